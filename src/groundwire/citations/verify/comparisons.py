@@ -9,12 +9,12 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close
 from groundwire.citations.verify.argument_roles import fold_text, inverted, joined
-from groundwire.citations.verify.language_packs import Language, fold
+from groundwire.citations.verify.language_packs import Language, Marker, dimension_of, fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.word_order import carries, renamed
 
-__all__ = ["denied_instead", "little_opposites", "overstated", "related", "turns_comparison"]
+__all__ = ["denied_instead", "little_opposites", "measures", "overstated", "related", "turns_comparison"]
 
 _COMPARED: Final = 8  # tokens between a "more" and its "than", where this is an everyday word
 _PHRASE: Final = 6  # tokens of a phrase before a cause
@@ -125,6 +125,20 @@ def _causes(tokens: Sequence[WordToken], tongue: Language) -> Iterator[range]:
             yield range(begins, ends)
 
 
+def measures(aligned: Alignment, at: int, marker: Marker) -> bool:
+    """Return whether a word is about a number behind it, not about things: every 5,000 miles, only 40."""
+    behind = list(range(len(aligned.claim))[at + 1 : at + _SCOPE])
+    first = next((place for place in behind if aligned.claim[place].kind not in {"function", "marker"}), at)
+    told = [one.value for one in aligned.claim[first : at + _SCOPE] if isinstance(one.value, Number)]
+    if not isinstance(aligned.claim[first].value, Number):
+        return False
+    if marker.kind == "all":
+        return any(dimension_of(one.unit) in {"time", "months", "length"} for one in told)
+    there = aligned.pairs.get(first)
+    stated = aligned.page[there].value if there is not None else None
+    return marker.kind == "only" and isinstance(stated, Number) and stated.mark != "over"
+
+
 def little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield words such as before and after that have changed places."""
     claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
@@ -207,7 +221,7 @@ def overstated(aligned: Alignment) -> Iterator[Disagreement]:
 
 def _asserts(aligned: Alignment, hedge: str) -> str:
     """Return the word of a sentence that states as a fact what the passage hedges; empty if none does."""
-    if any(token.marker and token.marker.kind in {"may", "should"} for token in aligned.claim):
+    if any(token.marker and token.marker.kind in {"may", "shall", "should"} for token in aligned.claim):
         return ""
     added = (token for at, token in enumerate(aligned.claim) if at not in aligned.pairs)
     sure = aligned.tongue.certain - {hedge}

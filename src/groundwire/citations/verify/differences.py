@@ -12,6 +12,7 @@ from groundwire.citations.verify.argument_roles import joined, roles
 from groundwire.citations.verify.comparisons import (
     denied_instead,
     little_opposites,
+    measures,
     overstated,
     related,
     turns_comparison,
@@ -40,7 +41,7 @@ _FAMILIES: Final[Mapping[str, Kind]] = {
     "bound": "comparison",
     "degree": "comparison",
 }
-_NEARLY: Final = (frozenset({"most", "usual"}), frozenset({"only", "few"}))  # mostly, usually; only a few, few
+_NEARLY: Final = tuple(map(frozenset, (("most", "usual"), ("only", "few"), ("shall", "should"))))  # only a few, few
 _TOLD: Final[Mapping[str, AbstractSet[str]]] = {
     "negation": {"not"},
     "quantifier": {"all", "most", "few", "half", "only", "none"},
@@ -97,7 +98,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
     taken: set[int] = set()
     for at, token in enumerate(claim):
         marker = token.marker
-        if marker is None or to[at] is not None or marker.family not in _FAMILIES:
+        if marker is None or to[at] is not None or marker.family not in _FAMILIES or measures(aligned, at, marker):
             continue
         head = _head(at, claim, to, aligned.tongue.dense)
         if any(page[place].marker == marker and _belongs(aligned, place) for place in free):
@@ -110,10 +111,13 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         ]
         rival = min(others, key=lambda place: place if head is None else abs(place - head), default=None)
         if rival is not None and page[rival].marker != marker:
-            kinds = {marker.kind, (page[rival].marker or marker).kind}
+            stated = (page[rival].marker or marker).kind
+            kinds = {marker.kind, stated}
             barred = marker.kind == "may" and any(one.denies for one in claim[max(0, at - _DENIED) : at + _DENIED + 1])
             may_not = barred and not any(page[place].denies for place in home)
-            if kinds in _NEARLY or (may_not and "must" in kinds):  # may not without a ticket, must have one
+            same = kinds in _NEARLY or ("beyond" in kinds and "only" not in kinds)
+            weaker = (marker.kind, stated) == ("shall", "must")
+            if same or weaker or (may_not and "must" in kinds):  # may not without a ticket, must have one
                 taken.add(rival)
                 continue
             if marker.family in {"degree", "bound"} and turns_comparison(aligned):  # A has more, B has less

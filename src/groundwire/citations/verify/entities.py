@@ -76,7 +76,7 @@ _SCOPE: Final = 80  # characters after a negation in which its scope is searched
 _WORD: Final = r"[^\W\d_]+(?:['’.-][^\W\d_]+)*"
 _WORDS: Final = re.compile(rf"{_WORD}|\d[\d.,]*")
 _BREAK: Final = re.compile(r"[.!?:;,()\"“”«»\[\]|/\n–—•]")
-_NOT_ONLY: Final = re.compile(r"\s+(?:only|more than|less than|fewer than|later than|earlier than)\b", re.IGNORECASE)
+_NO_MORE: Final = re.compile(r"\s+(?:more than|less than|fewer than|later than|earlier than)\b", re.IGNORECASE)
 _CLAUSE_ENDS: Final = re.compile(r"[^\W\d_].*?(?P<end>[,;:،؛]\s|\s[–—]\s)")
 
 
@@ -134,7 +134,7 @@ def denied(text: str, tongue: Language | None = None) -> list[Denial]:
     if tongue.dense:
         return found
     for negation in tongue.negation.finditer(fold(text)):
-        if _NOT_ONLY.match(text, negation.end()):
+        if not negation["denies"] or _NO_MORE.match(text, negation.end()):
             continue
         scope = text[negation.end() : negation.end() + _SCOPE]
         ends = _CLAUSE_ENDS.search(scope)

@@ -101,6 +101,10 @@ def _numbers(data: Mapping[str, Any], name: str) -> Mapping[str, float]:
     return MappingProxyType({word: float(value) for word, value in _valued(data, name)})
 
 
+def _any_of(phrases: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(phrases, key=len, reverse=True))) or "(?!)"
+
+
 class Language:
     """A language: its words, and the normal form in which they are compared.
 
@@ -118,8 +122,8 @@ class Language:
         self.case: bool = data.get("case") == "true"
         self._endings = tuple(sorted(map(fold, data.get("endings", "").split()), key=len)[::-1])
         self.prefixes: tuple[str, ...] = tuple(sorted(map(fold, data.get("prefixes", "").split()), key=len)[::-1])
-        forms = "forms" if code == "en" else "stems"
-        self._forms = {form: line.split()[0] for line in _lines(data, forms) for form in line.split()[code == "en" :]}
+        lines = map(str.split, _lines(data, "forms" if code == "en" else "stems"))
+        self._forms = {form: words[0] for words in lines for form in words[code == "en" :]}
         self.spellings: Mapping[str, tuple[str, ...]] = MappingProxyType(self._spellings())
         self.script: str = str(data.get("script", "latin"))
         words = data.get("function", "").split()
@@ -164,10 +168,7 @@ class Language:
         self.denying: frozenset[str] = self._normal(data.get("denying", "").split())
         """Words that deny what they govern: a ban on smoking, a lack of water."""
         self.modal_words: Mapping[str, frozenset[str]] = MappingProxyType(
-            {
-                "may": self._normal(data.get("permitting", "").split()),
-                "must": self._normal(data.get("obliging", "").split()),
-            }
+            {kind: self._normal(data.get(of, "").split()) for kind, of in (("may", "permitting"), ("must", "obliging"))}
         )
         """Words that say what a modal verb does: it is allowed, it is required."""
         self.joiner: str = fold(data.get("joiner", ""))
@@ -197,22 +198,21 @@ class Language:
                 for phrase in phrases.split()
             }
         )
-        denying = sorted((one for one, marker in self.markers.items() if marker.family == "negation"), key=len)[::-1]
         prefix = "[وف]?" if self.script == "arabic" else ""  # and, so
+        other = _any_of(one for one, marker in self.markers.items() if marker.kind in {"beyond", "whether"})
+        denying = _any_of(one for one, marker in self.markers.items() if marker.family == "negation")
         self.negation: re.Pattern[str] = re.compile(
-            rf"\b{prefix}(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b",
-            re.IGNORECASE,
+            rf"\b(?:{other})\b|(?P<denies>\b{prefix}(?:{denying})\b|n['’]t\b)", re.IGNORECASE
         )
+        """What denies, as the group `denies`; "not only" and "or not" do not."""
         self.marked: Mapping[str, str] = self._marks(data, "")
         """The phrases before a number that is not exact, longest first, with what they say of it."""
         self.marked_after: Mapping[str, str] = self._marks(data, "_after")
         """The phrases behind such a number."""
         self.between: tuple[str, ...] = tuple(self._folded(data, "between"))
         """The words for a range, before its numbers, or behind them in a script without spaces."""
-        phrases = [phrase for phrase in (*self.markers, *self.groups) if " " in phrase]
-        self.phrases: re.Pattern[str] = re.compile(
-            rf"\b(?:{'|'.join(map(re.escape, sorted(phrases, key=len, reverse=True))) or '(?!)'})\b"
-        )
+        phrases = _any_of(phrase for phrase in (*self.markers, *self.groups) if " " in phrase)
+        self.phrases: re.Pattern[str] = re.compile(rf"\b(?:{phrases})\b")
         self._lexicon = (
             frozenset().union(
                 self.function_words, self.markers, self.groups, self.contrasts, self.opposites, self.converse,
@@ -228,7 +228,7 @@ class Language:
         forms: dict[str, list[str]] = {}
         for form, base in self._forms.items():
             forms.setdefault(self.normal_form(base), [base]).append(form)
-        return {word: tuple(found) for word, found in forms.items()}
+        return dict(zip(forms, map(tuple, forms.values()), strict=True))
 
     def _marks(self, data: Mapping[str, Any], where: str) -> Mapping[str, str]:
         marks = data.get("markers", {}).get("rounded", {})
@@ -271,7 +271,7 @@ class Language:
         """Return whether the last two words of a text deny what follows: never, did not."""
         if self.dense:
             return text.endswith(tuple(one for one, marker in self.markers.items() if marker.family == "negation"))
-        return self.negation.search(" ".join(fold(text).split()[-2:])) is not None
+        return any(found["denies"] for found in self.negation.finditer(" ".join(fold(text).split()[-2:])))
 
     def is_function(self, word: str) -> bool:
         """Return whether a word is a function word."""
