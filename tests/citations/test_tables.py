@@ -22,9 +22,15 @@ import pytest
 
 from groundwire.citations.marker_parser import MarkScanner, find_marks
 from groundwire.citations.verify import CitedPage, cited_numbers, verify_answer
-from groundwire.citations.verify.alignment import Alignment, align, each_time, home_of, is_close, tokens_of
+from groundwire.citations.verify.alignment import Alignment, align, home_of, is_close, tokens_of
 from groundwire.citations.verify.argument_roles import inverted, joined_by_and, roles
-from groundwire.citations.verify.comparisons import denied_instead, little_opposites, related, turns_comparison
+from groundwire.citations.verify.comparisons import (
+    denied_instead,
+    each_time,
+    little_opposites,
+    related,
+    turns_comparison,
+)
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
 from groundwire.citations.verify.differences import made_up, reworded
 from groundwire.citations.verify.entities import (

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date, same_number, same_quantity
-from groundwire.citations.verify.language_packs import Language, Marker, dimension_of, fold
+from groundwire.citations.verify.language_packs import Language, Marker, fold
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
@@ -24,7 +24,6 @@ __all__ = [
     "Alignment",
     "WordToken",
     "align",
-    "each_time",
     "home_of",
     "is_close",
     "same_value",
@@ -41,6 +40,7 @@ _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 _COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
 _CLOSE: Final = 5  # words between two of a clause
 _WHOLE_PART: Final = 5  # letters of a word that may end a longer one, in a language with compounds
+_STEM: Final = 4  # letters of a word from which another is derived
 _BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
 Kind = Literal["word", "number", "marker", "function"]
 
@@ -342,25 +342,8 @@ def _akin(one: WordToken, other: WordToken, tongue: Language) -> bool:
         return True
     short, long = sorted((one.key, other.key), key=len)
     common = next((place for place, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return common >= 5 and common >= 0.7 * len(long) and len(short) - common <= 2
-
-
-def each_time(aligned: Alignment, at: int) -> list[int] | None:
-    """Return the other units of time in the passage if "every" belongs to one: every day, per week; None if not."""
-    for place in range(len(aligned.claim))[at + 1 : at + 3]:
-        unit = _time_of(aligned.claim[place], aligned.tongue)
-        if unit or aligned.claim[place].kind != "function" or aligned.tongue.dense:
-            times = {at: time for at, token in enumerate(aligned.page) if (time := _time_of(token, aligned.tongue))}
-            if not unit or aligned.to[place] is not None or unit in times.values():
-                return [] if unit else None
-            return [at for at in times if at not in aligned.back] or None
-    return None
-
-
-def _time_of(token: WordToken, tongue: Language) -> str:
-    """Return the unit of time that a word is; empty if it is none."""
-    unit = tongue.units.get(fold(token.text), "") if token.value is None else ""
-    return unit if dimension_of(unit) in {"time", "months"} else ""
+    derived = len(short) >= _STEM and len(short) - common <= 1 and long[common:] in tongue.derivations  # suit, suitable
+    return derived or (common >= 5 and common >= 0.7 * len(long) and len(short) - common <= 2)
 
 
 def stretches(begins: Sequence[bool]) -> list[range]:

@@ -14,12 +14,22 @@ from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.word_order import carries, renamed
 
-__all__ = ["denied_instead", "little_opposites", "measures", "overstated", "related", "turns_comparison"]
+__all__ = [
+    "denied_instead",
+    "each_time",
+    "little_opposites",
+    "measures",
+    "overstated",
+    "prices",
+    "related",
+    "turns_comparison",
+]
 
 _COMPARED: Final = 8  # tokens between a "more" and its "than", where this is an everyday word
 _PHRASE: Final = 6  # tokens of a phrase before a cause
 _KNOWN: Final = 0.5  # share of the words of a cause from which the page has it in other words
 _SHOWN: Final = 4  # words of the passage that are shown
+_CURRENCY: Final = 3  # letters of the code of a currency
 _SCOPE: Final = 5  # words after a "not" that it may deny
 
 
@@ -125,6 +135,24 @@ def _causes(tokens: Sequence[WordToken], tongue: Language) -> Iterator[range]:
             yield range(begins, ends)
 
 
+def each_time(aligned: Alignment, at: int) -> list[int] | None:
+    """Return the other units of time in the passage if "every" belongs to one: every day, per week; None if not."""
+    for place in range(len(aligned.claim))[at + 1 : at + 3]:
+        unit = _time_of(aligned.claim[place], aligned.tongue)
+        if unit or aligned.claim[place].kind != "function" or aligned.tongue.dense:
+            times = {at: time for at, token in enumerate(aligned.page) if (time := _time_of(token, aligned.tongue))}
+            if not unit or aligned.to[place] is not None or unit in times.values():
+                return [] if unit else None
+            return [at for at in times if at not in aligned.back] or None
+    return None
+
+
+def _time_of(token: WordToken, tongue: Language) -> str:
+    """Return the unit of time that a word is; empty if it is none."""
+    unit = tongue.units.get(fold(token.text), "") if token.value is None else ""
+    return unit if dimension_of(unit) in {"time", "months"} else ""
+
+
 def measures(aligned: Alignment, at: int, marker: Marker) -> bool:
     """Return whether a word is about a number behind it, not about things: every 5,000 miles, only 40."""
     behind = list(range(len(aligned.claim))[at + 1 : at + _SCOPE])
@@ -137,6 +165,20 @@ def measures(aligned: Alignment, at: int, marker: Marker) -> bool:
     there = aligned.pairs.get(first)
     stated = aligned.page[there].value if there is not None else None
     return marker.kind == "only" and isinstance(stated, Number) and stated.mark != "over"
+
+
+def prices(aligned: Alignment, first: int, last: int) -> bool:
+    """Return whether words only say that an amount of money behind them, which the passage has, is a price: costs £3.
+
+    Args:
+        aligned: A sentence and its passage.
+        first: The first of the words.
+        last: The word after the last.
+    """
+    here = next((at for at in range(len(aligned.claim))[last:] if aligned.claim[at].kind != "function"), last)
+    value = aligned.claim[here].value if here in aligned.pairs else None
+    money = isinstance(value, Number) and len(value.unit) == _CURRENCY and not dimension_of(value.unit)
+    return money and all(token.key in aligned.tongue.price for token in aligned.claim[first:last])
 
 
 def little_opposites(aligned: Alignment) -> Iterator[Disagreement]:

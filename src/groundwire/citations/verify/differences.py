@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, home_of, sentence_at, stretches
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at, stretches
 from groundwire.citations.verify.argument_roles import joined, roles
 from groundwire.citations.verify.comparisons import (
     denied_instead,
+    each_time,
     little_opposites,
     measures,
     overstated,
+    prices,
     related,
     turns_comparison,
 )
@@ -21,7 +23,7 @@ from groundwire.citations.verify.copied_sentences import exchanged, mismatched, 
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.word_order import beside, excludes, reordered, turned
+from groundwire.citations.verify.word_order import apart, beside, excludes, reordered, turned
 
 __all__ = ["made_up", "reworded"]
 
@@ -252,8 +254,7 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
     unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
     said, all_there = (sum(token.denies for token in side) for side in (claim, page))
     for first, last in _runs(aligned):
-        for at in range(first, last):
-            word = claim[at].key
+        for at, word in ((place, claim[place].key) for place in range(first, last)):
             likely = (place for place in unmatched if tongue.are_opposite(word, page[place].key))
             against = next((place for place in likely if beside(aligned, at, place)), None)
             if against is not None and aligned.share >= 0.5:
@@ -270,7 +271,7 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                 break
         else:
             there = _in_place(aligned, first, last)
-            if there and _is_change(aligned, first, last, there, near):
+            if there and not prices(aligned, first, last) and _is_change(aligned, first, last, there, near):
                 yield Disagreement(
                     kind="name" if any(claim[at].name for at in range(first, last)) and not tongue.dense else "word",
                     claimed=joined(claim[first:last], tongue.dense),
@@ -297,6 +298,8 @@ def _astray(aligned: Alignment) -> Iterator[Disagreement]:
         ]
         for rival in unmatched:
             if aligned.tongue.are_opposite(token.key, page[rival].key):
+                if apart(aligned, at, rival) or turned(aligned, at, rival):
+                    continue
                 here = sum(1 / (1 + abs(place - there)) for place in around)
                 left = to[at - 1] if at else None
                 it, other = (left is not None and abs(left - one) == 1 for one in (there, rival))
@@ -312,10 +315,7 @@ def _runs(aligned: Alignment) -> list[tuple[int, int]]:
     for at, token in enumerate(aligned.claim):
         if token.kind != "word" or aligned.to[at] is not None:
             continue
-        if found and found[-1][1] == at:
-            found[-1] = (found[-1][0], at + 1)
-        else:
-            found.append((at, at + 1))
+        found.append((found.pop()[0] if found and found[-1][1] == at else at, at + 1))
     return found
 
 

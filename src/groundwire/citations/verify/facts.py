@@ -50,6 +50,7 @@ _ALIKE: Final = 0.6  # share of a sentence's words from which a missing "not" is
 _DIGITS: Final = 8  # numbers that help to find the passage
 _FEW_DIGITS: Final = 2
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
+_OPENING: Final = 200  # characters that may name what a page is about
 _RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
 _VERBATIM: Final = 0.75  # similarity of two sentences from which a replaced word is a change
 
@@ -197,9 +198,8 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage, *, cop
     taken: list[Number] = []
     missing: list[Number] = []
     for number in claim.numbers:
-        same = [other for other in stated if same_quantity(number, other)] or [
-            other for other in stated if same_number(number, other)
-        ]
+        tests = (same_quantity, same_number)
+        same = next(filter(None, ([one for one in stated if test(number, one)] for test in tests)), [])
         if not same:
             missing.append(number)
             continue
@@ -270,7 +270,8 @@ def _names(
     if all(word in here for name in claim.names for word in name.words):
         return
     around = here | _bare_words(near.text, tongue) | _bare_words(page.title, tongue)
-    claimed = {word for name in claim.names for word in name.words} | set(claim.words)
+    opening = _bare_words(page.content[:_OPENING].lstrip().partition("\n")[0], tongue)
+    claimed = {*claim.words, *(word for name in claim.names for word in name.words)}
     replaced = _replaced(claim.text, said, tongue)
     stated = names_of(said, tongue)
     others = [
@@ -282,11 +283,10 @@ def _names(
     for name in claim.names:
         lost = [word for word in name.words if len(word) > 1 and not any(is_like(word, other) for other in here)]
         instead = ""
-        places = [name.start + word.start() for word in CONTENT_WORD.finditer(name.text)]
         if (
             not lost
             or (claim.language.units.keys() >= set(lost) and name.text.casefold() in claim.language.units)
-            or found.issuperset(places)
+            or found.issuperset(name.start + word.start() for word in CONTENT_WORD.finditer(name.text))
         ):
             continue
         if name.first and " " not in name.text:  # it may be any word: only a name in its position is evidence
@@ -295,7 +295,8 @@ def _names(
             instead = next((other.text for other in stated if _replaces(other, name, claimed)), "")
         else:
             instead = others[0].text if others else ""
-            lost = [word for word in lost if not any(is_like(word, other) for other in around)]
+            short = opening if any(word in around for word in name.words) else frozenset[str]()  # the library
+            lost = [word for word in lost if not any(is_like(word, other) for other in around | short)]
             if not instead and lost[name.first and len(name.words) > len(lost) :]:
                 yield Disagreement(kind="name", claimed=name.text, stated="")
                 continue

@@ -165,6 +165,9 @@ class Language:
         self.attribution: frozenset[str] = self._normal(data.get("attribution", "").split())
         self.generic: frozenset[str] = self._normal(data.get("generic", "").split())
         self.symmetric: frozenset[str] = self._normal(data.get("symmetric", "").split())
+        self.price: frozenset[str] = self._normal(data.get("price", "").split())
+        self.derivations: tuple[str, ...] = tuple(map(fold, data.get("derivations", "").split()))
+        """The endings, in normal form, by which a word is derived from the stem of another."""
         self.denying: frozenset[str] = self._normal(data.get("denying", "").split())
         """Words that deny what they govern: a ban on smoking, a lack of water."""
         self.modal_words: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -172,12 +175,9 @@ class Language:
         )
         """Words that say what a modal verb does: it is allowed, it is required."""
         self.joiner: str = fold(data.get("joiner", ""))
+        named = enumerate(map(str.split, data.get("months", ())), start=1)
         self.months: Mapping[str, int] = MappingProxyType(
-            {
-                fold(name.replace("_", " ")): number
-                for number, names in enumerate(data.get("months", ()), start=1)
-                for name in names.split()
-            }
+            {fold(name.replace("_", " ")): number for number, names in named for name in names}
         )
         self.numbers: Mapping[str, float] = _numbers(data, "numbers")
         self.scales: Mapping[str, float] = _numbers(data, "scales")
@@ -314,9 +314,8 @@ class Language:
     def keys(self, word: str) -> tuple[str, ...]:
         """Return the comparison keys of a word: its normal form and its synonym groups."""
         form, low = self.normal_form(word), fold(word)
-        same = self.units.get(low) if len(low) > 1 else None  # km, kilometer; Oct, October
-        same = f"{same or self.months.get(low, '')}"
-        return (form, *self.groups.get(form, ()), *filter(None, [same and f"={same}"]))
+        same = (self.units.get(low) if len(low) > 1 else "") or self.months.get(low)  # km, kilometer; Oct, October
+        return (form, *self.groups.get(form, ()), *([f"={same}"] if same else ()))
 
     def are_opposite(self, word: str, other: str) -> bool:
         """Return whether two words in normal form are antonyms."""
@@ -370,8 +369,7 @@ def months_of_all() -> Mapping[str, int]:
     for code in LANGUAGES:
         text = files(__package__).joinpath("languages", f"{code}.toml").read_text("utf-8")
         found = re.search(r"^months = .*$", text, re.MULTILINE)
-        listed = tomllib.loads(found[0])["months"] if found else []
-        for number, names in enumerate(listed, start=1):
+        for number, names in enumerate(tomllib.loads(found[0])["months"] if found else [], start=1):
             months.update({name.replace("_", " "): number for name in names.split() if name not in months})
     return MappingProxyType(months)
 

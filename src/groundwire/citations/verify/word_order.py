@@ -11,14 +11,14 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at, tokens_of
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at, stretches, tokens_of
 from groundwire.citations.verify.argument_roles import fold_text, has_converse, joined
 from groundwire.citations.verify.language_packs import Language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import JOINS, spelled_words, squeezed, words_of
 
-__all__ = ["beside", "carries", "excludes", "loose_end", "renamed", "reordered", "spliced", "turned"]
+__all__ = ["apart", "beside", "carries", "excludes", "loose_end", "renamed", "reordered", "spliced", "turned"]
 
 _SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
 _STEM: Final = 5  # letters that two forms of a verb have in common
@@ -227,6 +227,8 @@ def _by_preposition(aligned: Alignment, content: Sequence[int]) -> tuple[int, in
         for other, (its, their) in ties.items():
             if other <= at or here != their or its != there or here == its or _are_list(aligned, at, other):
                 continue
+            if abs(aligned.pairs[other] - aligned.pairs[at]) == 1:  # an adverb of one phrase: to better withstand
+                continue
             if aligned.pairs[other] < aligned.pairs[at] or aligned.pairs[other] - aligned.pairs[at] <= _NEAR:
                 return at, other
     return None
@@ -284,6 +286,12 @@ def turned(aligned: Alignment, at: int, against: int) -> bool:
     """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
     if aligned.page[against].key not in aligned.tongue.converse.get(aligned.claim[at].key, ()):
         return False
+    sentence = sentence_at(aligned.page, against)
+    mine = [there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if carries(token)]
+    if (
+        mine and not any(there in sentence for there in mine) and not aligned.tongue.dense
+    ):  # a library lends what its members borrow
+        return any(there in sentence for there in aligned.to[at:])
     names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
     subject = next((there for there in reversed(list(names)) if there is not None), None)
     return subject is not None and subject > against and any(there is not None for there in aligned.to[at:])
@@ -291,11 +299,23 @@ def turned(aligned: Alignment, at: int, against: int) -> bool:
 
 def beside(aligned: Alignment, at: int, place: int) -> bool:
     """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
-    sides = (reversed(aligned.to[:at]), aligned.to[at:])
-    near = [next((there for there in side if there is not None), None) for side in sides]
+    near = _neighbors(aligned, at)
     home = sentence_at(aligned.page, place)
     told = sum(there in home and aligned.page[there].kind == "word" for there in aligned.back)
-    return near == [None, None] or told > 1 or any(there in home for there in near if there is not None)
+    known = near == [None, None] or told > 1 or any(there in home for there in near if there is not None)
+    return known and not apart(aligned, at, place)
+
+
+def _neighbors(aligned: Alignment, at: int) -> list[int | None]:
+    sides = (reversed(aligned.to[:at]), aligned.to[at + 1 :])
+    return [next((there for there in side if there is not None), None) for side in sides]
+
+
+def apart(aligned: Alignment, at: int, place: int) -> bool:
+    """Return whether a clause of the passage has what is on both sides of a word of the claim, but not a place."""
+    left, right = _neighbors(aligned, at)
+    clauses = stretches([token.breaks for token in aligned.page])
+    return any(left in clause and right in clause and place not in clause for clause in clauses)
 
 
 def loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
