@@ -367,9 +367,7 @@ ORGAN = "The organ, built by Otto Lund, has 48 stops."
             id="lent by one and borrowed by others",
         ),
         pytest.param(
-            (
-                "Le musée Varenne a rouvert en 2022.\n\nLe musée ferme le lundi.",
-            ),
+            ("Le musée Varenne a rouvert en 2022.\n\nLe musée ferme le lundi.",),
             "Le musée Varenne ferme le lundi",
             "Le musée Rodin ferme le lundi",
             id="a short name, in French",
@@ -403,6 +401,24 @@ ORGAN = "The organ, built by Otto Lund, has 48 stops."
             "Gut gebaute Häuser können besser Stürmen widerstehen",
             "Schlecht gebaute Häuser können Stürmen besser widerstehen",
             id="an adverb moved, in German",
+        ),
+        pytest.param(
+            ("El pan de la tienda es aceptable para los niños.",),
+            "Los niños aceptan el pan de la tienda",
+            "Los niños aceptan el queso de la tienda",
+            id="an adjective of a verb, in Spanish",
+        ),
+        pytest.param(
+            ("O preço do pão é aceitável para os clientes.",),
+            "Os clientes aceitam o preço do pão",
+            "Os clientes aceitam o preço do leite",
+            id="an adjective of a verb, in Portuguese",
+        ),
+        pytest.param(
+            ("The farm in the valley is big.",),
+            "The farm in the valley is big",
+            "The farmer in the valley is big",
+            id="who does it is not what is done",
         ),
     ],
 )

@@ -85,7 +85,7 @@ def _around_verb(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] 
     claim, page, pairs, tongue = aligned.claim, aligned.page, aligned.pairs, aligned.tongue
     for verb in content:
         there = pairs[verb]
-        if not _same_verb(claim[verb].key, page[there].key) or not (
+        if not _same_verb(claim[verb].key, page[there].key, tongue) or not (
             _governs(aligned, claim, verb) or _governs(aligned, page, there)
         ):
             continue
@@ -100,9 +100,10 @@ def _around_verb(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] 
     return None
 
 
-def _same_verb(one: str, other: str) -> bool:
-    """Return whether two words are one verb: a synonym may have its object where the other has its subject."""
-    return one == other or (len(one) >= _STEM and one[:_STEM] == other[:_STEM])
+def _same_verb(one: str, other: str, tongue: Language) -> bool:
+    """Return whether two words are one verb: a synonym or an adjective may have its object where it has its subject."""
+    derived = max(one, other, key=len).endswith(tongue.derivations)
+    return one == other or (len(one) >= _STEM and one[:_STEM] == other[:_STEM] and not derived)
 
 
 def _governs(aligned: Alignment, tokens: Sequence[WordToken], verb: int) -> bool:
