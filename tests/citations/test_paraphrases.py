@@ -420,6 +420,12 @@ ORGAN = "The organ, built by Otto Lund, has 48 stops."
             "The farmer in the valley is big",
             id="who does it is not what is done",
         ),
+        pytest.param(
+            ("Ivo Berg (1865-1940) was a painter from Thal.", "Sales rose by 12 % in 2023, to 64 million euros."),
+            "The painter was born in Thal in 1865 and died in 1940 and sales rose by 12 % in 2023, to 64 million euros",
+            "The painter was born in Thal in 1865 and died in 1930 and sales rose by 12 % in 2023, to 64 million euros",
+            id="two sentences joined, of which one has its own and",
+        ),
     ],
 )
 def test_other_words_are_supported_and_other_facts_are_not(pages: tuple[str, ...], right: str, wrong: str) -> None:

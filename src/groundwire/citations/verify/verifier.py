@@ -38,6 +38,7 @@ _RUN: Final = 4  # consecutive missing words from which it does
 _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which it may be there in the same words
 _CUTS: Final = 8  # places at which a sentence is cut into two that are compared on their own
+_EVEN: Final = 0.05  # difference of the shares of two cuts of which the one with supported parts is taken
 _SHORT: Final = 4  # words; a shorter sentence must be there in full
 _ACROSS: Final = 0.7  # confidence that a figure is missing from a page in another language
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
@@ -206,7 +207,9 @@ def _of_part(
         found = sum(max(one.share for one in findings) for findings in each)
         by = {one.source for findings in each for one in findings if one.verdict == "supported"}
         ways.append((found, [min(findings, key=_rank) for findings in each], by))
-    _, told, by = max(ways[:-1], key=lambda way: way[0])
+    most = max(way[0] for way in ways[:-1]) - _EVEN
+    said = [way for way in ways[:-1] if way[0] >= most and all(one.verdict == "supported" for one in way[1])]
+    _, told, by = max(said or ways[:-1], key=lambda way: way[0])
     if all(one.verdict != "altered" for one in told) and any(one.verdict != "supported" for one in told):
         _, told, by = ways[-1]
     saying |= {number for number in by if number is not None}
