@@ -426,6 +426,30 @@ ORGAN = "The organ, built by Otto Lund, has 48 stops."
             "The painter was born in Thal in 1865 and died in 1930 and sales rose by 12 % in 2023, to 64 million euros",
             id="two sentences joined, of which one has its own and",
         ),
+        pytest.param(
+            ("Ein Zusammenhang zwischen Lärm und Schlaf wurde nicht gefunden.",),
+            "Die Forscher fanden keinen Zusammenhang zwischen Lärm und Schlaf",
+            "Die Forscher fanden einen Zusammenhang zwischen Lärm und Schlaf",
+            id="none found is not found, in German",
+        ),
+        pytest.param(
+            ("A link between noise and sleep was not found.",),
+            "The researchers found no link between noise and sleep",
+            "The researchers found a link between noise and sleep",
+            id="none found is not found",
+        ),
+        pytest.param(
+            ("They sell bread, but no cake.",),
+            "They sell bread, but they sell no cake",
+            "They sell cake, but no bread",
+            id="another thing is denied",
+        ),
+        pytest.param(
+            ("افتتح المخبز عام 1984 ويبيع 400 رغيف يوميا.",),
+            "يبيع المخبز 400 رغيف كل يوم",
+            "يبيع المخبز 400 رغيف كل أسبوع",
+            id="daily is every day, in Arabic",
+        ),
     ],
 )
 def test_other_words_are_supported_and_other_facts_are_not(pages: tuple[str, ...], right: str, wrong: str) -> None:

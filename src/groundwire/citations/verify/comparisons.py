@@ -141,7 +141,9 @@ def each_time(aligned: Alignment, at: int) -> list[int] | None:
         unit = _time_of(aligned.claim[place], aligned.tongue)
         if unit or aligned.claim[place].kind != "function" or aligned.tongue.dense:
             times = {at: time for at, token in enumerate(aligned.page) if (time := _time_of(token, aligned.tongue))}
-            if not unit or aligned.to[place] is not None or unit in times.values():
+            keys = frozenset(aligned.tongue.keys(aligned.claim[place].text))
+            same = any(not keys.isdisjoint(one.keys) for one in aligned.page)  # daily
+            if not unit or same or aligned.to[place] is not None or unit in times.values():
                 return [] if unit else None
             return [at for at in times if at not in aligned.back] or None
     return None
@@ -208,6 +210,9 @@ def denied_instead(aligned: Alignment) -> Iterator[Disagreement]:
     here = {place: aligned.back.get(place) for place in theirs}
     if not mine or not theirs or None in (*there.values(), *here.values()):
         return
+    sides_of = ((denies[0][1], mine, [*here.values()]), (denies[1][1], theirs, [*there.values()]))
+    if any(len(of) == 1 and of[0] in {at - 1, denied[-1] + 1} for at, denied, of in sides_of):
+        return  # found no link: a link was not found
     if set(there.values()).isdisjoint(theirs) and set(here.values()).isdisjoint(mine):
         told, stated = (
             joined([tokens[place] for place in (at, *of)], False)

@@ -117,9 +117,9 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             kinds = {marker.kind, stated}
             barred = marker.kind == "may" and any(one.denies for one in claim[max(0, at - _DENIED) : at + _DENIED + 1])
             may_not = barred and not any(page[place].denies for place in home)
-            same = kinds in _NEARLY or ("beyond" in kinds and "only" not in kinds)
+            nearly = kinds in _NEARLY or ("beyond" in kinds and "only" not in kinds)
             weaker = (marker.kind, stated) == ("shall", "must")
-            if same or weaker or (may_not and "must" in kinds):  # may not without a ticket, must have one
+            if nearly or weaker or (may_not and "must" in kinds):  # may not without a ticket, must have one
                 taken.add(rival)
                 continue
             if marker.family in {"degree", "bound"} and turns_comparison(aligned):  # A has more, B has less
