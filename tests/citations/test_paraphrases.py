@@ -450,6 +450,12 @@ ORGAN = "The organ, built by Otto Lund, has 48 stops."
             "يبيع المخبز 400 رغيف كل أسبوع",
             id="daily is every day, in Arabic",
         ),
+        pytest.param(
+            ("The bakery in the square opened in 1984 and sells 400 loaves daily.",),
+            "The bakery sells 400 loaves every day",
+            "The bakery sells 400 loaves every week",
+            id="daily is every day",
+        ),
     ],
 )
 def test_other_words_are_supported_and_other_facts_are_not(pages: tuple[str, ...], right: str, wrong: str) -> None:

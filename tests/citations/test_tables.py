@@ -264,11 +264,6 @@ KNOWN_ERRORS: Final = (
          "Das Museum in Thal liegt am Fluss. Der Eintritt kostet 6 Euro."),
         "altered",
     ),
-    (
-        "يبيع المخبز حوالي 400 رغيف كل يوم [1].",
-        ("افتتحت ليلى حداد المخبز في الساحة عام 1984. يعمل فيه تسعة أشخاص ويبيع نحو 400 رغيف يوميا.",),
-        "supported",
-    ),
     ("The mayor was hired by Otto Lund [1].", ("The mayor hired Otto Lund.",), "altered"),
     ("The mill was sold by Anna Berg to Otto Lund [1].", ("Otto Lund sold the mill to Anna Berg.",), "altered"),
     ("He resigned because he was ill [1].", ("He resigned although he was ill.",), "altered"),

@@ -210,9 +210,11 @@ def denied_instead(aligned: Alignment) -> Iterator[Disagreement]:
     here = {place: aligned.back.get(place) for place in theirs}
     if not mine or not theirs or None in (*there.values(), *here.values()):
         return
-    sides_of = ((denies[0][1], mine, [*here.values()]), (denies[1][1], theirs, [*there.values()]))
-    if any(len(of) == 1 and of[0] in {at - 1, denied[-1] + 1} for at, denied, of in sides_of):
-        return  # found no link: a link was not found
+    for (tokens, at), denied, others in zip(denies, (mine, theirs), (here.values(), there.values()), strict=True):
+        beside = {(at, at - 1), (denied[-1] + 1, denied[-1] + 1)}  # a word beside, and where a comma would cut it off
+        verbs = {place for cut, place in beside if cut < len(tokens) and not tokens[cut].breaks}
+        if len(others) == 1 and not verbs.isdisjoint(others):
+            return  # found no link: a link was not found
     if set(there.values()).isdisjoint(theirs) and set(here.values()).isdisjoint(mine):
         told, stated = (
             joined([tokens[place] for place in (at, *of)], False)
