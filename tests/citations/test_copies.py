@@ -159,7 +159,7 @@ COSTS = "The budget of 40 million euros was exceeded by 6 million euros. Work we
     [
         (INN, "Children over 80 need about 12 drops a day", "number"),
         (RACE, "Olympic champion Siri Dahl fell in the last bend", "name"),
-        (GIFT, "Harlow was given the forest, and Velden received a yearly rent of 900 crowns", "name"),
+        (GIFT, "Harlow was given the forest, and Velden received a yearly rent of 900 crowns", "order"),
         (TRAINS, "Trains of the express class are cleaned first", "opposite"),
         (WASPS, "Die Wespe sieht Blau, aber kein grünes Licht", "negation"),
         (WASPS, "Erwachsene haben freien Zutritt", "word"),

@@ -23,10 +23,11 @@ import pytest
 from groundwire.citations.marker_parser import MarkScanner, find_marks
 from groundwire.citations.verify import CitedPage, cited_numbers, verify_answer
 from groundwire.citations.verify.alignment import Alignment, align, home_of, is_close, tokens_of
-from groundwire.citations.verify.argument_roles import inverted, joined_by_and, roles
+from groundwire.citations.verify.argument_roles import joined_by_and, roles
 from groundwire.citations.verify.comparisons import (
     denied_instead,
     each_time,
+    inverted,
     little_opposites,
     related,
     turns_comparison,

@@ -347,11 +347,7 @@ def _akin(one: WordToken, other: WordToken, tongue: Language) -> bool:
 
 
 def stretches(begins: Sequence[bool]) -> list[range]:
-    """Return the sentences or clauses of a text.
-
-    Args:
-        begins: For each word, whether one begins there.
-    """
+    """Return the sentences or clauses of a text; `begins` says for each word whether one begins there."""
     starts = [0, *itertools.compress(range(len(begins)), begins), len(begins)]
     return [range(*span) for span in itertools.pairwise(starts)]
 
@@ -378,6 +374,7 @@ def home_of(aligned: Alignment) -> range:
     """Return the sentence of the passage that has most words of a sentence, from two thirds of them."""
     spans = stretches([token.stops for token in aligned.page])
     counts = [sum(at in aligned.back and aligned.page[at].kind != "function" for at in span) for span in spans]
-    told = sum(token.kind in {"word", "number"} for token in aligned.claim)
+    sure = aligned.tongue.certain
+    told = sum(token.kind in {"word", "number"} and fold(token.text) not in sure for token in aligned.claim)
     best = max(range(len(spans)), key=lambda at: counts[at])
     return spans[best] if 3 * counts[best] >= 2 * told else range(0)

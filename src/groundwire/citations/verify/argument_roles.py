@@ -17,10 +17,14 @@ from groundwire.citations.verify.entities import is_year
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["fold_text", "has_converse", "inverted", "is_symmetric", "joined", "joined_by_and", "roles"]
+__all__ = [
+    "alike", "blocks_of", "fold_text", "has_converse", "is_symmetric", "joined", "joined_by_and", "roles",
+    "turned_degree",
+]  # fmt: skip
 
 _AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "но", "а"})
 _DEGREES: Final = frozenset({"more", "less", "over", "under"})
+_BEGINNING: Final = 4  # letters that a word has in common with its adjective
 _WITHIN: Final = 2  # other words between two things and the symmetric word that holds them
 _SAME_WORDS: Final = 0.9  # share of all words from which their order tells who does what, where names are not known
 
@@ -43,7 +47,7 @@ def joined(tokens: Sequence[WordToken], dense: bool) -> str:
     return ("" if dense else " ").join(token.text for token in tokens)
 
 
-def _blocks(aligned: Alignment) -> list[_AlignedWords]:
+def blocks_of(aligned: Alignment) -> list[_AlignedWords]:
     """Return the sentence's words that have a counterpart, grouped where they are adjacent on both sides."""
     blocks: list[_AlignedWords] = []
     for at, there in enumerate(aligned.to):
@@ -77,48 +81,27 @@ def _adjoin(aligned: Alignment, last: int, at: int) -> bool:
     )
 
 
-def inverted(aligned: Alignment) -> bool:
-    """Return whether two words of a class are in reverse order, as used for converse words."""
-    blocks = _blocks(aligned)
-    firsts = [aligned.pairs[block.first] for block in blocks]
-    return any(
-        firsts[two] < firsts[one] and _alike(aligned, blocks[one], blocks[two])
-        for one in range(len(blocks))
-        for two in range(len(blocks))[one : one + 8]
-    )
-
-
-def _class(aligned: Alignment, block: _AlignedWords) -> str:
-    return _kind(aligned, block) or "word"
-
-
-def _alike(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
+def alike(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether two parts are of one kind; a sentence's first word is always capitalized."""
-    one, other = _class(aligned, left), _class(aligned, right)
+    one, other = _kind(aligned, left), _kind(aligned, right)
     begins = left.first <= 1 and left.first == left.last and not aligned.tongue.dense
     return one == other or (begins and {one, other} == {"name", "word"})
 
 
 def roles(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield pairs of words, names or numbers that have changed places."""
-    blocks = _blocks(aligned)[:60]
+    blocks = blocks_of(aligned)[:60]
     for one in range(len(blocks)):
         for two in range(len(blocks))[one + 1 : one + 10]:
             left, right = blocks[one], blocks[two]
-            if not _alike(aligned, left, right):
+            if not alike(aligned, left, right):
                 continue
             if _changed_places(aligned, blocks, one, two):
-                yield Disagreement(
-                    kind="order",
-                    claimed=joined(aligned.claim[left.first : right.last + 1], aligned.tongue.dense),
-                    stated=_stated(aligned, left, right),
-                )
+                told = aligned.claim[left.first : right.last + 1]
+                places = sorted(aligned.pairs[at] for at in (*left.places, *right.places))
+                stated = joined(aligned.page[places[0] : places[-1] + 1], aligned.tongue.dense)
+                yield Disagreement(kind="order", claimed=joined(told, aligned.tongue.dense), stated=stated)
                 return
-
-
-def _stated(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> str:
-    places = sorted(aligned.pairs[at] for at in (*left.places, *right.places))
-    return joined(aligned.page[places[0] : places[-1] + 1], aligned.tongue.dense)
 
 
 def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: int, two: int) -> bool:
@@ -126,17 +109,21 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     left, right = blocks[one], blocks[two]
     at, there = [pairs[block.first] for block in blocks], (pairs[left.first], pairs[right.first])
     inverted = there[1] < there[0]
-    if aligned.claim[left.first].value is not None and aligned.claim[right.first].value is not None:
-        counted = _counted(aligned, left.first, right.first)
+    names = aligned.claim[left.first].name
+    certain = names and all(page[place].name for place in there) and not aligned.tongue.dense
+    certain = certain and aligned.tongue.script != "arabic"  # any word may be a name
+    mutual = any(token.key in aligned.tongue.symmetric for token in aligned.claim) if certain else True
+    counts = all(aligned.claim[block.first].value is not None for block in (left, right))
+    if counts or not (mutual or _is_even(aligned, left, right)):
+        counted = _counted(aligned, left, right)
         if counted is not None:
             return counted
-    paired = _companions(aligned, blocks, one, two) if _class(aligned, left) != "word" else None
+    paired = _companions(aligned, blocks, one, two) if _kind(aligned, left) != "word" else None
     if paired is not None:
         return paired
     claim_voice = _passive(aligned, aligned.claim, left.last, right.first)
     first, second = sorted(there)
     page_voice = _passive(aligned, page, first, second)
-    names = aligned.claim[left.first].name
     other = (aligned.claim[at].keys[:1] != page[pairs[at]].keys[:1] for at in (left.first, right.first) if not names)
     home = sentence_at(page, first)
     if second not in home or any(other):  # a synonym may govern otherwise
@@ -148,21 +135,22 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     if arabic and brief and aligned.strict_share < _SAME_WORDS:  # it may be any word
         return False
     if arabic and (not first or page[first].stops or not left.first):
-        kinds = {_class(aligned, left), _class(aligned, right)}
+        kinds = {_kind(aligned, left), _kind(aligned, right)}
         if "word" in kinds or not aligned.claim[right.first].name or aligned.tongue.knows_form(page[first].key):
             return False  # the verb may come first or second
     if not inverted:
         between = [block for block in blocks if first < pairs[block.first] < second]
         return names and claim_voice != page_voice and bool(between) and two - one <= 3
-    if claim_voice != page_voice or _is_list(aligned, left, right) or _is_even(aligned, left, right):
+    if claim_voice != page_voice or _is_even(aligned, left, right):
         return False
     if has_converse(aligned) or _keeps_case(aligned, left, right) or _moved_along(aligned, left, right):
         return False
-    if two == one + 1 and not (names and arabic) and not _crossed_ties(aligned, left, right):
+    if two == one + 1 and not (names and arabic) and not _moved_along(aligned, left, right, crossed=True):
         return False
     if not names and aligned.claim[left.first].value is None and _another_way(aligned, first, second):
         return False
-    same = [place for place, start in enumerate(at) if start in home]
+    moves = {place for place, block in enumerate(blocks) if certain and _kind(aligned, block) in {"date", "year"}}
+    same = [place for place, start in enumerate(at) if start in home and place not in moves]
     return _exchange_restores([at[place] for place in same], same.index(one), same.index(two))
 
 
@@ -179,31 +167,40 @@ def _another_way(aligned: Alignment, first: int, second: int) -> bool:
     )
 
 
-def _counted(aligned: Alignment, one: int, two: int) -> bool | None:
-    """Return whether two numbers count what the passage counts with the other: 6 cakes and 40 rolls; None if unclear.
+def _counted(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool | None:
+    """Return whether two numbers or names have each other's words around them: 6 cakes and 40 rolls; None if unclear.
 
-    What a number counts is around it, up to the next comma, conjunction or number.
+    The words go to the next comma, conjunction or number, around a name on the page to the next name; those of numbers
+    may have their beginnings in common: a month, monthly.
     """
-    here = [_phrase(aligned, aligned.claim, at) for at in (one, two)]
-    there = [_phrase(aligned, aligned.page, aligned.pairs[at]) for at in (one, two)]
-    own, other = here[0] - here[1], here[1] - here[0]
-    first, second = there[0] - there[1], there[1] - there[0]
-    straight, crossed = bool(own & first and other & second), bool(own & second and other & first)
-    return crossed if straight != crossed else None
+    sides = (aligned.claim, left.places), (aligned.claim, right.places)
+    named, pairs = aligned.claim[left.first].name, aligned.pairs
+    here = [_phrase(aligned, *side, wide=False) for side in sides]
+    there = [_phrase(aligned, aligned.page, [pairs[at] for at in side[1]], wide=named) for side in sides]
+    for size in (None,) if named or aligned.tongue.dense else (None, _BEGINNING):
+        one, two, first, second = ({key[:size] for key in keys} for keys in (*here, *there))
+        own, other, first, second = one - two, two - one, first - second, second - first
+        straight, crossed = bool(own & first and other & second), bool(own & second and other & first)
+        if straight != crossed:
+            return crossed
+    return None
 
 
-def _phrase(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> frozenset[str]:
+def _phrase(aligned: Alignment, tokens: Sequence[WordToken], places: Sequence[int], *, wide: bool) -> set[str]:
+    """Return the words around a number or a name; on the page by their counterparts, up to another name if `wide`."""
     found: set[str] = set()
-    for way in (1, -1):
-        place = at
+    for way in (-1, 1):
+        place = places[-1] if way > 0 else places[0]
         while 0 <= (place := place + way) < len(tokens):
-            token = tokens[place]
-            ends = tokens[max(place, place - way)].breaks or fold_text(token) in aligned.tongue.conjunctions
-            if ends or token.value is not None:
+            token, later = tokens[place], tokens[max(place, place - way)]
+            known = aligned.back.get(place) if tokens is aligned.page else place
+            cut = later.breaks and (way > 0 or bool(found))
+            counts = token.value is not None or fold_text(token) in aligned.tongue.conjunctions
+            if later.stops or ((token.name and known is not None) if wide else (cut or counts)):
                 break
             if token.kind == "word":
-                found.add(token.key)
-    return frozenset(found)
+                found.add(aligned.claim[known].key if wide and known is not None else token.key)
+    return found
 
 
 def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
@@ -224,13 +221,13 @@ def _companions(aligned: Alignment, blocks: Sequence[_AlignedWords], one: int, t
     41 in May and 38 in June: the months distinguish the numbers.
     """
     pairs = aligned.pairs
-    mine = _class(aligned, blocks[one])
-    if mine != _class(aligned, blocks[two]):
+    mine = _kind(aligned, blocks[one])
+    if mine != _kind(aligned, blocks[two]):
         return None
     others = (*blocks[:one][-3:], *blocks[one : two + 4])  # a part is no companion of one of its kind
     for third, fourth in itertools.combinations(others, 2):
         kind = _kind(aligned, third)
-        if kind != _kind(aligned, fourth) or kind in {"", mine, _kind(aligned, blocks[one])}:
+        if kind != _kind(aligned, fourth) or kind in {"word", mine}:
             continue
         here = [block.first for block in (blocks[one], blocks[two], third, fourth)]
         there = [pairs[place] for place in here]
@@ -241,7 +238,7 @@ def _companions(aligned: Alignment, blocks: Sequence[_AlignedWords], one: int, t
 
 
 def _kind(aligned: Alignment, block: _AlignedWords) -> str:
-    """Return the kind of a companion: a date, a year, a month or weekday, a name."""
+    """Return the kind of a part: a date, a year, a number, a month or weekday, a name, a word."""
     token = aligned.claim[block.first]
     if isinstance(token.value, Number):
         return "year" if is_year(token.value) else "number"
@@ -249,7 +246,7 @@ def _kind(aligned: Alignment, block: _AlignedWords) -> str:
         return "date"
     if groups := aligned.tongue.contrasts.get(token.key):
         return groups[0]
-    return "name" if token.name else ""
+    return "name" if token.name else "word"
 
 
 def _pairing(places: Sequence[int], tokens: Sequence[WordToken]) -> bool | None:
@@ -308,14 +305,30 @@ def has_converse(aligned: Alignment) -> bool:
     if any(not aligned.tongue.converse.get(key, frozenset()).isdisjoint(keys) for one in mine for key in one.keys[:2]):
         return True
     kinds = [{one.marker.kind for one in side if one.marker} & _DEGREES for side in (mine, theirs)]
-    return all(kinds) and kinds[0].isdisjoint(kinds[1])
+    return (all(kinds) and kinds[0].isdisjoint(kinds[1])) or turned_degree(aligned) is not None
 
 
-def _is_list(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
+def turned_degree(aligned: Alignment) -> int | None:
+    """Return a word that the sentence or the passage compares with "less", and the other side without it: cheaper."""
+    degrees = {token.marker.kind for token in (*aligned.claim, *aligned.page) if token.marker}
+    for at, there in aligned.pairs.items() if "less" in degrees else ():
+        sides = ((aligned.claim, at), (aligned.page, there))
+        compared = (any(fold_text(one) in aligned.tongue.than for one in side[at + 1 : at + 3]) for side, at in sides)
+        before = {one.marker.kind if one.marker else "" for side, at in sides for one in side[:at][-1:]}
+        if before == {"less", ""} and aligned.claim[at].kind == "word" and all(compared):
+            return at
+    return None
+
+
+def _is_even(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
+    """Return whether two parts are items of one list, or a symmetric word is beside them."""
     pairs = aligned.pairs
     there = sorted(((pairs[left.first], pairs[left.last]), (pairs[right.first], pairs[right.last])))
     together = joined_by_and(aligned, aligned.page, there[0][1], there[1][0])
-    return together and joined_by_and(aligned, aligned.claim, left.last, right.first)
+    if together and joined_by_and(aligned, aligned.claim, left.last, right.first):
+        return True
+    beside = (*aligned.claim[: left.first][-2:], *aligned.claim[right.last + 1 :][:2])
+    return is_symmetric(aligned, aligned.claim[left.last + 1 : right.first], beside)
 
 
 def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
@@ -336,11 +349,6 @@ def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, ri
     follows = any(fold_text(token) in joins for token in near[-1:])
     article = len(near) == 2 and near[1].kind == "function" and fold_text(near[0]) in joins
     return tokens[right].breaks or follows or article
-
-
-def _is_even(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
-    beside = (*aligned.claim[: left.first][-2:], *aligned.claim[right.last + 1 :][:2])
-    return is_symmetric(aligned, aligned.claim[left.last + 1 : right.first], beside)
 
 
 def is_symmetric(aligned: Alignment, between: Sequence[WordToken], beside: Sequence[WordToken] = ()) -> bool:
@@ -370,22 +378,13 @@ def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
     return next((fold_text(token) for token in reversed(tokens[:at][-2:]) if token.kind == "function"), "")
 
 
-def _moved_along(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
-    """Return whether a part moved with its preposition: in May, on Saturday."""
-    here, there = _ties(aligned, left, right)
-    return here[0] != here[1] and any(one == other and one for one, other in zip(here, there, strict=True))
-
-
-def _crossed_ties(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
-    """Return whether each of two parts follows the other's preposition: from 20 to 85."""
-    here, there = _ties(aligned, left, right)
-    return here == there[::-1] and here[0] != here[1] and all(here)
-
-
-def _ties(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> tuple[list[str], list[str]]:
-    """Return the prepositions of two parts, in the sentence and in the passage."""
+def _moved_along(aligned: Alignment, left: _AlignedWords, right: _AlignedWords, *, crossed: bool = False) -> bool:
+    """Return whether a part moved with its preposition: in May, on Saturday; or each follows the other's: from, to."""
     here = [_preposition(aligned, aligned.claim, block.first) for block in (left, right)]
-    return here, [_preposition(aligned, aligned.page, aligned.pairs[block.first]) for block in (left, right)]
+    there = [_preposition(aligned, aligned.page, aligned.pairs[block.first]) for block in (left, right)]
+    if crossed:
+        return here == there[::-1] and here[0] != here[1] and all(here)
+    return here[0] != here[1] and any(one == other and one for one, other in zip(here, there, strict=True))
 
 
 def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:

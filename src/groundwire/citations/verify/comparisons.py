@@ -7,18 +7,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close
-from groundwire.citations.verify.argument_roles import fold_text, inverted, joined
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close, sentence_at
+from groundwire.citations.verify.argument_roles import alike, blocks_of, fold_text, joined, turned_degree
+from groundwire.citations.verify.entities import same_number, same_quantity
 from groundwire.citations.verify.language_packs import Language, Marker, dimension_of, fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.word_order import carries, renamed
 
 __all__ = [
+    "borne",
     "denied_instead",
     "each_time",
+    "equal_numbers",
+    "inverted",
     "little_opposites",
     "measures",
+    "of_other_unit",
+    "other_time",
     "overstated",
     "prices",
     "related",
@@ -29,6 +35,7 @@ _COMPARED: Final = 8  # tokens between a "more" and its "than", where this is an
 _PHRASE: Final = 6  # tokens of a phrase before a cause
 _KNOWN: Final = 0.5  # share of the words of a cause from which the page has it in other words
 _SHOWN: Final = 4  # words of the passage that are shown
+_POUND: Final = frozenset({"pound", "gbp"})
 _CURRENCY: Final = 3  # letters of the code of a currency
 _SCOPE: Final = 5  # words after a "not" that it may deny
 
@@ -42,7 +49,7 @@ def related(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[
     """
     yield from renamed(aligned)
     yield from _other_cause(aligned, near)
-    yield from _reversed_degree(aligned)
+    yield from list(_reversed_degree(aligned)) or _compared_otherwise(aligned)
 
 
 def turns_comparison(aligned: Alignment, *, surely: bool = False) -> bool:
@@ -52,6 +59,8 @@ def turns_comparison(aligned: Alignment, *, surely: bool = False) -> bool:
         aligned: A sentence and its passage.
         surely: Whether what follows the only "than" must be in both. Else any two parts in reverse order will do.
     """
+    if found := borne(aligned):
+        return found[1]
     home = home_of(aligned)
     back = {there: here for there, here in aligned.back.items() if there in home} if home else aligned.back
     pairs = {here: there for there, here in back.items()}
@@ -63,6 +72,75 @@ def turns_comparison(aligned: Alignment, *, surely: bool = False) -> bool:
         return any(at < there.start for at in mine) and any(at < here.start for at in theirs)
     near = replace(aligned, to=[there if there in home else None for there in aligned.to]) if home else aligned
     return bool(mine or theirs) if surely else inverted(near)
+
+
+def borne(aligned: Alignment) -> tuple[int, bool] | None:
+    """Return the word of the passage that a sentence compares by, and whether it is said of what follows "than".
+
+    The Gull is newer than the Heron: the older Heron. None if the passage says it of neither, or has a "than" as well.
+    """
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    standard = _standard(claim, range(len(claim)), tongue)
+    if not standard or tongue.dense or _standard(page, home_of(aligned), tongue):
+        return None
+    at = _compared(claim, standard)
+    for place in home_of(aligned):
+        if aligned.to[at] == place or tongue.are_opposite(claim[at].key, page[place].key):
+            near = [place + 1, *range(place)[-2:][::-1]]
+            bearer = next((one for one in near if one in aligned.back and carries(page[one])), None)
+            if bearer is not None and not any(token.breaks for token in page[place + 1 : bearer + 1]):
+                here = aligned.back[bearer]
+                return (place, here in standard) if here in standard or here < at else None
+    return None
+
+
+def _compared(claim: Sequence[WordToken], standard: range) -> int:
+    """Return the word before a "than"."""
+    return next((at for at in range(standard.start)[-4:][::-1] if carries(claim[at])), 0)
+
+
+def _compared_otherwise(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield a comparison that the passage makes the other way: cheaper, less cheap; more in May, most in June."""
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    turned = turned_degree(aligned)
+    if turned is not None and not turns_comparison(aligned):
+        place = aligned.pairs[turned]
+        stated = joined(page[max(0, place - 1) : place + 1], False)
+        yield Disagreement(kind="comparison", claimed=claim[turned].text, stated=stated)
+        return
+    standard, home = _standard(claim, range(len(claim)), tongue), home_of(aligned) or range(len(page))
+    at = _compared(claim, standard)
+    if (found := borne(aligned)) and found[1] == (at in aligned.pairs):
+        stated = joined(page[found[0] : found[0] + 2], False)
+        yield Disagreement(kind="comparison", claimed=claim[at].text, stated=stated)
+        return
+    if not standard or tongue.dense or _standard(page, home, tongue):
+        return
+    before = range(standard.start)[-_COMPARED:]
+    degrees = [(claim[at].text, one.kind) for at in before if _degree(claim, at, tongue) and (one := claim[at].marker)]
+    for place in home if degrees else ():
+        marker = page[place].marker
+        if marker is None or marker.kind not in {"most", "more"}:
+            continue
+        near = itertools.takewhile(lambda one: not page[one].breaks, range(place + 1, min(place + _SCOPE, home.stop)))
+        here = aligned.back.get(next((one for one in near if page[one].kind == "word"), -1), -1)
+        if sum(one in aligned.back and page[one].kind == "word" for one in sentence_at(page, place)) < 2:
+            continue
+        if here in standard if degrees[0][1] in {"more", "over"} else 0 <= here < standard.start:
+            stated = joined(page[place : place + _SHOWN], False)
+            yield Disagreement(kind="comparison", claimed=degrees[0][0], stated=stated)
+            return
+
+
+def inverted(aligned: Alignment) -> bool:
+    """Return whether two words of a class are in reverse order, as used for converse words."""
+    blocks = blocks_of(aligned)
+    firsts = [aligned.pairs[block.first] for block in blocks]
+    return any(
+        firsts[two] < firsts[one] and alike(aligned, blocks[one], blocks[two])
+        for one in range(len(blocks))
+        for two in range(len(blocks))[one : one + 8]
+    )
 
 
 def _standard(tokens: Sequence[WordToken], places: range, tongue: Language) -> range:
@@ -98,6 +176,30 @@ def _degree(tokens: Sequence[WordToken], at: int, tongue: Language) -> tuple[str
     counts = any(token.value is not None for token in tokens[at + 1 : at + 2])
     degree = marker is not None and (marker.family == "degree" or (marker.family == "bound" and not counts))
     return (tongue.normal_form(tokens[at].text.split()[0]),) if degree else ()
+
+
+def other_time(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield a unit of time without a number, if the passage has another one in its place: within an hour, a day."""
+    claim, page, home = aligned.claim, aligned.page, home_of(aligned)
+    mine = _times(claim, range(len(claim)), aligned.tongue)
+    theirs = _times(page, home or range(len(page)), aligned.tongue)
+    units = {_time_of(page[one], aligned.tongue) for one in theirs}
+    for (at, before), (place, there) in itertools.product(mine.items(), theirs.items()):
+        same = claim[before].key == page[there].key if home else aligned.to[before] == there
+        if same and aligned.to[at] is None and _time_of(claim[at], aligned.tongue) not in units:
+            yield Disagreement(kind="unit", claimed=claim[at].text, stated=page[place].text)
+            return
+
+
+def _times(tokens: Sequence[WordToken], places: range, tongue: Language) -> dict[int, int]:
+    """Return the units of time without a number, and what is before each and its article."""
+    found = {}
+    small = tongue.articles | tongue.vague
+    for at in places[1:]:
+        near = [one for one in range(max(0, at - 3), at) if fold_text(tokens[one]) not in small]
+        if near and tokens[near[-1]].value is None and not tokens[at].breaks and _time_of(tokens[at], tongue):
+            found[at] = near[-1]
+    return found
 
 
 def _other_cause(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
@@ -275,3 +377,19 @@ def _asserts(aligned: Alignment, hedge: str) -> str:
     added = (token for at, token in enumerate(aligned.claim) if at not in aligned.pairs)
     sure = aligned.tongue.certain - {hedge}
     return next((token.text for token in added if fold_text(token) in sure), "")
+
+
+def equal_numbers(number: Number, others: Sequence[Number]) -> list[Number]:
+    """Return the numbers that are the same quantity as one, or else those that are the same number."""
+    same = [other for other in others if same_quantity(number, other)]
+    return same or [other for other in others if same_number(number, other)]
+
+
+def of_other_unit(number: Number, same: Sequence[Number]) -> bool:
+    """Return whether equal numbers all have another unit: 5 km, 5 miles; a pound may be money."""
+    units = {other.unit for other in same}
+    return bool(number.unit) and not (
+        units & {"", number.unit}
+        or _POUND.issuperset(units | {number.unit})
+        or any(same_quantity(number, one) for one in same)
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -10,10 +9,12 @@ from typing import Final
 from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at, stretches
 from groundwire.citations.verify.argument_roles import joined, roles
 from groundwire.citations.verify.comparisons import (
+    borne,
     denied_instead,
     each_time,
     little_opposites,
     measures,
+    other_time,
     overstated,
     prices,
     related,
@@ -67,6 +68,8 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     if aligned.share < 0.3:
         return
     swapped = exchanged(aligned) or list(roles(aligned)) or list(mismatched(aligned)) or list(reordered(aligned))
+    if borne(aligned):
+        swapped = []
     yield from (one for one in swapped if one.claimed != one.stated)
     marked = list(_markers(aligned)) if aligned.share >= _CLOSE else []
     if aligned.share >= _CLOSE:
@@ -76,7 +79,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     yield from related(aligned, near)
     yield from () if swapped else _astray(aligned)
     converse = not swapped and turns_comparison(aligned)
-    replaced = [*little_opposites(aligned), *_replaced(aligned, near, converse=converse)]
+    replaced = [*little_opposites(aligned), *_replaced(aligned, near, converse=converse)] or list(other_time(aligned))
     yield from replaced
     told = replaced or any(one.claimed and one.stated for one in marked)
     if not swapped and not told and (place := substituted(aligned)):
@@ -341,13 +344,6 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
     return []
 
 
-def _copied(aligned: Alignment, first: int, last: int) -> bool:
-    """Return whether a sentence copies the passage but for one run of words: more changes make a paraphrase."""
-    places = [there for there in aligned.to if there is not None]
-    turns = any(after < before for before, after in itertools.pairwise(places))
-    return not turns and _runs(aligned) == [(first, last)]
-
-
 def _stretch(aligned: Alignment, places: range) -> list[int]:
     """Return the words without a counterpart at the start of a stretch of the passage, in order."""
     found: list[int] = []
@@ -371,7 +367,9 @@ def _is_change(
     size = 4 if aligned.tongue.dense else _RUN
     if last - first > size or len(there) > size:
         return False
-    if aligned.share < _VERBATIM or aligned.literal_share < _LITERAL or not _copied(aligned, first, last):
+    places = [there for there in aligned.to if there is not None]
+    copied = sorted(places) == places and _runs(aligned) == [(first, last)]  # more changes make a paraphrase
+    if aligned.share < _VERBATIM or aligned.literal_share < _LITERAL or not copied:
         return False
     return _matters(aligned, first, last, there, near)
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, tokens_of
+from groundwire.citations.verify.comparisons import equal_numbers, of_other_unit
 from groundwire.citations.verify.differences import made_up as _made_up
 from groundwire.citations.verify.differences import reworded
 from groundwire.citations.verify.entities import (
@@ -26,7 +27,6 @@ from groundwire.citations.verify.entities import (
     names_of,
     same_date,
     same_number,
-    same_quantity,
 )
 from groundwire.citations.verify.language_packs import Language, dimension_of, fold, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
@@ -198,22 +198,20 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage, *, cop
     taken: list[Number] = []
     missing: list[Number] = []
     for number in claim.numbers:
-        tests = (same_quantity, same_number)
-        same = next(filter(None, ([one for one in stated if test(number, one)] for test in tests)), [])
+        same = equal_numbers(number, stated)
+        taken += same
         if not same:
             missing.append(number)
-            continue
-        taken += same
-        if number.unit and all(
-            other.unit and other.unit != number.unit and not same_quantity(number, other) for other in same
-        ):
+        elif of_other_unit(number, same):
             yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(same[0]))
     left = [other for other in _outside(stated, passage.dates) if other not in taken]
     context = near.numbers if missing else []
     words = [fold(word[0]) for word in CONTENT_WORD.finditer(near.text)] if missing else []
     for number in missing:
         replaced = any(number.unit == other.unit and is_year(number) == is_year(other) for other in left)
-        if not replaced and any(same_number(number, other) or same_quantity(number, other) for other in context):
+        if not replaced and (same := equal_numbers(number, context)):
+            if of_other_unit(number, same):
+                yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(same[0]))
             continue
         if is_derived(number, (claim.numbers, stated, near.numbers), near.dates, words, claim.language):
             continue
@@ -265,6 +263,7 @@ def _names(
     claim: Claim, page: PageIndex, said: str, near: IndexedPassage, aligned: Alignment
 ) -> Iterator[Disagreement]:
     tongue = claim.language
+    measures = tongue.units.keys() | tongue.scales.keys()
     found = {token.start for token, there in zip(aligned.claim, aligned.to, strict=True) if there is not None}
     here = _bare_words(said, tongue)
     if all(word in here for name in claim.names for word in name.words):
@@ -283,11 +282,8 @@ def _names(
     for name in claim.names:
         lost = [word for word in name.words if len(word) > 1 and not any(is_like(word, other) for other in here)]
         instead = ""
-        if (
-            not lost
-            or (claim.language.units.keys() >= set(lost) and name.text.casefold() in claim.language.units)
-            or found.issuperset(name.start + word.start() for word in CONTENT_WORD.finditer(name.text))
-        ):
+        places = [name.start + word.start() for word in CONTENT_WORD.finditer(name.text)]
+        if not lost or measures.issuperset(fold(name.text).split()) or found.issuperset(places):
             continue
         if name.first and " " not in name.text:  # it may be any word: only a name in its position is evidence
             instead = next((other.text for other in others if other.first), "")

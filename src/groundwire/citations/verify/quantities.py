@@ -84,6 +84,7 @@ _MOST_PARTS: Final = 4  # parts of a hyphenated number: quatre-vingt-dix-neuf
 _GAP: Final = 16  # characters between the numbers of a range, and of the word that says so
 _COUNTER: Final = 4  # characters of a counter, and the bound after it: 40人以上
 _ENDS_COUNT: Final = re.compile(r"[\d、，。,]")
+_TO: Final = re.compile(r" ?(?:[-–—~〜～至到]|から|to|or|bis|o(?:der)?|à|ou|a|até|до|или|إلى|أو) ?")  # in a range
 _SENTENCE_ENDS: Final = re.compile(r"[\d,.;:!?、，。]")
 _OPENING: Final = re.compile(r"\b(?:half )?an? $", re.IGNORECASE)
 _HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
@@ -114,19 +115,18 @@ def numbers_of(text: str, tongue: Language | None = None) -> list[Number]:
 
 
 def _in_spans(numbers: list[Number], text: str, tongue: Language) -> list[Number]:
-    """Add the ranges: between 30 and 50. The ends of a range of years are exact."""
+    """Add the ranges: between 30 and 50, and the unit of both: 30 to 50 km. The ends of a range of years are exact."""
     for at, (low, high) in enumerate(itertools.pairwise(numbers)):
         gap = text[low.end : high.start]
         if not 0 < len(gap) <= _GAP or _SENTENCE_ENDS.search(gap) or not low.amount < high.amount:
             continue
-        said = (
-            text[high.end : high.end + _GAP] if tongue.dense else f" {fold(text[max(0, low.start - _GAP) : low.start])}"
-        )
-        between = (said.find(word) >= 0 if tongue.dense else said.endswith(f" {word} ") for word in tongue.between)
+        said = text[high.end :][:_GAP] if tongue.dense else f" {fold(text[max(0, low.start - _GAP) : low.start])}"
+        between = any(said.find(word) >= 0 if tongue.dense else said.endswith(f" {word} ") for word in tongue.between)
         year = low.text.isdecimal() and len(low.text) == 4 and not high.unit
-        if any(between) and not year:
-            span = (low.amount, high.amount)
-            numbers[at : at + 2] = [replace(low, span=span), replace(high, span=span)]
+        span = (low.amount, high.amount) if between and not year else None
+        if span or _TO.fullmatch(gap):
+            numbers[at] = replace(low, span=span or low.span, unit=low.unit or high.unit)
+            numbers[at + 1] = replace(high, span=span)
     return numbers
 
 
