@@ -628,12 +628,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     *(
-        ("src/groundwire/citations/verify/argument_roles.py", function, line, "no two words have one counterpart")
-        for function, line in (
-            ("inverted", "firsts[two] <= firsts[one] and _alike(aligned, blocks[one], blocks[two])"),
-            ("_changed_places", "inverted = there[1] <= there[0]"),
-            ("_exchange_restores", "if any(b < a for a, b in itertools.pairwise(inner)):"),
-            ("_exchange_restores", "falls = sum(b < a for a, b in itertools.pairwise(outer))"),
+        (f"src/groundwire/citations/verify/{module}.py", function, line, "no two words have one counterpart")
+        for module, function, line in (
+            ("comparisons", "inverted", "firsts[two] <= firsts[one] and alike(aligned, blocks[one], blocks[two])"),
+            ("argument_roles", "_changed_places", "inverted = there[1] <= there[0]"),
+            ("argument_roles", "_exchange_restores", "if any(b < a for a, b in itertools.pairwise(inner)):"),
+            ("argument_roles", "_exchange_restores", "falls = sum(b < a for a, b in itertools.pairwise(outer))"),
         )
     ),
     (
@@ -641,12 +641,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "_pairing",
         "return None if straight == crossed else straight <= crossed",
         "they are not equal there",
-    ),
-    (
-        "src/groundwire/citations/verify/differences.py",
-        "_copied",
-        "turns = any(after <= before for before, after in itertools.pairwise(places))",
-        "no two words have one counterpart",
     ),
     *(
         ("src/groundwire/citations/marker_parser.py", function, line, "a run is one character again and again")
