@@ -456,6 +456,48 @@ ORGAN = "The organ, built by Otto Lund, has 48 stops."
             "The bakery sells 400 loaves every week",
             id="daily is every day",
         ),
+        pytest.param(
+            ("The club in the valley celebrated its 21st anniversary in May.",),
+            "The club celebrated its twenty-first anniversary in May",
+            "The club celebrated its twenty-second anniversary in May",
+            id="an ordinal in words",
+        ),
+        pytest.param(
+            ("The pause of 20 seconds annoyed the audience.",),
+            "The twenty-second pause annoyed the audience",
+            "The thirty-second pause annoyed the audience",
+            id="seconds that may be an ordinal",
+        ),
+        pytest.param(
+            ("Le pont sur la rivière fut construit au 18e siècle.",),
+            "Le pont fut construit au dix-huitième siècle",
+            "Le pont fut construit au dix-neuvième siècle",
+            id="an ordinal in words, in French",
+        ),
+        pytest.param(
+            ("Der Verein feierte im Mai sein 21. Jubiläum mit vielen Gästen.",),
+            "Der Verein feierte im Mai sein einundzwanzigstes Jubiläum",
+            "Der Verein feierte im Mai sein zweiundzwanzigstes Jubiläum",
+            id="an ordinal in words, in German",
+        ),
+        pytest.param(
+            ("Мост через реку построили в 21-м веке.",),
+            "Мост построили в двадцать первом веке",
+            "Мост построили в двадцать втором веке",
+            id="an ordinal in words, in Russian",
+        ),
+        pytest.param(
+            ("El club del valle celebró su 21.º aniversario en mayo.",),
+            "El club celebró su vigésimo primer aniversario en mayo",
+            "El club celebró su vigésimo segundo aniversario en mayo",
+            id="an ordinal in words, in Spanish",
+        ),
+        pytest.param(
+            ("O clube do vale celebrou o seu 21º aniversário em maio.",),
+            "O clube celebrou o seu vigésimo primeiro aniversário em maio",
+            "O clube celebrou o seu vigésimo segundo aniversário em maio",
+            id="an ordinal in words, in Portuguese",
+        ),
     ],
 )
 def test_other_words_are_supported_and_other_facts_are_not(pages: tuple[str, ...], right: str, wrong: str) -> None:

@@ -180,6 +180,8 @@ class Language:
             {fold(name.replace("_", " ")): number for number, names in named for name in names}
         )
         self.numbers: Mapping[str, float] = _numbers(data, "numbers")
+        self.ordinals: Mapping[str, float] = _numbers(data, "ordinals")
+        """Those that end a number: twenty-first."""
         self.scales: Mapping[str, float] = _numbers(data, "scales")
         self.fractions: Mapping[str, float] = _numbers(data, "fractions")
         self.units: Mapping[str, str] = MappingProxyType(dict(_SIGNS) | dict(_valued(data, "units")))

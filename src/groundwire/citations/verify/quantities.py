@@ -80,6 +80,7 @@ _KANJI_SCALES: Final[Mapping[str, float]] = dict(
     zip("十百千万亿億兆", (10.0, 100.0, 1e3, 1e4, 1e8, 1e8, 1e12), strict=True)
 )
 _TENTHS: Final = re.compile(r"割|成(?![员員立功果本为為都])")
+_ORDINAL: Final = re.compile(r"(?<=zig)ste[mnrs]?$")  # einundzwanzigste
 _MOST_PARTS: Final = 4  # parts of a hyphenated number: quatre-vingt-dix-neuf
 _GAP: Final = 16  # characters between the numbers of a range, and of the word that says so
 _COUNTER: Final = 4  # characters of a counter, and the bound after it: 40人以上
@@ -201,10 +202,8 @@ def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool = False) -
     if after is None or not after["word"]:
         return "", place
     words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + 40].split()[:1])]
-    if scaled and words[0] == "d" and len(words) > 1:
+    if scaled and words[0] in {"d", "de", "des"} and len(words) > 1:
         return tongue.units.get(words[1].strip("'’.,;"), ""), place
-    if scaled and words[0] in {"de", "des"} and len(words) > 1:
-        return tongue.units.get(words[1].strip(".,;"), ""), place
     if len(words) > 1 and (unit := tongue.units.get(f"{words[0]} {words[1].strip('-.,;')}")):
         return unit, after.end() + 1 + len(words[1].strip("-.,;"))
     word = words[0].rstrip(".")
@@ -237,11 +236,10 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
             or _BETWEEN.fullmatch(low, run[-1].end, start)
             or (run[-1].value > 100 and _HUNDREDS.match(low, run[-1].end))
         )
-        if run and (
-            not near
-            or (value is None and not joins)
-            or (value is not None and not _goes_on(run, value, is_scale, tongue.code))
-        ):
+        ordinal = tongue.ordinals.get(piece) if near and (tongue.code != "en" or low[start - 1] == "-") else None
+        if ordinal and run and not (piece == "second" and _opening(low, run[0].start)):  # a twenty-second delay
+            value = ordinal if _goes_on(run, ordinal, False, tongue.code) else value
+        if run and not (near and (joins if value is None else _goes_on(run, value, is_scale, tongue.code))):
             yield from _number_of(run, text, tongue)
             run = []
         if value is not None and (run or not is_scale or value in bare or _opening(low, start)):
@@ -270,7 +268,7 @@ def _value(piece: str, tongue: Language, within: bool) -> tuple[float | None, bo
     if piece in tongue.scales and piece not in _LETTERS:
         return tongue.scales[piece], True
     if tongue.code == "de" and len(piece) > 6:
-        return _glued(piece, tongue), False
+        return _glued(_ORDINAL.sub("", piece), tongue), False
     if within and tongue.code == "ar" and piece.startswith(tongue.joiner):
         return tongue.numbers.get(piece[1:]), False
     return None, False
@@ -341,7 +339,8 @@ def _number_of(run: Sequence[_NumberWord], text: str, tongue: Language) -> Itera
             total, current = total + current * value, 0.0
     unit, after = _unit_at(text, end, tongue, scaled=run[-1].scales)
     end = after if unit == "%" and tongue.code != "en" else end
-    yield Number(text[start:end], (total + current,), unit, _mark(text, start, end, tongue), start, end)
+    values = (total + current, total + current - run[-1].value)[: 1 + text.endswith("-second", start, end)]  # or a time
+    yield Number(text[start:end], values, unit, _mark(text, start, end, tongue), start, end)
 
 
 def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
