@@ -211,6 +211,8 @@ SHELLS = {
     "plea": page("", root="<noscript>You need to enable JavaScript to run this app.</noscript><div id='x'></div>"),
     "spinner": page("", root='<div id="__next"><div class="spinner"></div></div>'),
     "inline": f"<body><div id=root></div><script>{'render(); ' * 30}</script>",
+    "empty list": page("", root="<h1>Items</h1><ul id='items'></ul><div id='end'></div>"),
+    "empty table": page("", root="<h1>Prices</h1><table><thead><tr><th>Item<th>Price</thead><tbody></tbody></table>"),
 }
 PAGES = {
     "text": page("", root=f"<div id='root'><p>{FIRST} {SECOND} {THIRD}</p></div>"),
@@ -218,6 +220,8 @@ PAGES = {
     "no script": "<body><div id='root'></div></body>",
     "a picture": page("", root="<img src='/a.png' alt='The mill'>"),
     "widget": page("", root=f"<main><h1>The mill</h1><p>{FIRST} {SECOND}</p></main><div id='app'></div>"),
+    "empty menu": page("", root="<nav><ul></ul></nav><h1>Closed</h1><p>We open again on Monday.</p>"),
+    "list": page("", root="<h1>Hours</h1><ul><li>Monday to Friday</li></ul>"),
     "counter": "<body><p>Open daily.</p><script>count()</script></body>",
 }
 

@@ -107,6 +107,9 @@ def is_shell(markup: str, content: str) -> bool:
         return pleads and _has_empty_root(document)
     if pleads or _has_empty_root(document) or _LOADING.fullmatch(" ".join(content.split())):
         return True
+    lists = islice(document.select("ul, ol, tbody"), _MAX_ROOTS)  # a heading above an empty one has lost its entries
+    if any(_is_empty(element) and not _is_beside(element) for element in lists):
+        return True
     body = document.find("body")
     return words == 0 and (body is None or body.select_one(_SHOWS) is None or _has_empty_root(document))
 
