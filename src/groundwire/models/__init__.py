@@ -3,7 +3,7 @@
 Pydantic models for public data (validated, with a JSON form), plain dataclasses inside. All are frozen.
 """
 
-from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section
+from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section, Source
 from groundwire.models.search import (
     MAX_LIMIT,
     MAX_PAGE,
@@ -27,7 +27,6 @@ from groundwire.models.search import (
     SafeSearch,
     SearchResponse,
     SearchResult,
-    Source,
     TimeRange,
 )
 from groundwire.models.validators import MAX_QUERY

@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass as slotted
 
+from groundwire.models.attribute_table import SLOTTED, SlottedModel, SourceSlots
 from groundwire.models.validators import FrozenModel
 
-__all__ = ["Excerpt", "Freshness", "Link", "Match", "OpenedPages", "Page", "ReadResult", "Section"]
+__all__ = ["Excerpt", "Freshness", "Link", "Match", "OpenedPages", "Page", "ReadResult", "Section", "Source"]
 
 
 _LINK = re.compile(
@@ -40,6 +42,18 @@ class Freshness(FrozenModel):
         """The headers of a conditional request; none if the page cannot be revalidated."""
         asked = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in asked.items() if value}
+
+
+@slotted(kw_only=True, slots=True, unsafe_hash=True, config=SLOTTED)
+class Source(SlottedModel, SourceSlots):
+    """The target of a citation `[1]`."""
+
+    citation_id: int
+    """The number in the brackets."""
+    title: str
+    """The page's title."""
+    url: str
+    """The page's address."""
 
 
 class ReadResult(FrozenModel):

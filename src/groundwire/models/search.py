@@ -9,7 +9,11 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, Final, Literal, Self, get_args, overload
 
+from pydantic.dataclasses import dataclass as slotted
+
 from groundwire.errors import InvalidRequest
+from groundwire.models.attribute_table import SLOTTED, ResultSlots, SlottedModel
+from groundwire.models.pages import Source
 from groundwire.models.validators import (
     FrozenModel,
     check_choice,
@@ -44,7 +48,6 @@ __all__ = [
     "SafeSearch",
     "SearchResponse",
     "SearchResult",
-    "Source",
     "TimeRange",
     "mark_opener",
 ]
@@ -126,11 +129,9 @@ MAX_TITLE = 500  # characters
 MAX_SNIPPET = 1_000  # characters
 
 
-class SearchResult(FrozenModel):
+@slotted(kw_only=True, slots=True, unsafe_hash=True, config=SLOTTED)
+class SearchResult(SlottedModel, ResultSlots):
     """A page found by a provider."""
-
-    # Beside the fields: the URL, parsed once (`routing.result_merging.Address`), and the web that found it.
-    __slots__ = ("_address", "_opener")
 
     citation_id: int = 0
     """The number to cite it by, counted from 1. In a session, a page keeps its number and new pages get the next
@@ -174,7 +175,10 @@ class SearchResult(FrozenModel):
 def mark_opener(rows: Iterable[SearchResult], opener: object) -> None:
     """Let the `open` of results use the `open_page` of a `Web`; they must belong to one caller."""
     for row in rows:
-        object.__setattr__(row, "_opener", opener)
+        _set_opener(row, opener)
+
+
+_set_opener = vars(ResultSlots)["_opener"].__set__  # the slot: `object.__setattr__` takes twice as long
 
 
 class FilterReceipt(FrozenModel):
@@ -186,17 +190,6 @@ class FilterReceipt(FrozenModel):
     """What applied the filter."""
     note: str = ""
     """Limitations: results without a date, more domains than a query can hold."""
-
-
-class Source(FrozenModel):
-    """The target of a citation `[1]`."""
-
-    citation_id: int
-    """The number in the brackets."""
-    title: str
-    """The page's title."""
-    url: str
-    """The page's address."""
 
 
 LOW_BUDGET: Final = re.compile(r"Searches left in this session: ([0-9]+) of [0-9]+\.")

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from groundwire.errors import GroundwireError, InvalidRequest
-from groundwire.models.attribute_table import COMPUTED, LIKE, OTHER_NAMES, WHOLE, PageMetadata
+from groundwire.errors import InvalidRequest
+from groundwire.models.attribute_table import FieldAliases
 
 __all__ = [
     "MAX_QUERY",
@@ -35,10 +35,8 @@ __all__ = [
     "faults",
     "is_number",
     "nearest",
-    "of_values",
     "time_range_of",
     "unchecked",
-    "with_values",
 ]
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
@@ -244,66 +242,12 @@ TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType
 """The aliases of time ranges."""
 
 
-_CONTENT = frozenset(("content", "sections", "excerpts", "matches", "match_count", "freshness", "next_cursor"))
-
-
-class FrozenModel(BaseModel):
+class FrozenModel(FieldAliases, BaseModel):
     """A frozen model with a JSON form."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True
     )
-
-    if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
-
-        def __getattr__(self, name: str) -> Any:
-            fields = type(self).model_fields
-            right = next((one for one in OTHER_NAMES.get(name, ()) if one in fields), None)
-            if right is not None:
-                return getattr(self, right)
-            if name in ("ok", "success", "is_success", "successful") and "status" in fields:
-                return self.status == "success"
-            if name in ("status_code", "code") and "status" in fields:  # a page that was read had the status 200
-                return 200 if self.status == "success" else None
-            field, made = COMPUTED.get(name, ("", None))
-            if made is not None and (not field or field in fields):
-                return made(getattr(self, field) if field else self)
-            if name in ("fetch", "read", "load", "scrape", "get_page", "extract") and hasattr(self, "open"):
-                return self.open
-            if name in WHOLE and "content" in fields:  # of Tavily: a list of one
-                return (self,)
-            if name in ("metadata", "meta") and "content" in fields:
-                known = {one: getattr(self, one) for one in fields if one not in _CONTENT}
-                return PageMetadata(known | {"sourceURL": self.url, "source_url": self.url, "date": self.published})
-            near = next((one for one in LIKE.get(name, ()) if one in fields), None)
-            if near is None:
-                return super().__getattr__(name)
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {near!r}?")
-
-        def __getitem__(self, name: str) -> Any:
-            """Return a field by its name, as where results are dictionaries."""
-            if name not in {*type(self).model_fields, *OTHER_NAMES, *WHOLE, *COMPUTED, "metadata"}:
-                near = next((one for one in LIKE.get(name, ()) if one in type(self).model_fields), None)
-                raise KeyError(f"{name!r}; did you mean {near!r}?" if near else name)
-            return getattr(self, name)
-
-        def raise_for_status(self) -> Self:
-            """Return a page that was read; of one that was not, raise its error, as HTTP clients do."""
-            if getattr(self, "status", "success") == "error":
-                raise GroundwireError(self.error)
-            return self
-
-        def get(self, name: str, default: Any = None) -> Any:
-            """Return a field by its name, as where results are dictionaries."""
-            return getattr(self, name, default)
-
-        def to_dict(self) -> dict[str, Any]:
-            """Return the model as a dictionary: another name of `model_dump`."""
-            return self.model_dump()
-
-        def to_json(self) -> str:
-            """Return the model as JSON text: another name of `model_dump_json`."""
-            return self.model_dump_json()
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""
@@ -328,33 +272,6 @@ def unchecked(model: type[_Model], **values: Any) -> _Model:
     """
     defaults, names = _template(model, *values)
     return _made(model, {**defaults, **values} if defaults else values, names)
-
-
-def of_values(model: type[_Model], values: dict[str, Any]) -> _Model:
-    """Return a model as `unchecked` does, for where many are made.
-
-    Args:
-        model: Its class.
-        values: All its fields, in their order; the model keeps this dictionary.
-    """
-    return _made(model, values, _fields(model))
-
-
-def with_values(known: _Model, values: dict[str, Any], changed: frozenset[str]) -> _Model:
-    """Return a copy of a model as `model_copy` does, for where many are made.
-
-    Args:
-        known: The model.
-        values: A copy of its values, with some replaced; the new model keeps this dictionary.
-        changed: The names of what was replaced.
-    """
-    given = known.__pydantic_fields_set__
-    return _made(type(known), values, given if given.issuperset(changed) else given | changed)
-
-
-@lru_cache(maxsize=64)
-def _fields(model: type[BaseModel]) -> set[str]:
-    return set(model.model_fields)
 
 
 _set_values = vars(BaseModel)["__dict__"].__set__  # the slots of a model: `object.__setattr__` looks each of them up

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, cast
 
 from groundwire.errors import (
     AuthenticationFailed,
@@ -22,7 +22,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Results, SearchResult
-from groundwire.models.validators import of_values
+from groundwire.models.attribute_table import ResultSlots
 from groundwire.transport import Response
 
 __all__ = [
@@ -130,7 +130,9 @@ def json_or_empty(reply: Response) -> dict[str, Any]:
 def objects(value: object) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects in a list, skipping everything else."""
     if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, dict))
+        for item in value:
+            if isinstance(item, dict):
+                yield item
 
 
 def value_at(data: object, path: str) -> object:
@@ -365,19 +367,19 @@ def result(
     """
     if not isinstance(url, str) or not url:
         return None
+    made = ResultSlots()
+    made.citation_id = 0
+    made.title = title if isinstance(title, str) else ""
+    made.url = url
+    made.snippet = snippet if isinstance(snippet, str) else ""
+    made.source = source
     said = date.strip() if isinstance(date, str) else ""
-    published = read_date(said) if said else ""
-    values = {
-        "citation_id": 0,  # given: then a copy with a number needs no other set of given fields
-        "title": title if isinstance(title, str) else "",
-        "url": url,
-        "snippet": snippet if isinstance(snippet, str) else "",
-        "source": source,
-        "published": published or None,
-        "published_origin": "" if published else said,
-        "score": None if score is None else number_or_none(score),
-    }
-    return of_values(SearchResult, values)
+    made.published = (read_date(said) or None) if said else None
+    made.published_origin = "" if made.published else said
+    made.score = None if score is None else number_or_none(score)
+    made._address = None
+    made.__class__ = SearchResult
+    return cast("SearchResult", made)
 
 
 def results(reply: Response, name: str, items: object, rows: Iterable[SearchResult | None]) -> Results:
@@ -394,7 +396,7 @@ def results(reply: Response, name: str, items: object, rows: Iterable[SearchResu
     """
     if not isinstance(items, list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    found = tuple(row for row in rows if row is not None)
+    found = tuple([row for row in rows if row is not None])
     if items and not found:
         raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
     return Results(found, status=reply.status)

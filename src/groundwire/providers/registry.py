@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, UnexpectedResponse, UnknownProvider
@@ -86,7 +86,7 @@ def create(
     return cast("SearchProvider | ReadProvider", (cls or provider_class(name)).create(context))
 
 
-_ModelT = TypeVar("_ModelT", bound=BaseModel)
+_ModelT = TypeVar("_ModelT", SearchResult, ReadResult)
 _SUFFIX = re.compile(r"(?:Search|Read){0,2}Provider$")
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from operator import attrgetter
-from typing import Generic, NamedTuple, NewType, TypeVar
+from typing import Generic, NamedTuple, NewType, TypeVar, cast
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
-from groundwire.models.validators import of_values
+from groundwire.models.attribute_table import SourceSlots
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.tenancy import Owner, Sharing, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl
@@ -207,13 +207,16 @@ def unpack_search(data: bytes) -> SearchResponse:
 
 def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
     """Return the sources to cite results by."""
-    rows = [row.__dict__ for row in results]
-    return tuple(
-        [
-            of_values(Source, {"citation_id": row["citation_id"], "title": row["title"], "url": row["url"]})
-            for row in rows
-        ]
-    )
+    return tuple([_source(row) for row in results])
+
+
+def _source(row: SearchResult) -> Source:
+    made = SourceSlots()
+    made.citation_id = row.citation_id
+    made.title = row.title
+    made.url = row.url
+    made.__class__ = Source
+    return cast("Source", made)
 
 
 def pack_page(page: Page) -> bytes:

@@ -12,16 +12,16 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterReceipt, Query, Results, SearchResult
-from groundwire.models.validators import with_values
+from groundwire.models.attribute_table import ResultSlots
 from groundwire.providers import Capabilities
 from groundwire.providers.query_mapping import time_range_start
 from groundwire.safety.secret_scanner import break_marks
-from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url, plain_url
 
 __all__ = [
     "Address",
@@ -35,6 +35,7 @@ __all__ = [
     "notes",
     "plain",
     "receipts",
+    "renumbered",
 ]
 
 
@@ -73,7 +74,7 @@ def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | Non
     """
     if query.time_range == "all" and not query.published_after and not query.published_before:
         rows = tuple(rows)
-        return DatedRows(rows, 0, [row.__dict__["published"] for row in rows].count(None))
+        return DatedRows(rows, 0, [row.published for row in rows].count(None))
     now = today or datetime.now(UTC).date()
     starts = [day for day in (time_range_start(query.time_range, now), query.published_after) if day]
     first = max(starts, default=None)
@@ -186,38 +187,71 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
     seen: set[str] = set()
     kept: list[SearchResult] = []
     for row in rows:
-        given = row.__dict__  # where a model has its values: an attribute of it takes several times as long to read
-        if len(given["url"]) > MAX_URL:
-            continue
-        address = given["url"].strip()
-        if not address.isascii() or 0 in address.encode().translate(_SAFE):
-            address = address.translate(_UNSAFE)
-        try:
-            url = parse_url(address)
-        except (InvalidRequest, BlockedByPolicy):
-            continue  # not a URL that anyone could open
+        address = row.url
+        if (url := plain_url(address)) is None or len(address) > MAX_URL or "'" in address:
+            if len(address) > MAX_URL:
+                continue
+            address = address.strip()
+            if not address.isascii() or 0 in address.encode().translate(_SAFE):
+                address = address.translate(_UNSAFE)
+            try:
+                url = parse_url(address)
+            except (InvalidRequest, BlockedByPolicy):
+                continue  # not a URL that anyone could open
         key = canonical(url)
         if key in seen or (policies and not all(policy.permits(url.host) for policy in policies)):
             continue
         seen.add(key)
-        source, values = given["source"], given.copy()  # a copy: the provider may keep its own
-        values["citation_id"] = len(kept) + 1
-        values["url"] = address
-        values["title"] = _shown(given["title"], MAX_TITLE) or url.host
-        values["snippet"] = _shown(given["snippet"], MAX_SNIPPET)
-        values["source"] = source if source == provider else plain(source, MAX_TITLE) or provider
-        changed = _CLEANED
-        if given["published"] is not None or given["published_origin"]:
-            values.update(found := _published(row))
-            changed |= found.keys()
-        made = with_values(row, values, changed)
-        _set_address(made, tuple.__new__(Address, (url, key)))
-        kept.append(made)
+        kept.append(_cleaned(row, len(kept) + 1, url, key, address, provider))
     return kept
 
 
-_CLEANED = frozenset({"citation_id", "url", "title", "snippet", "source"})
-_set_address = vars(SearchResult)["_address"].__set__  # the slot: `object.__setattr__` takes twice as long
+def _cleaned(row: SearchResult, number: int, url: WebUrl, key: str, address: str, provider: str) -> SearchResult:
+    """Return a row with plain text that carries its URL: the row itself, if it was made for this search alone."""
+    title, snippet, source, published, origin = row.title, row.snippet, row.source, row.published, row.published_origin
+    both = title + snippet  # one glance tells whether there is anything to do
+    long = len(title) > MAX_TITLE or len(snippet) > MAX_SNIPPET
+    if long or not both.isascii() or "  " in both or 0 in both.encode().translate(_STAYS):
+        title, snippet = _shown(title, MAX_TITLE), _shown(snippet, MAX_SNIPPET)
+    if source != provider:
+        source = plain(source, MAX_TITLE) or provider
+    if published is not None or origin:
+        published, origin = _published(published, origin)
+    if getattr(row, "_address", row) is None:
+        object.__setattr__(row, "__class__", ResultSlots)
+        made = cast("ResultSlots", row)
+    else:  # the provider may keep its own
+        made = ResultSlots()
+        made.score = row.score
+    made.citation_id = number
+    made.url = address
+    made.title = title.strip() or url.host
+    made.snippet = snippet.strip()
+    made.source = source
+    made.published = published
+    made.published_origin = origin
+    made._address = tuple.__new__(Address, (url, key))
+    made.__class__ = SearchResult
+    return cast("SearchResult", made)
+
+
+def renumbered(row: SearchResult, number: int) -> SearchResult:
+    """Return a copy of a row with another number, which carries the same URL."""
+    made = ResultSlots()
+    made.citation_id = number
+    made.title = row.title
+    made.url = row.url
+    made.snippet = row.snippet
+    made.source = row.source
+    made.published = row.published
+    made.published_origin = row.published_origin
+    made.score = row.score
+    made._address = getattr(row, "_address", None)
+    made.__class__ = SearchResult
+    return cast("SearchResult", made)
+
+
+_set_address = vars(ResultSlots)["_address"].__set__
 
 
 class Address(NamedTuple):
@@ -242,22 +276,20 @@ def address_of(row: SearchResult) -> Address:
     return Address(url, canonical(url))
 
 
-def _published(row: SearchResult) -> dict[str, object]:
-    """Return the date that a row has in ISO 8601, or else the provider's own text."""
-    if row.published is None:
-        return {"published_origin": plain(row.published_origin, _LONGEST_DATE)}
-    said = plain(row.published, _LONGEST_DATE)
+def _published(published: str | None, origin: str) -> tuple[str | None, str]:
+    """Return the date that a row has in ISO 8601, and the provider's own text."""
+    said, origin = plain(published or "", _LONGEST_DATE), plain(origin, _LONGEST_DATE)
+    if published is None:
+        return None, origin
     try:
         datetime.fromisoformat(said)
     except ValueError:
-        return {"published": None, "published_origin": said or plain(row.published_origin, _LONGEST_DATE)}
-    return {"published": said, "published_origin": plain(row.published_origin, _LONGEST_DATE)}
+        return None, said or origin
+    return said, origin
 
 
 def _shown(text: str, longest: int) -> str:
-    """Return text as `plain` does, with reserved tokens broken; one glance tells whether there is anything to do."""
-    if len(text) <= longest and text.isascii() and "  " not in text and 0 not in text.encode().translate(_STAYS):
-        return text.strip()
+    """Return text as `plain` does, with reserved tokens broken."""
     return break_marks(plain(text, longest))[:longest]
 
 
@@ -284,12 +316,12 @@ def plain(text: str, longest: int) -> str:
 
 def canonical(url: WebUrl) -> str:
     """Normalize a URL for comparison: no fragment, tracking parameters, `www.` or trailing slash."""
-    path, _, query = url.target.partition("?")
+    _, host, port, target, _ = url
+    path, _, query = target.partition("?")
     if query and (not _PLAIN_QUERY.fullmatch(query) or _TRACKING.search(query)):
         pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0])]
         query = urlencode(pairs)
-    host = url.host.removeprefix("www.")
-    return f"{host}:{url.port if url.port not in {80, 443} else ''}{path.rstrip('/')}?{query}"
+    return f"{host.removeprefix('www.')}:{'' if port in {80, 443} else port}{path.rstrip('/')}?{query}"
 
 
 def _is_shown(char: str) -> bool:
@@ -324,10 +356,14 @@ def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
             if row.source not in sources.setdefault(key, []):
                 sources[key].append(row.source)
     order = sorted(kept, key=lambda key: -scores[key])
-    return [
-        kept[key].model_copy(update={"source": "; ".join(sources[key]), "score": round(scores[key], 6)})
-        for key in order
-    ]
+    return [_with(kept[key], source="; ".join(sources[key]), score=round(scores[key], 6)) for key in order]
+
+
+def _with(row: SearchResult, **values: object) -> SearchResult:
+    """Return a copy of a row with other values, which carries the same URL."""
+    made = row.model_copy(update=values)
+    _set_address(made, address_of(row))
+    return made
 
 
 def _twin(row: SearchResult, kept: dict[str, SearchResult]) -> str | None:
@@ -351,7 +387,7 @@ def _better(one: SearchResult | None, other: SearchResult) -> SearchResult:
     richer, poorer = (one, other) if len(one.snippet) >= len(other.snippet) else (other, one)
     if richer.published is None and poorer.published is not None:
         taken = {"published": poorer.published, "published_origin": poorer.published_origin}
-        return richer.model_copy(update=taken)
+        return _with(richer, **taken)
     return richer
 
 

@@ -30,7 +30,7 @@ from groundwire.routing.provider_call import (
     skipped_cooldown,
 )
 from groundwire.routing.rate_limiter import RateLimiter
-from groundwire.routing.result_merging import fuse
+from groundwire.routing.result_merging import fuse, renumbered
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.urls import DomainPolicy
 from groundwire.storage.archive.store import Archive
@@ -259,14 +259,13 @@ def _response(
 ) -> SearchResponse:
     """Record the attempts and return the response, its results numbered from 1."""
     call.attempts.add(*attempts)
-    results = tuple(
-        row if row.__dict__["citation_id"] == number else row.model_copy(update={"citation_id": number})
-        for number, row in enumerate(rows, start=1)
-    )
+    places = range(1, len(rows) + 1)
+    if [row.citation_id for row in rows] != [*places]:
+        rows = [renumbered(row, place) for row, place in zip(rows, places, strict=True)]
     return unchecked(
         SearchResponse,
         query=call.query.text,
-        results=results,
+        results=tuple(rows),
         provider=provider,
         attempts=tuple(attempts),
         filters=filters,

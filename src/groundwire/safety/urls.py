@@ -17,7 +17,7 @@ from groundwire.errors import BlockedAddress, InvalidRequest
 from groundwire.safety.hostnames import canonical_host
 from groundwire.safety.ip_ranges import Address, parse_address
 
-__all__ = ["MAX_LENGTH", "DomainPolicy", "WebUrl", "host_matches", "join_url", "parse_url"]
+__all__ = ["MAX_LENGTH", "DomainPolicy", "WebUrl", "host_matches", "join_url", "parse_url", "plain_url"]
 
 _NOWHERE = "nowhere.invalid"  # a name that never exists (RFC 2606): an empty list would mean every domain
 
@@ -164,20 +164,16 @@ def parse_url(text: str) -> WebUrl:
         InvalidRequest: It is not such a URL; the error states the problem and the fix.
         BlockedAddress: The host is an IPv4 address in a spelling that programs read differently.
     """
-    url = _plain(text)
+    url = plain_url(text) if isinstance(text, str) else None
     return _read(text) if url is None else url
 
 
-def _plain(text: object) -> WebUrl | None:
-    """Return a URL that is already canonical, or None; a fast path of `_read`."""
-    if not isinstance(text, str):
-        return None
-    match = _PLAIN.fullmatch(text)
-    if match is None or len(text) > MAX_LENGTH:
+def plain_url(text: str) -> WebUrl | None:
+    """Return an absolute URL that is already canonical, as nearly all are; None for any other text: see `parse_url`."""
+    if (match := _PLAIN.fullmatch(text)) is None or len(text) > MAX_LENGTH:
         return None
     origin, target = match.groups()
-    read = _plain_origin(origin)
-    if read is None or "/." in target or "/%2" in target:
+    if (read := _plain_origin(origin)) is None or "/." in target or "/%2" in target:
         return None
     scheme, host, port = read
     return tuple.__new__(WebUrl, (scheme, host, port, target, ""))  # in half of the time

@@ -293,7 +293,7 @@ def ended(operation: Operation, answer: Answer) -> bool:
 
 def note_digest(note: bytes) -> bytes:
     """Return the identifier of a register's note."""
-    return hashlib.sha256(note).digest()[:12]
+    return hashlib.blake2b(note, digest_size=12).digest()
 
 
 def note_key(key: str, digest: bytes) -> str:

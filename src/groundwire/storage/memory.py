@@ -30,7 +30,6 @@ from groundwire.storage.base import (
     check_pace,
     check_seconds,
     ended,
-    note_digest,
     note_key,
 )
 
@@ -178,7 +177,7 @@ class MemoryStore:
             held = self._registers.get(wanted.key, now) or _Numbered()
             held.last = max(held.last, wanted.floor)
             found = tuple([held.number(names) for names in wanted.groups])
-            note = note_digest(wanted.note)
+            note = hash(wanted.note).to_bytes(8, "big", signed=True)  # which no other process compares
             new = held.notes.pop(note, True)
             held.notes[note] = False
             self._put(note_key(wanted.key, note), wanted.note, wanted.ttl, 0.0)
@@ -242,6 +241,10 @@ class _Numbered:
 
     def number(self, names: Sequence[bytes]) -> int:
         """Return the number of a group; all its names have it from now on."""
+        if len(names) == 1:
+            number = self.numbers.setdefault(names[0], self.last + 1)
+            self.last = max(self.last, number)
+            return number
         for name in names:
             if (number := self.numbers.get(name)) is not None:
                 break

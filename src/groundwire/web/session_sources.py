@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
-from groundwire.models.validators import with_values
 from groundwire.routing.budget import SessionBudget
-from groundwire.routing.result_merging import address_of, canonical
+from groundwire.routing.result_merging import address_of, canonical, renumbered
 from groundwire.safety.tenancy import Owner
 from groundwire.safety.urls import parse_url
 from groundwire.storage import StoreError
@@ -40,7 +39,6 @@ _AT_ONCE: Final = 100_000  # characters that are compressed without a thread, in
 _PRIVATE: Final = 32_000_000  # bytes that sessions without a name may take in this process
 _NAME: Final = 8  # bytes of a name in a register
 _MARK: Final = "\x1f"  # before each field of a note: JSON would take five times as long to write
-_NUMBER: Final = frozenset({"citation_id"})
 _BETWEEN: Final = " … "  # between two snippets of one page
 
 _Shown = tuple[str, str, str, str, str]  # URL, URL after redirects, title, snippet, digest of the content
@@ -79,8 +77,7 @@ class SessionSources:
 
     def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> AssignNumbers:
         """Return the store operation that numbers results; see `numbered`."""
-        values = [row.__dict__ for row in rows]
-        shown = [(row["url"], "", row["title"][:MAX_TITLE], row["snippet"], "") for row in values]
+        shown = [(row.url, "", row.title[:MAX_TITLE], row.snippet, "") for row in rows]
         return _number(session, [(_row_name(row),) for row in rows], shown)
 
     async def number_results(
@@ -97,7 +94,7 @@ class SessionSources:
             return ()
         known = answer if isinstance(answer, Numbers) else await _asked(session, self.numbering(session, rows))
         numbered = zip(rows, known.numbers, strict=True)
-        return tuple([with_values(row, {**row.__dict__, "citation_id": number}, _NUMBER) for row, number in numbered])
+        return tuple([renumbered(row, number) for row, number in numbered])
 
     async def number_page(self, session: SessionBudget, page: Page) -> Page:
         """Return a whole page with its number in a session, and store its content."""
@@ -203,7 +200,7 @@ def _row_name(row: SearchResult) -> bytes:
 
 
 def _short(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:_NAME]
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_NAME).digest()
 
 
 def _joined(known: str, snippet: str) -> str:
