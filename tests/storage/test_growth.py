@@ -46,7 +46,7 @@ async def test_numbering_is_one_operation_as_long_as_its_results() -> None:
     store = Counting()
     sources, session = SessionSources(store), SessionBudget(store, "team", Limits())
     for search in range(1_000):
-        numbered = await sources.number_results(session, rows(search))
+        numbered = await sources.number_results(session, rows(search), None)
         assert [row.citation_id for row in numbered] == [*range(10 * search + 1, 10 * search + 11)]
     assert [len(batch) for batch in store.batches] == [1] * 1_000
     sizes = [
@@ -70,7 +70,7 @@ async def test_what_was_shown_is_noted_as_it_is_whatever_it_holds() -> None:
     ]
     for named in (True, False):
         session = SessionBudget(MemoryStore(), "team", Limits(), named=named)
-        await sources.number_results(session, shown)
+        await sources.number_results(session, shown, None)
         known = [(one.number, one.url, one.title, one.snippet) for one in await sources.listed(session)]
         clean = [title.replace("\x1f", " ") for title in titles]
         assert known == [(place + 1, f"https://w.test/{place}", title, title * 2) for place, title in enumerate(clean)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
@@ -49,7 +49,6 @@ __all__ = [
     "SearchResponse",
     "SearchResult",
     "TimeRange",
-    "mark_opener",
 ]
 
 Outcome = Literal[
@@ -172,15 +171,6 @@ class SearchResult(SlottedModel, ResultSlots):
         return f"{self.citation_id}. {self.title}\n   {self.url}\n   {self.snippet}".rstrip()
 
 
-def mark_opener(rows: Iterable[SearchResult], opener: object) -> None:
-    """Let the `open` of results use the `open_page` of a `Web`; they must belong to one caller."""
-    for row in rows:
-        _set_opener(row, opener)
-
-
-_set_opener = vars(ResultSlots)["_opener"].__set__  # the slot: `object.__setattr__` takes twice as long
-
-
 class FilterReceipt(FrozenModel):
     """How one filter of a search was applied."""
 
@@ -237,7 +227,8 @@ class SearchResponse(FrozenModel):
     def opened_by(self, opener: object) -> Self:
         """Return the response with results whose `open` uses the `open_page` of a `Web`."""
         rows = tuple(row.model_copy() for row in self.results)  # other callers may share the results
-        mark_opener(rows, opener)
+        for row in rows:
+            object.__setattr__(row, "_opener", opener)
         return self.model_copy(update={"results": rows})
 
     def __len__(self) -> int:

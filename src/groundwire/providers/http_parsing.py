@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, cast
+from typing import Any
 
 from groundwire.errors import (
     AuthenticationFailed,
@@ -129,10 +129,9 @@ def json_or_empty(reply: Response) -> dict[str, Any]:
 
 def objects(value: object) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects in a list, skipping everything else."""
-    if isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict):
-                yield item
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield item
 
 
 def value_at(data: object, path: str) -> object:
@@ -367,19 +366,18 @@ def result(
     """
     if not isinstance(url, str) or not url:
         return None
-    made = ResultSlots()
-    made.citation_id = 0
+    made: Any = ResultSlots()
+    made.citation_id, made.url, made._address, made._opener = 0, url, None, None
     made.title = title if isinstance(title, str) else ""
-    made.url = url
     made.snippet = snippet if isinstance(snippet, str) else ""
     made.source = source
     said = date.strip() if isinstance(date, str) else ""
-    made.published = (read_date(said) or None) if said else None
+    made.published = (said and read_date(said)) or None
     made.published_origin = "" if made.published else said
     made.score = None if score is None else number_or_none(score)
-    made._address = None
     made.__class__ = SearchResult
-    return cast("SearchResult", made)
+    found: SearchResult = made
+    return found
 
 
 def results(reply: Response, name: str, items: object, rows: Iterable[SearchResult | None]) -> Results:

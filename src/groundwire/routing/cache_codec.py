@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from operator import attrgetter
-from typing import Generic, NamedTuple, NewType, TypeVar, cast
+from typing import Any, Generic, NamedTuple, NewType, TypeVar
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
-from groundwire.models.attribute_table import SourceSlots
+from groundwire.models.attribute_table import ResultSlots, SourceSlots
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.tenancy import Owner, Sharing, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl
@@ -188,12 +190,32 @@ _OF_THE_CALL = frozenset({"budget", "cached", "stale"})  # specific to one call,
 
 
 def pack_search(answer: SearchResponse) -> bytes:
-    """Serialize a response as JSON, without fields specific to one call (its budget and origin)."""
-    attempts = tuple(attempt for attempt in answer.attempts if attempt.outcome != "quota")
+    """Serialize a response, without fields specific to one call (its budget and origin).
+
+    Cleaned results, which hold no control characters, follow the rest as a table, at a third of the cost of JSON.
+    """
+    attempts = tuple([attempt for attempt in answer.attempts if attempt.outcome != "quota"])
     if len(attempts) < len(answer.attempts):
         answer = answer.model_copy(update={"attempts": attempts})
+    rows = answer.results
+    table = bool(rows) and None not in [getattr(row, "_address", None) for row in rows]
     # As `model_dump_json`, which would decode the bytes that are wanted here.
-    return answer.__pydantic_serializer__.to_json(answer, exclude=set(_OF_THE_CALL), exclude_defaults=True)
+    head: bytes = answer.__pydantic_serializer__.to_json(
+        answer, exclude={*_OF_THE_CALL, "results"} if table else set(_OF_THE_CALL), exclude_defaults=True
+    )
+    if not table:
+        return head
+    scores = [math.nan if row.score is None else row.score for row in rows]
+    fields = [struct.pack(f"<{len(rows)}d", *scores).hex()]
+    for row in rows:
+        fields += _texts(row)
+        fields.append(row.published or "")
+    return head + _LINE + _FIELD.join(fields).encode()
+
+
+_LINE, _FIELD = b"\n", "\x1f"  # neither is in JSON, which escapes them, nor in a cleaned result
+_TEXTS = ("title", "url", "snippet", "source", "published_origin")
+_texts = attrgetter(*_TEXTS)
 
 
 def unpack_search(data: bytes) -> SearchResponse:
@@ -202,7 +224,32 @@ def unpack_search(data: bytes) -> SearchResponse:
     Raises:
         ValueError: the bytes are invalid, or of a version with other fields.
     """
-    return SearchResponse.model_validate_json(data)
+    head, _, table = data.partition(_LINE)
+    if not table:
+        return SearchResponse.model_validate_json(head)
+    scores, *fields = table.decode().split(_FIELD)
+    numbers = [score for (score,) in struct.iter_unpack("<d", bytes.fromhex(scores[: 16 * (len(scores) // 16)]))]
+    columns = [fields[start :: len(_TEXTS) + 1] for start in range(len(_TEXTS) + 1)]
+    rows = tuple([_row(*one) for one in zip(range(1, len(numbers) + 1), numbers, *columns, strict=True)])
+    return SearchResponse.model_validate({**json.loads(head), "results": rows})
+
+
+def _row(
+    number: int, score: float, title: str, url: str, snippet: str, source: str, origin: str, published: str
+) -> SearchResult:
+    made: Any = ResultSlots()
+    made.citation_id = number
+    made.title = title
+    made.url = url
+    made.snippet = snippet
+    made.source = source
+    made.published = published or None
+    made.published_origin = origin
+    made.score = None if math.isnan(score) else score
+    made._address = made._opener = None
+    made.__class__ = SearchResult
+    row: SearchResult = made
+    return row
 
 
 def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
@@ -211,12 +258,13 @@ def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
 
 
 def _source(row: SearchResult) -> Source:
-    made = SourceSlots()
+    made: Any = SourceSlots()
     made.citation_id = row.citation_id
     made.title = row.title
     made.url = row.url
     made.__class__ = Source
-    return cast("Source", made)
+    source: Source = made
+    return source
 
 
 def pack_page(page: Page) -> bytes:

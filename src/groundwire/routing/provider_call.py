@@ -208,7 +208,7 @@ class ProviderCaller:
 
     async def _send(self, provider: SearchProvider, call: SearchCall, timeout: float) -> AttemptResult:
         self._tell(AttemptStarted(provider.name))
-        started = self._clock()
+        started, results = self._clock(), None
         try:
             asked = provider.owned_by(call.owner) if hasattr(provider, "owned_by") else provider
             results = await self._results(asked, asked_of(call.query, self.policy), call.deadline, timeout)
@@ -220,11 +220,12 @@ class ProviderCaller:
             _logger.exception("The provider %s violated its contract", provider.name)
             reason = f"the provider itself failed ({type(error).__name__}); see the log"
             done = AttemptResult(make_attempt(provider.name, "invalid_response", reason))
-        else:
-            done = self._judge(provider, results, call.query)
-            done.windows = results.windows
         latency = round((self._clock() - started) * 1_000)
-        done.attempt = done.attempt.model_copy(update={"latency_ms": latency})
+        if results is None:
+            done.attempt = done.attempt.model_copy(update={"latency_ms": latency})
+        else:
+            done = self._judge(provider, results, call.query, latency)
+            done.windows = results.windows
         self._tell(AttemptFinished(done.attempt))
         return done
 
@@ -257,30 +258,31 @@ class ProviderCaller:
             return rows
         return Results(tuple(rows), cost_usd=price_of(provider))  # a plain list does not state its cost
 
-    def _judge(self, provider: SearchProvider, results: Results, query: Query) -> AttemptResult:
+    def _judge(self, provider: SearchProvider, results: Results, query: Query, latency: int) -> AttemptResult:
         name, asked = provider.name, asked_of(query, self.policy)
         wanted = DomainPolicy(query.allowed_domains, query.blocked_domains)
         dated = filter_by_date(normalize(results, (self.policy, wanted), name), query)
         rows = dated.rows[: query.limit]
         filters = receipts(asked, results, provider.capabilities, dated, rows)
         warnings = (*results.warnings, *notes(filters, name))
-        done = AttemptResult(make_attempt(name, "ok", "; ".join(results.warnings), results), rows, filters, warnings)
+        attempt = make_attempt(name, "ok", "; ".join(results.warnings), results, latency)
+        done = AttemptResult(attempt, rows, filters, warnings)
         if rows:
             if results.partial:
                 done.attempt = done.attempt.model_copy(update={"outcome": "partial"})
             return done
         if len(results) and not normalize(results, (), name):
             reason = "answered with results without URLs"
-            done.attempt = make_attempt(name, "invalid_response", reason, results)
+            done.attempt = make_attempt(name, "invalid_response", reason, results, latency)
             return done
         if not len(results):
-            done.attempt, done.empty = make_attempt(name, "unavailable", _NO_WORDS, results), "answered"
+            done.attempt, done.empty = make_attempt(name, "unavailable", _NO_WORDS, results, latency), "answered"
             return done
         left_to_us = [receipt.filter for receipt in filters if receipt.applied == "post_filter"]
         reason = f"{len(results)} results, {NONE_LEFT}"
         if left_to_us:  # the filters were not sent, so an empty result proves nothing
             reason += f"; it does not know {' and '.join(left_to_us)} (unproven)"
-        done.attempt = make_attempt(name, "unavailable", reason, results)
+        done.attempt = make_attempt(name, "unavailable", reason, results, latency)
         done.empty = "no" if left_to_us else "filtered"
         return done
 
@@ -289,10 +291,19 @@ class ProviderCaller:
             self._attempt_listener(event)
 
 
-def make_attempt(provider: str, outcome: Outcome, reason: str = "", results: Results | None = None) -> Attempt:
+def make_attempt(
+    provider: str, outcome: Outcome, reason: str = "", results: Results | None = None, latency_ms: int = 0
+) -> Attempt:
     """Return an attempt, with the status and the cost of the response."""
-    status, cost = (None, 0.0) if results is None else (results.status, float(results.cost_usd))
-    return unchecked(Attempt, provider=provider, outcome=outcome, reason=reason, status=status, cost_usd=cost)
+    return unchecked(
+        Attempt,
+        provider=provider,
+        outcome=outcome,
+        reason=reason,
+        status=None if results is None else results.status,
+        latency_ms=latency_ms,
+        cost_usd=0.0 if results is None else float(results.cost_usd),
+    )
 
 
 def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> AttemptResult:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
@@ -35,7 +35,7 @@ __all__ = [
     "notes",
     "plain",
     "receipts",
-    "renumbered",
+    "replaced",
 ]
 
 
@@ -184,8 +184,7 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         provider: The provider's name, for rows without a source.
     """
     policies = [policy for policy in policies if policy.allowed or policy.blocked]
-    seen: set[str] = set()
-    kept: list[SearchResult] = []
+    seen, kept = set[str](), list[SearchResult]()
     for row in rows:
         address = row.url
         if (url := plain_url(address)) is None or len(address) > MAX_URL or "'" in address:
@@ -217,12 +216,12 @@ def _cleaned(row: SearchResult, number: int, url: WebUrl, key: str, address: str
         source = plain(source, MAX_TITLE) or provider
     if published is not None or origin:
         published, origin = _published(published, origin)
+    made: Any = row
     if getattr(row, "_address", row) is None:
         object.__setattr__(row, "__class__", ResultSlots)
-        made = cast("ResultSlots", row)
     else:  # the provider may keep its own
         made = ResultSlots()
-        made.score = row.score
+        made.score, made._opener = row.score, None
     made.citation_id = number
     made.url = address
     made.title = title.strip() or url.host
@@ -232,26 +231,18 @@ def _cleaned(row: SearchResult, number: int, url: WebUrl, key: str, address: str
     made.published_origin = origin
     made._address = tuple.__new__(Address, (url, key))
     made.__class__ = SearchResult
-    return cast("SearchResult", made)
-
-
-def renumbered(row: SearchResult, number: int) -> SearchResult:
-    """Return a copy of a row with another number, which carries the same URL."""
-    made = ResultSlots()
-    made.citation_id = number
-    made.title = row.title
-    made.url = row.url
-    made.snippet = row.snippet
-    made.source = row.source
-    made.published = row.published
-    made.published_origin = row.published_origin
-    made.score = row.score
-    made._address = getattr(row, "_address", None)
-    made.__class__ = SearchResult
-    return cast("SearchResult", made)
+    result: SearchResult = made
+    return result
 
 
 _set_address = vars(ResultSlots)["_address"].__set__
+
+
+def replaced(row: SearchResult, **values: object) -> SearchResult:
+    """Return a copy of a row with other values except for its URL, which the copy carries, too."""
+    made = row.model_copy(update=values)
+    _set_address(made, getattr(row, "_address", None))
+    return made
 
 
 class Address(NamedTuple):
@@ -356,14 +347,7 @@ def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
             if row.source not in sources.setdefault(key, []):
                 sources[key].append(row.source)
     order = sorted(kept, key=lambda key: -scores[key])
-    return [_with(kept[key], source="; ".join(sources[key]), score=round(scores[key], 6)) for key in order]
-
-
-def _with(row: SearchResult, **values: object) -> SearchResult:
-    """Return a copy of a row with other values, which carries the same URL."""
-    made = row.model_copy(update=values)
-    _set_address(made, address_of(row))
-    return made
+    return [replaced(kept[key], source="; ".join(sources[key]), score=round(scores[key], 6)) for key in order]
 
 
 def _twin(row: SearchResult, kept: dict[str, SearchResult]) -> str | None:
@@ -387,7 +371,7 @@ def _better(one: SearchResult | None, other: SearchResult) -> SearchResult:
     richer, poorer = (one, other) if len(one.snippet) >= len(other.snippet) else (other, one)
     if richer.published is None and poorer.published is not None:
         taken = {"published": poorer.published, "published_origin": poorer.published_origin}
-        return _with(richer, **taken)
+        return replaced(richer, **taken)
     return richer
 
 

@@ -30,7 +30,7 @@ from groundwire.routing.provider_call import (
     skipped_cooldown,
 )
 from groundwire.routing.rate_limiter import RateLimiter
-from groundwire.routing.result_merging import fuse, renumbered
+from groundwire.routing.result_merging import fuse, replaced
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.urls import DomainPolicy
 from groundwire.storage.archive.store import Archive
@@ -261,7 +261,7 @@ def _response(
     call.attempts.add(*attempts)
     places = range(1, len(rows) + 1)
     if [row.citation_id for row in rows] != [*places]:
-        rows = [renumbered(row, place) for row, place in zip(rows, places, strict=True)]
+        rows = [replaced(row, citation_id=place) for row, place in zip(rows, places, strict=True)]
     return unchecked(
         SearchResponse,
         query=call.query.text,

@@ -284,11 +284,13 @@ class Store(Protocol):
 
 def ended(operation: Operation, answer: Answer) -> bool:
     """Whether an operation with this result is the last of its batch."""
+    if answer is None:
+        return False
     if isinstance(operation, Get):
-        return operation.ends and answer is not None
-    if isinstance(operation, Add):
-        return isinstance(answer, Count) and not answer.granted
-    return isinstance(operation, Lease) and not answer
+        return operation.ends
+    if isinstance(answer, Count):
+        return not answer.granted
+    return answer is False and isinstance(operation, Lease)
 
 
 def note_digest(note: bytes) -> bytes:

@@ -6,8 +6,9 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Generic, TypeAlias, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from groundwire.storage.base import (
     NOTES,
@@ -209,24 +210,27 @@ async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer
     """Run the operations of a batch one by one with the methods of a store; `AssignNumbers` uses its `batch`."""
     answers: list[Answer] = []
     for one in operations:
-        match one:
-            case Get():
-                answers.append(await store.get(one.key))
-            case Set():
-                await store.set(one.key, one.value, fresh=one.fresh, stale=one.stale)
-                answers.append(None)
-            case Add():
-                answers.append(await store.count(one.key, one.amount, limit=one.limit, ttl=one.ttl))
-            case Lease():
-                answers.append(await store.lease(one.key, owner=one.owner, ttl=one.ttl))
-            case Release():
-                await store.release(one.key, owner=one.owner)
-                answers.append(None)
-            case AssignNumbers():
-                answers += await store.batch((one,))
-        if ended(one, answers[-1]):
+        answers.append(answer := await _METHODS[type(one)](store, one))
+        if ended(one, answer):
             break
     return answers
+
+
+async def _assign(store: Store, one: AssignNumbers) -> Answer:
+    (answer,) = await store.batch((one,))
+    return answer
+
+
+_METHODS: Mapping[type, Callable[[Store, Any], Awaitable[Answer]]] = MappingProxyType(
+    {
+        Get: lambda store, one: store.get(one.key),
+        Set: lambda store, one: store.set(one.key, one.value, fresh=one.fresh, stale=one.stale),
+        Add: lambda store, one: store.count(one.key, one.amount, limit=one.limit, ttl=one.ttl),
+        Lease: lambda store, one: store.lease(one.key, owner=one.owner, ttl=one.ttl),
+        Release: lambda store, one: store.release(one.key, owner=one.owner),
+        AssignNumbers: _assign,
+    }
+)
 
 
 class _Numbered:

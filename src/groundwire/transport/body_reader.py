@@ -7,8 +7,7 @@ decoder may put out a limited amount, and the reader stops at the cap.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NoReturn
 
 from groundwire.transport.connector import HEAD_ALLOWANCE, Connections, Head, Inspect, MeteredSocket, Response
@@ -51,7 +50,7 @@ async def read_body(
     Raises:
         ExchangeFailed: it is too large, cannot be decoded, or is incomplete. Closed.
     """
-    head = Head(str(response.url), response.status, response.headers)
+    url, status, headers = str(response.url), response.status, response.headers
     announced = 0 if cut else response.content_length or 0
     decoder: BodyDecoder | None = None
     wire, start = 0, b""
@@ -61,18 +60,18 @@ async def read_body(
     try:
         while chunk := await _chunk(connections, response, cap, meter):
             # Created with the first bytes: a response without a body may declare any coding (RFC 9110, 8.4).
-            decoder = decoder or BodyDecoder(",".join(response.headers.getall("Content-Encoding", [])))
+            decoder = decoder or BodyDecoder(",".join(headers.getall("Content-Encoding", ())))
             wire += len(chunk)
             for piece in decoder.feed(chunk):
                 body += piece
                 if not start and (len(body) >= SNIFF or announced > cap):
-                    start, cap = show(inspect, head, body, cap)
+                    start, cap = show(inspect, url, status, headers, body, cap)
                     if meter is not None:
                         meter.allow(cap + _framing(cap))
                     refuse_more_than(cap, announced)
                 if cut and len(body) > cap:
                     response.close()
-                    return Response(head.url, head.status, head.headers, start, bytes(body[:cap]))
+                    return Response(url, status, headers, start, bytes(body[:cap]))
                 refuse_more_than(cap, len(body))
                 if on_data is not None:
                     on_data(piece)
@@ -81,7 +80,7 @@ async def read_body(
             decoder.finish()
     except UndecodableBody as error:
         response.close()
-        if head.status < _FAILURES:
+        if status < _FAILURES:
             raise ExchangeFailed("coding", str(error)) from error
         # The status of a failure is sufficient without its body.
     except BaseException:
@@ -92,9 +91,9 @@ async def read_body(
         if meter is not None:
             meter.allow(HEAD_ALLOWANCE)
     if not start:
-        start, cap = show(inspect, head, body, cap)
+        start, cap = show(inspect, url, status, headers, body, cap)
         refuse_more_than(cap, len(body))
-    return Response(head.url, head.status, head.headers, start, bytes(body))
+    return Response(url, status, headers, start, bytes(body))
 
 
 async def _chunk(
@@ -113,10 +112,12 @@ async def _chunk(
         raise ExchangeFailed("network", "ended its response early") from error
 
 
-def show(inspect: Inspect | None, head: Head, body: bytearray, cap: int) -> tuple[bytes, int]:
+def show(
+    inspect: Inspect | None, url: str, status: int, headers: Mapping[str, str], body: bytearray, cap: int
+) -> tuple[bytes, int]:
     """Show the head with the first bytes of the body, and return these and the new size limit."""
     start = bytes(body[:SNIFF])
-    changed = inspect(replace(head, start=start)) if inspect is not None else None
+    changed = inspect(Head(url, status, headers, start)) if inspect is not None else None
     return start, cap if changed is None else changed
 
 

@@ -155,7 +155,7 @@ async def _replayed(
             return Response(head.url, head.status, head.headers)
         start = b""
         if found.failure is None or found.failure.kind == UNREAD or len(answer.body) >= SNIFF:
-            start, cap = show(inspect, head, bytearray(answer.body), cap)
+            start, cap = show(inspect, head.url, head.status, head.headers, bytearray(answer.body), cap)
         if not asked.cut:
             refuse_more_than(cap, len(answer.body))
         if asked.on_data is not None and answer.status == 200:

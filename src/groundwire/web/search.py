@@ -14,11 +14,10 @@ from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Attempt, Query, SearchResponse
 from groundwire.models.aliases import SAFE_SEARCHES
-from groundwire.models.search import mark_opener
 from groundwire.models.validators import check_choice, time_range_of
 from groundwire.providers.base import is_owned
 from groundwire.routing.budget import SessionBudget
-from groundwire.routing.cache import Cache, Codec
+from groundwire.routing.cache import Cache, CacheResult, Codec
 from groundwire.routing.cache_codec import age, identity, lifetime, partition_of, search_codec, search_key, sources_of
 from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
 from groundwire.routing.hedging_policy import Strategy
@@ -28,11 +27,11 @@ from groundwire.safety.tenancy import Owner, Visibility
 from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import Settings
 from groundwire.storage.archive.store import Archive
-from groundwire.storage.base import Answer, AssignNumbers, Lookup, Store
+from groundwire.storage.base import AssignNumbers, Lookup, Store
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry.call_events import CallListeners, SearchDone
 from groundwire.web.known_urls import KnownUrls, addresses_in
-from groundwire.web.session_sources import SessionSources
+from groundwire.web.session_sources import SessionSources, taken
 
 __all__ = ["SearchFlow", "StateWarnings"]
 
@@ -201,12 +200,12 @@ class SearchFlow:
             attempts=attempts,
         )
         try:
-            response, numbers = await self._cached(call, key, look, budget)
+            found = await self._cached(call, key, look, budget)
         except BaseException:
             await asyncio.shield(budget.release(reservation, call.ledger.close()))
             raise
         await budget.settle(reservation, call.ledger.close())
-        return await self._shown(call, response, budget, numbers, opener)
+        return await self._shown(call, found, budget, opener)
 
     def _looked_for(
         self, query: Query, strategy: Strategy, cache_mode: CacheMode, owner: Owner
@@ -220,10 +219,10 @@ class SearchFlow:
 
     async def _cached(
         self, call: SearchCall, key: str, look: Lookup | None, budget: SessionBudget
-    ) -> tuple[SearchResponse, Answer]:
-        """Return a response from the cache or the router, and its numbers, if the store was already read."""
+    ) -> CacheResult[SearchResponse]:
+        """Return a response from the cache or the router; `also` has its numbers, if the store was already read."""
         if self.cache is None or not key:
-            return await self.router.search(call), None
+            return CacheResult(await self.router.search(call))
         sources = self.sources
 
         def numbering(response: SearchResponse) -> tuple[AssignNumbers, ...]:
@@ -240,24 +239,24 @@ class SearchFlow:
             look=look,
             also=numbering if self.cache.store is budget.store else None,
         )
-        value = found.value
-        if found.cached or found.stale:
-            value = value.model_copy(update=age(value.warnings, found.cached, found.stale, found.age))
-        return value, found.also[0] if found.also else None
+        if not found.cached and not found.stale:
+            return found
+        warnings = found.value.warnings
+        return found._replace(value=found.value.model_copy(update=age(warnings, found.cached, found.stale, found.age)))
 
     async def _shown(
-        self, call: SearchCall, response: SearchResponse, budget: SessionBudget, numbers: Answer, opener: object
+        self, call: SearchCall, found: CacheResult[SearchResponse], budget: SessionBudget, opener: object
     ) -> SearchResponse:
         """Return a response for its session, with citation numbers and remaining budget; its results are its own."""
-        rows = response.results
+        response, rows = found.value, found.value.results
         if self.known is not None:
             urls = [url for row in rows for url in addresses_in(f"<{row.url}>")]
             await self.known.note(budget, "results", urls)
         if self.sources is not None and call.cache_mode != "bypass":
-            rows = await self.sources.number_results(budget, rows, numbers)
-        else:  # other callers may share them
-            rows = tuple(row.model_copy() for row in rows)
-        mark_opener(rows, opener)
+            numbers = found.also[0] if found.also else None
+            rows = await self.sources.number_results(budget, rows, opener, numbers)
+        else:
+            rows = tuple([taken(row, number, opener) for number, row in enumerate(rows, start=1)])
         warning = budget.warning(call.reservation)
         update = {
             "budget": budget.state(),

@@ -14,13 +14,13 @@ import json
 import zlib
 from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
+from groundwire.models.attribute_table import ResultSlots
 from groundwire.routing.budget import SessionBudget
-from groundwire.routing.result_merging import address_of, canonical, renumbered
+from groundwire.routing.result_merging import canonical, replaced
 from groundwire.safety.tenancy import Owner
 from groundwire.safety.urls import parse_url
 from groundwire.storage import StoreError
@@ -31,7 +31,7 @@ from groundwire.storage.memory import MemoryStore
 if TYPE_CHECKING:
     from groundwire.citations.verify.report import CitedPage
 
-__all__ = ["CitedPages", "SeenSource", "SessionSources"]
+__all__ = ["CitedPages", "SeenSource", "SessionSources", "taken"]
 
 _LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes a session's sources, like its budget
 _LONGEST: Final = 2_000_000  # characters of a page that is stored
@@ -76,32 +76,38 @@ class SessionSources:
         self._private = MemoryStore(max_bytes=_PRIVATE)
 
     def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> AssignNumbers:
-        """Return the store operation that numbers results; see `numbered`."""
-        shown = [(row.url, "", row.title[:MAX_TITLE], row.snippet, "") for row in rows]
-        return _number(session, [(_row_name(row),) for row in rows], shown)
+        """Return the store operation that numbers results; see `number_results`."""
+        names, shown, clean = [], [""], True
+        for row in rows:
+            address = getattr(row, "_address", None)
+            clean = clean and address is not None
+            names.append((_name(row.url, session.named) if address is None else _short(address[1], session.named),))
+            shown += (row.url, "", row.title[:MAX_TITLE], row.snippet, "")
+        return _number(session, names, shown, clean=clean)
 
     async def number_results(
-        self, session: SessionBudget, rows: Sequence[SearchResult], answer: Answer = None
+        self, session: SessionBudget, rows: Sequence[SearchResult], opener: object, answer: Answer = None
     ) -> tuple[SearchResult, ...]:
-        """Return copies of results with their numbers in a session.
+        """Return results with their numbers in a session; see `taken`.
 
         Args:
             session: The session.
-            rows: The results.
+            rows: The results, which calls of other sessions may share.
+            opener: Opens them.
             answer: What the store said to `numbering`, when it was asked already.
         """
         if not rows:
             return ()
         known = answer if isinstance(answer, Numbers) else await _asked(session, self.numbering(session, rows))
         numbered = zip(rows, known.numbers, strict=True)
-        return tuple([renumbered(row, number) for row, number in numbered])
+        return tuple([taken(row, number, opener) for row, number in numbered])
 
     async def number_page(self, session: SessionBudget, page: Page) -> Page:
         """Return a whole page with its number in a session, and store its content."""
         digest = await _off_loop(_digest, page.content)
-        names = tuple(dict.fromkeys(_name(url) for url in (page.url, page.final_url) if url))
-        note = (page.url, page.final_url or "", (page.title or "")[:MAX_TITLE], "", digest)
-        answer = await _asked(session, _number(session, [names], [note]))
+        names = tuple(dict.fromkeys(_name(url, session.named) for url in (page.url, page.final_url) if url))
+        note = ["", page.url, page.final_url or "", (page.title or "")[:MAX_TITLE], "", digest]
+        answer = await _asked(session, _number(session, [names], note))
         if answer.new and len(page.content) <= _LONGEST:
             no_store = page.freshness is not None and page.freshness.no_store
             store = self._private if no_store or not session.named else self._store
@@ -110,7 +116,7 @@ class SessionSources:
 
     async def listed(self, session: SessionBudget) -> tuple[SeenSource, ...]:
         """Return the sources of a session, by number; empty if they have expired or there are none."""
-        return _merged(await session.store.register(_key(session)))
+        return _merged(await session.store.register(_key(session)), session.named)
 
     async def content(self, digest: str, *, owner: Owner) -> str | None:
         """Return the whole Markdown of an owner's page by its SHA-256; None if it is no longer stored."""
@@ -126,6 +132,26 @@ class SessionSources:
         await session.store.delete(_key(session))
 
 
+def taken(row: SearchResult, number: int, opener: object) -> SearchResult:
+    """Return a row with its number for one call: the row itself if no call has it yet, else a copy.
+
+    Args:
+        row: The row; calls with other numbers, of other tenants even, may share it.
+        number: The number to cite it by.
+        opener: Its `open_page` opens the row; see `SearchResult.open`.
+    """
+    if getattr(row, "_opener", row) is not None:
+        row = replaced(row, citation_id=number)
+    elif row.citation_id != number:
+        _set_number(row, number)
+    _set_opener(row, opener)
+    return row
+
+
+# The slots, which a frozen value does not let anyone else set; `object.__setattr__` takes twice as long.
+_set_number, _set_opener = (vars(ResultSlots)[name].__set__ for name in ("citation_id", "_opener"))
+
+
 def _key(session: SessionBudget) -> str:
     return f"sources:{session.session}"
 
@@ -134,12 +160,20 @@ def _content_key(owner: Owner, digest: str) -> str:
     return f"cited:{owner.key}:{digest}"
 
 
-def _number(session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: Sequence[_Shown]) -> AssignNumbers:
-    """Return the operation that numbers sources, each given by one or more URLs."""
-    fields = ["", *chain.from_iterable(shown)]
-    text = _MARK.join(fields)
-    if text.count(_MARK) >= len(fields):  # a page's own title may hold one
-        text = _MARK.join(field.replace(_MARK, " ") for field in fields)
+def _number(
+    session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: Sequence[str], *, clean: bool = False
+) -> AssignNumbers:
+    """Return the operation that numbers sources.
+
+    Args:
+        session: The session.
+        names: Of each source, of one or more URLs.
+        shown: An empty text, and the fields of a `_Shown` for each source.
+        clean: Whether the fields are those of cleaned results, which hold no control characters.
+    """
+    text = _MARK.join(shown)
+    if not clean and text.count(_MARK) >= len(shown):  # a page's own title may hold one
+        text = _MARK.join(field.replace(_MARK, " ") for field in shown)
     note = text.encode("utf-8", "surrogatepass")
     if session.named:  # it leaves this process, and is stored
         note = zlib.compress(note, 1)
@@ -164,13 +198,13 @@ async def _asked(session: SessionBudget, wanted: AssignNumbers) -> Numbers:
     return cast("Numbers", answer)
 
 
-def _merged(register: Register) -> tuple[SeenSource, ...]:
+def _merged(register: Register, named: bool) -> tuple[SeenSource, ...]:
     """Merge the notes of a register by number."""
     known: dict[int, SeenSource] = {}
     for note in register.notes:
         with suppress(ValueError, TypeError, zlib.error):
             for url, other, title, snippet, digest in _noted(note):
-                names = (_name(one) for one in (url, other) if one)
+                names = (_name(one, named) for one in (url, other) if one)
                 number = next((found for name in names if (found := register.numbers.get(name))), None)
                 if number is None:
                     continue
@@ -183,24 +217,19 @@ def _merged(register: Register) -> tuple[SeenSource, ...]:
     return tuple(source for _, source in sorted(known.items()))
 
 
-def _name(url: str) -> bytes:
-    """Return a short digest of a page's URL."""
+def _name(url: str, named: bool) -> bytes:
+    """Return the short name of a page's URL in a register; see `_short`."""
     try:
-        return _short(canonical(parse_url(url)))
+        return _short(canonical(parse_url(url)), named)
     except (InvalidRequest, BlockedByPolicy):
-        return _short(url)
+        return _short(url, named)
 
 
-def _row_name(row: SearchResult) -> bytes:
-    """Return the same for a result, which carries its canonical URL if it comes from a provider."""
-    try:
-        return _short(address_of(row).canonical)
-    except (InvalidRequest, BlockedByPolicy):
-        return _short(row.url)
-
-
-def _short(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_NAME).digest()
+def _short(text: str, named: bool) -> bytes:
+    """Return a short digest; in a session without a name, which stays in this process, its hash, at a tenth of it."""
+    if not named:
+        return hash(text).to_bytes(_NAME, "big", signed=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:_NAME]
 
 
 def _joined(known: str, snippet: str) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from functools import cache, lru_cache
 from json.encoder import encode_basestring as _quoted
 from operator import attrgetter
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
