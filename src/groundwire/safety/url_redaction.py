@@ -37,7 +37,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus
 
-__all__ = ["Shareable", "for_third_parties", "has_secret", "is_tracking"]
+__all__ = ["Shareable", "for_third_parties", "has_secret", "is_harmless", "is_tracking"]
 
 _NAMES = frozenset(
     re.findall(
@@ -155,8 +155,11 @@ def has_secret(url: str) -> bool:
     return _has_secret(url, _DEPTH)
 
 
-def _is_plain(url: str) -> bool:
-    """Return whether a URL has neither parameters nor anything with which one of the patterns begins."""
+def is_harmless(url: str) -> bool:
+    """Return whether a URL, or each of several with blanks between them, has no secret at a glance.
+
+    None has if they have neither parameters nor anything with which one of the patterns begins; otherwise any may.
+    """
     if not url.isascii():
         return False
     raw = url.encode()
@@ -167,7 +170,7 @@ def _is_plain(url: str) -> bool:
 
 
 def _has_secret(url: str, depth: int) -> bool:
-    if _is_plain(url):
+    if is_harmless(url):
         return False
     before, _, fragment = url.partition("#")
     address, _, query = before.partition("?")

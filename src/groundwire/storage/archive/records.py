@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from functools import cache, lru_cache
-from json.encoder import encode_basestring as _quoted
-from operator import attrgetter
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -15,7 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, V
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_TITLE, Page, SearchResponse, SearchResult
 from groundwire.safety.tenancy import LOCAL, Owner, page_visibility
-from groundwire.safety.url_redaction import has_secret
+from groundwire.safety.url_redaction import has_secret, is_harmless
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage.archive.fts import joined, readable, split, storable
 
@@ -32,8 +30,6 @@ _LONGEST_ASKED = 1_000  # characters of the queries that led to a result
 _EXCERPT = 300  # characters
 _OVERHEAD = 600  # bytes of a row beside its text: columns, indexes, FTS5's own tables
 _DAY = 86_400_000  # milliseconds
-# Fields of a result that are no columns of their own, and not of one search only; each is text, or None.
-_values = attrgetter("title", "url", "source", "published", "published_origin")
 _JSON = json.JSONEncoder(ensure_ascii=False)
 _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth for texts of 300 to 60,000 characters
 
@@ -81,7 +77,7 @@ class Item(NamedTuple):
     seen: int
     """When it was seen, in milliseconds since the epoch."""
     data: str
-    """The page or the result as JSON, without its text."""
+    """The page or the result as JSON, without its text, and for a result without its title and URL."""
     tenant: str
     """Whose it is: `Owner.tenant`."""
     session: str
@@ -102,9 +98,10 @@ class Item(NamedTuple):
     @property
     def size(self) -> int:
         """About how many bytes it takes in the file, its share of the index included."""
-        words = self.title + self.text + self.asked
+        _, _, _, _, _, title, text, asked, _, _, data, _, _, _ = self
+        words = f"{title}{text}{asked}"
         length = len(words) if words.isascii() else len(words.encode())
-        return int(length * _INDEXED) + len(self.data) + _OVERHEAD
+        return int(length * _INDEXED) + len(data) + _OVERHEAD
 
     def page(self) -> Page | None:
         """Return the page, marked as stale; None when it is none, or was written in a form that is not known here."""
@@ -137,7 +134,8 @@ class Item(NamedTuple):
 
     def line(self) -> str:
         """Return it as a line of JSON that `read_line` reads."""
-        data = json.loads(self.data) | {"content" if self.kind == "page" else "snippet": joined(self.text)}
+        known = {} if self.kind == "page" else {"title": joined(self.title), "url": self.url}
+        data = known | json.loads(self.data) | {"content" if self.kind == "page" else "snippet": joined(self.text)}
         seen = seen_at(self.seen).isoformat()
         owner = {"tenant": self.tenant, "session": self.session, "public": bool(self.public)}
         told = {name: value for name, value in owner.items() if value}
@@ -186,12 +184,14 @@ def seen_at(milliseconds: int) -> datetime:
 
 def key_of(url: WebUrl) -> str:
     """Return what the addresses of one page have in common: neither the scheme nor a slash at the end counts."""
-    return (url.authority + url.target).rstrip("/")
+    scheme, host, port, target, _ = url
+    plain = port == (443 if scheme == "https" else 80) and ":" not in host
+    return f"{host if plain else url.authority}{target}".rstrip("/")
 
 
 def own_key(owner: Owner, key: str) -> str:
     """Return the key of a page in the archive of one owner; neither the owner's nor the page's has a blank."""
-    return key if owner == LOCAL else f"{owner.key} {key}"
+    return key if owner is LOCAL or owner == LOCAL else f"{owner.key} {key}"
 
 
 def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> Iterator[Item]:
@@ -213,9 +213,10 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> Iter
         if source.reader != ARCHIVE and (item := _from_page(source, seen, owner=owner)) is not None:
             yield item
         return
-    asked = _asked(source.query)
-    for row in source.results:
-        if row.source != ARCHIVE and (item := _from_result(row, asked, seen, owner=owner)) is not None:
+    asked, rows = _asked(source.query), [row for row in source.results if row.source != ARCHIVE]
+    harmless = is_harmless(" ".join([row.url for row in rows]))  # nearly always, and told at once
+    for row in rows:
+        if (item := _from_result(row, asked, seen, owner=owner, harmless=harmless)) is not None:
             yield item
 
 
@@ -246,33 +247,36 @@ def _from_page(page: Page, seen: int, asked: str = "", *, owner: Owner, public: 
     )
 
 
-def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, public: bool = True) -> Item | None:
+def _from_result(
+    row: SearchResult, asked: str, seen: int, *, owner: Owner, public: bool = True, harmless: bool = False
+) -> Item | None:
     carried = getattr(row, "_address", None)  # of one that a search has just found, and cleaned
     address, title, snippet, published = row.url, row.title, row.snippet, row.published
     if carried is not None:
-        target = None if has_secret(address) else carried[0]
+        target = carried[0] if harmless or not has_secret(address) else None
     else:
         target, address, title = _address(address), storable(address), " ".join(storable(title).split())[:MAX_TITLE]
         snippet = storable(snippet[:_LONGEST_TEXT])
     if target is None or not (title or snippet.strip()):
         return None
     alias = key_of(target)
-    return Item(  # by position, which takes half of the time
+    values = (
         own_key(owner, alias),
         alias,
         "result",
         target.host,
         address,
-        split(title),
-        split(snippet),
+        title if title.isascii() else split(title),
+        snippet if snippet.isascii() else split(snippet),
         asked,
-        _date(published),
+        published and _date(published),
         seen,
-        _row_json(row),
+        _row_json(row.source, published, row.published_origin),
         owner.tenant,
         owner.session,
         int(public),
     )
+    return tuple.__new__(Item, values)  # in half of the time
 
 
 def _address(text: str) -> WebUrl | None:
@@ -303,16 +307,11 @@ def _date(published: str | None) -> str | None:
     return published
 
 
-def _row_json(row: SearchResult) -> str:
-    """Return a result's values as JSON without empty dates: written out, as an encoder takes several times as long."""
-    title, url, source, published, origin = _values(row)
-    told = f'"title": {_quoted(title)}, "url": {_quoted(url)}, "source": {_quoted(source)}'
-    if published:
-        told += f', "published": {_quoted(published)}'
-    if origin:
-        told += f', "published_origin": {_quoted(origin)}'
-    told = f"{{{told}}}"
-    return told if told.isascii() else storable(told)  # the control characters are escaped
+@lru_cache(maxsize=64)
+def _row_json(source: str, published: str | None, origin: str) -> str:
+    """Return a result's other values as JSON, without empty dates; most results of a provider have the same."""
+    told = {"source": source, "published": published, "published_origin": origin}
+    return _json({name: value for name, value in told.items() if value or name == "source"})
 
 
 def _json(data: dict[str, object]) -> str:

@@ -67,6 +67,7 @@ drop trigger if exists archive_in;
 """Of results, which are many and in no order, indexes by URL took half of the time of a write; only pages are looked
 up so. The trigger made each insertion a savepoint, before which FTS5 writes out what it has gathered."""
 _COLUMNS = Item._fields
+_PUBLISHED = _COLUMNS.index("published")
 _indexed = attrgetter("title", "text", "asked")
 _READ = ", ".join(f"i.{name}" for name in _COLUMNS)
 _PLACES = tuple("nullif(?, '')" if name == "published" else "?" for name in (*_COLUMNS, "day", "size"))
@@ -202,8 +203,12 @@ def put_all(db: sqlite3.Connection, items: Iterable[Item], *, largest: float = m
     fitting = [(item, size) for item in items if (size := item.size) <= largest]
     for start in range(0, len(fitting), _AT_ONCE):
         some = fitting[start : start + _AT_ONCE]
-        # Empty instead of None, for which the driver would look for an adapter, as long as a row takes.
-        values = ["" if value is None else value for item, size in some for value in (*item, item.day, size)]
+        values: list[object] = []
+        for item, size in some:
+            values += item
+            if item.published is None:  # empty instead, as the driver would look for an adapter, as long as a row takes
+                values[_PUBLISHED - len(_COLUMNS)] = ""
+            values += (item.day, size)
         if db.execute(_INSERT % ", ".join([_VALUES] * len(some)), values).rowcount < len(some):
             before = "select 1 from archive_items where key = ? and kind = ? and id <= ?"
             old = [item for item, _ in some if db.execute(before, (item.key, item.kind, last)).fetchone()]
