@@ -819,19 +819,19 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/reading/main_content/select.py", "choose", line, "the first and the last are kept already")
         for line in (
-            "if kept[0] <= number < kept[-1] and verdict.scores[number] >= _BETWEEN * cut:",
-            "if kept[0] < number <= kept[-1] and verdict.scores[number] >= _BETWEEN * cut:",
+            "if kept[0] <= number < kept[-1] and verdict.scores[number] >= BETWEEN * cut:",
+            "if kept[0] < number <= kept[-1] and verdict.scores[number] >= BETWEEN * cut:",
         )
     ),
     (
-        "src/groundwire/reading/main_content/select.py",
-        "_keep_lists_whole",
+        "src/groundwire/reading/main_content/grouping.py",
+        "keep_lists_whole",
         "if (kept > 0 or between) and kept <= len(inside) and whole:",
         "they are kept already",
     ),
     (
-        "src/groundwire/reading/main_content/select.py",
-        "_keep_tables_whole",
+        "src/groundwire/reading/main_content/grouping.py",
+        "keep_tables_whole",
         'if "table" not in tags: => if False:',
         _WORK,
     ),

@@ -47,16 +47,9 @@ from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.context_features import SECOND, second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
+from groundwire.reading.main_content.grouping import REPEATED, repeats, side_by_side, with_companions
 from groundwire.reading.main_content.page_type import Hints, read_hints
-from groundwire.reading.main_content.select import (
-    REPEATED,
-    SHARE_OF_BEST,
-    kind_row,
-    may_repeat,
-    repeats,
-    side_by_side,
-    with_companions,
-)
+from groundwire.reading.main_content.select import SHARE_OF_BEST, kind_row, may_repeat
 from groundwire.reading.main_content.text_features import Lexicon, names_of
 from groundwire.reading.metadata.embedded_json import things
 from groundwire.reading.metadata.page_metadata import read_metas

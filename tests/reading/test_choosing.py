@@ -15,6 +15,13 @@ from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
 from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
+from groundwire.reading.main_content.grouping import (
+    excerpts,
+    judge_siblings,
+    repeats,
+    side_by_side,
+    with_companions,
+)
 from groundwire.reading.main_content.page_parts import PARTS, STEMS, attribute_posts, choose_parts, part_blocks
 from groundwire.reading.main_content.select import (
     Verdict,
@@ -24,10 +31,7 @@ from groundwire.reading.main_content.select import (
     kind_row,
     may_repeat,
     prune,
-    repeats,
     select_main,
-    side_by_side,
-    with_companions,
 )
 from groundwire.reading.main_content.text_features import names_of
 
@@ -90,7 +94,7 @@ def test_a_block_is_kept_from_the_cut_on_or_with_a_share_of_the_best(score: int,
         ("<div>text</div><pre>code</pre><div>text</div>", (200, 0, 200), [True, True, True]),
         ("<div>no</div><pre>code</pre><div>text</div>", (0, 0, 200), [False, False, True]),
         ("<div>text</div><pre>code</pre><div>no</div>", (200, 0, 0), [True, False, False]),
-        ("<div>yes</div><div>no</div><pre>code</pre><div>text</div>", (200, 0, 0, 200), [True, False, False, True]),
+        ("<div>yes</div><nav>no</nav><pre>code</pre><div>text</div>", (200, 0, 0, 200), [True, False, False, True]),
         ("<div>no</div><div>between</div><div>text</div>", (0, 0, 200), [False, False, True]),
     ],
 )
@@ -704,3 +708,84 @@ def test_a_line_that_credits_a_picture_is_a_caption(line: str, gone: bool) -> No
         keep = [True] * 4
         choose_parts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep, include)
         assert keep == [True, True, not left, True]
+
+
+CARD = "<div class='card {2}'><h4>{0}</h4><p>{1}</p></div>"
+
+
+def test_what_most_siblings_of_one_shape_have_is_kept_in_all() -> None:
+    for whole, kept in (([1, 1, 0, 0], 4), ([1, 1, 0, 0, 0], 5), ([1, 1, 0, 0, 0, 0], 2), ([1, 0], 1)):
+        cards = "".join(CARD.format(f"Name {number}", LONG, f"c{number}") for number in range(len(whole)))
+        layout = page(f"<main>{cards}</main>")
+        keep = [True, *(bool(card) for card in whole for _ in range(2))]
+        judge_siblings(layout, names_of(layout), keep)
+        assert keep == [True] * (1 + 2 * kept) + [False] * 2 * (len(whole) - kept)
+
+
+@pytest.mark.parametrize(
+    ("others", "wanted"),
+    [
+        ([True, True, True, False], True),  # most of them
+        ([True, False, False, False], False),
+        ([True, True, False, False], None),
+    ],
+)
+def test_a_place_that_most_siblings_have_or_lack_is_judged_in_all(others: list[bool], *, wanted: bool | None) -> None:
+    layout = page("".join(CARD.format(f"Name {number}", LONG, "") for number in range(len(others))))
+    keep = [True, *(kept for name in others for kept in (name, True))]
+    judge_siblings(layout, names_of(layout), keep)
+    assert keep[1::2] == (others if wanted is None else [wanted] * len(others))
+    assert all(keep[2::2])
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f"<p>{LONG}</p><p>{LONG}</p><p>{LONG}</p>",  # paragraphs
+        f"<div class=a><b>{LONG}</b></div><div class=b>{LONG}</div><div class=c>{LONG}</div>",  # other names
+        f"<div>{LONG}</div><div>{LONG}</div><section>{LONG}</section>",
+        "".join(f"<div>{f'<p>{LONG}</p>' * 101}</div>" for _ in range(3)),  # sections of a page
+        f"<ul>{f'<li>{LONG}</li>' * 5}</ul>",  # have their own rule
+    ],
+)
+def test_what_is_no_series_of_one_shape_is_judged_by_its_scores(markup: str) -> None:
+    layout = page(markup)
+    keep = [number % 3 != 1 for number in range(len(layout.texts))]
+    before = list(keep)
+    judge_siblings(layout, names_of(layout), keep)
+    assert keep == before
+
+
+def test_cards_of_a_list_are_not_torn_by_scores() -> None:
+    cards = "".join(CARD.format(f"Name {number}", f"{LONG} {number}", "") for number in range(5))
+    assert chosen(f"<main>{cards}</main>", *[200, 200] * 3, 20, 20, 200, 20) == [True] * 10
+    assert chosen(f"<main>{cards}</main>", 200, 200, *[20, 20] * 4) == [True] * 2 + [False] * 8
+
+
+@pytest.mark.parametrize(
+    ("markup", "found"),
+    [
+        ("<div>{0}</div>", [2]),
+        ("<aside>{0}</aside>", [2]),
+        ("<p>{0}</p>", []),
+        ("<blockquote><p>{0}</p></blockquote>", []),
+        ("<div>{0}</div>".replace("{0}", "{0}z"), []),  # part of a word
+        ("<div>short</div>", []),
+    ],
+)
+def test_an_excerpt_of_an_earlier_text_is_a_copy(markup: str, found: list[int]) -> None:
+    sentence = "The marsh was drained before the war was over."
+    text = f"<article><p>Long ago. {sentence} {LONG} short</p></article>"
+    layout = page(text + f"<section>{markup.format(sentence)}</section>")
+    assert excerpts(layout, [True] * len(layout.texts)) == found
+    before = page(f"<section>{markup.format(sentence)}</section>" + text)
+    assert excerpts(before, [True] * len(before.texts)) == []
+    assert excerpts(layout, [True, False, True]) == []
+
+
+def test_an_excerpt_is_left_out_except_where_texts_quote_each_other() -> None:
+    sentence = "The marsh was drained before the war was over."
+    layout = page(f"<article><p>Long ago. {sentence} {LONG}</p></article><section><div>{sentence}</div></section>")
+    for kind in KINDS:
+        verdict = Verdict([200] * 3, tuple(float(one == kind) for one in KINDS), 100.0)
+        assert choose(layout, verdict) == [True, True, kind in {"documentation", "forum"}]

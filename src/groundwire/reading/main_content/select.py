@@ -5,11 +5,9 @@ Blocks are chosen by the model's scores and by their grouping.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from math import exp, sqrt
+from math import exp
 from operator import mul
 from typing import Final
 
@@ -19,13 +17,23 @@ from groundwire.reading.main_content.blocks import HEADINGS, INLINE, Layout, lay
 from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load_model
 from groundwire.reading.main_content.context_features import second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
+from groundwire.reading.main_content.grouping import (
+    BETWEEN,
+    drop_empty_contents,
+    excerpts,
+    judge_siblings,
+    keep_lists_whole,
+    keep_sublists,
+    keep_tables_whole,
+    repeats,
+    side_by_side,
+    with_companions,
+)
 from groundwire.reading.main_content.page_parts import attribute_posts, choose_parts
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
-from groundwire.reading.markdown.tables import is_layout
 
 __all__ = [
     "MENUS_ONLY",
-    "REPEATED",
     "SHARE_OF_BEST",
     "Selection",
     "Verdict",
@@ -34,46 +42,21 @@ __all__ = [
     "judge",
     "kind_row",
     "may_repeat",
-    "repeats",
     "select_main",
-    "side_by_side",
-    "with_companions",
 ]
 
 _EVEN: Final = 0.5
 """The best block's score below which a page without running text is kept whole, as there is nothing to prefer."""
 _DOCUMENTATION: Final = KINDS.index("documentation")
+_QUOTING: Final = (_DOCUMENTATION, KINDS.index("forum"))
 MENUS_ONLY: Final = 0.2
 """The best block's score below which a page has no content: true of nine of 1,497 real pages. The reviewed text of
 six of them is empty, and that of three is not in the response."""
 _MAYBE: Final = 0.15
 """The probability from which a page counts as documentation where a mistake would lose some of it."""
-_WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
-"""Kinds of pages that are looked up rather than read; a repeated line belongs there."""
 SHARE_OF_BEST: Final = 0.6
 """A block with this share of the best score is content, however low all scores are."""
 _TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
-REPEATED: Final = 40
-"""Characters; shorter text may well be repeated."""
-_RUNNING: Final = frozenset({"p", "li"})
-_LONG: Final = 40  # characters of running text
-_FEW_LINKS: Final = 0.4  # their share of a running text
-_BETWEEN: Final = 0.5
-"""The share of the threshold that suffices between two selected paragraphs, or for a short list between blocks."""
-_SEVERAL: Final = 4  # list items from which they are judged together
-_SHARE_OF_LIST: Final = 0.6
-"""The share of a list's items from which the whole list is content."""
-_ENTRY: Final = 80  # characters of an entry in a list
-_SHARE_OF_TABLE: Final = 0.5
-"""The share of a table's text, without headers, from which the table is content."""
-_CONTENTS: Final = re.compile(
-    r"\W*(?:table of contents|contents|(?:in|on) this (?:article|guide|page|post)|page contents|jump to|inhalt"
-    r"|inhaltsverzeichnis|sommaire|table des mati[eè]res|contenidos?|índice|tabla de contenidos?|indice|sommario"
-    r"|sumário|inhoud|inhoudsopgave|spis treści|содержание|目次|目录|目錄)\W*",
-    re.IGNORECASE,
-)
-"""The heading of a table of contents."""
-_COMPANIONS: Final = 3  # adjacent paragraphs from which they are also judged together
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +88,7 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     for group in groups:
         kept = [number for number in group if keep[number]]
         for number in group if kept else ():
-            if kept[0] < number < kept[-1] and verdict.scores[number] >= _BETWEEN * cut:
+            if kept[0] < number < kept[-1] and verdict.scores[number] >= BETWEEN * cut:
                 keep[number] = True
     for number in range(len(keep) - 2, -1, -1):  # backwards, so that consecutive headings depend on what follows
         if keep[number + 1] and not keep[number]:
@@ -114,136 +97,25 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     if not may_repeat(verdict.kinds):
         for number in repeats(layout, keep):
             keep[number] = False
-    _keep_lists_whole(layout, verdict.scores, cut, keep)
-    _keep_sublists(layout, keep)
-    _keep_tables_whole(layout, keep)
-    _drop_empty_contents(layout, keep)
+    keep_lists_whole(layout, verdict.scores, cut, keep)
+    keep_sublists(layout, keep)
+    judge_siblings(layout, verdict.names, keep)
+    if not may_repeat(verdict.kinds, _QUOTING):
+        for number in excerpts(layout, keep):
+            keep[number] = False
+    keep_tables_whole(layout, keep)
+    drop_empty_contents(layout, keep)
     return keep
 
 
-def _keep_lists_whole(layout: Layout, scores: Sequence[int], cut: float, keep: list[bool]) -> None:
-    """Keep the missing items of mostly selected lists, and of short ones by their average score.
-
-    Between selected blocks, a share of the threshold suffices for a short list.
-    """
-    tags, parents = layout.tags, layout.parents
-    lists = [0] * len(tags)  # for each element, the list of its enclosing item
-    for number, tag in enumerate(tags):
-        lists[number] = parents[number] if tag == "li" else lists[parents[number]]
-    blocks: dict[int, list[int]] = {}
-    for number, owner in enumerate(layout.owners):
-        if lists[owner]:
-            blocks.setdefault(lists[owner], []).append(number)
-    for inside in blocks.values():
-        kept = sum(keep[number] for number in inside)
-        first, last = inside[0], inside[-1]
-        between = first > 0 and last < len(keep) - 1 and keep[first - 1] and keep[last + 1]
-        if len(inside) >= _SEVERAL:
-            whole = _SHARE_OF_LIST * len(inside) <= kept
-        else:
-            whole = sum(scores[number] for number in inside) >= cut * len(inside) * (_BETWEEN if between else 1)
-        if (kept > 0 or between) and kept < len(inside) and whole:
-            for number in inside:
-                keep[number] = True
-
-
-def _keep_sublists(layout: Layout, keep: list[bool]) -> None:
-    """Keep short entries below selected entries, as in a table of contents."""
-    tags, parents = layout.tags, layout.parents
-    items = [0] * len(tags)  # for each element, the item it is in
-    for number, tag in enumerate(tags):
-        items[number] = number if tag == "li" else items[parents[number]]
-    firsts: dict[int, bool] = {}  # for each item, whether its own text is selected
-    for number, owner in enumerate(layout.owners):
-        item = items[owner]
-        if item:
-            if not keep[number] and len(layout.texts[number]) < _ENTRY:
-                keep[number] = firsts.get(items[parents[item]], False)
-            firsts.setdefault(item, keep[number])
-
-
-def _drop_empty_contents(layout: Layout, keep: list[bool]) -> None:
-    """Leave out the heading of a table of contents whose entries are left out."""
-    for number in range(len(keep) - 1):
-        if keep[number] and not keep[number + 1] and _CONTENTS.fullmatch(layout.texts[number]):
-            keep[number] = sum(keep) == 1
-
-
-def _keep_tables_whole(layout: Layout, keep: list[bool]) -> None:
-    """Keep all of a data table, or nothing: a table with missing cells looks complete but is wrong."""
-    tags, parents, lengths = layout.tags, layout.parents, list(map(len, layout.texts))
-    if "table" not in tags:
-        return
-    tables = [0] * len(tags)  # for each element, its enclosing data table
-    for number, tag in enumerate(tags):
-        tables[number] = tables[parents[number]]
-        if tag == "table" and not tables[number] and not is_layout(layout.elements[number]):
-            tables[number] = number
-    blocks: dict[int, list[int]] = {}
-    for number, owner in enumerate(layout.owners):
-        if tables[owner]:
-            blocks.setdefault(tables[owner], []).append(number)
-    kept = [inside for inside in blocks.values() if any(keep[number] for number in inside)]
-    for inside in kept:
-        told = [number for number in inside if tags[layout.owners[number]] != "th"] or inside
-        share = sum(lengths[number] for number in told if keep[number])
-        wanted = share >= _SHARE_OF_TABLE * sum(lengths[number] for number in told)
-        for number in inside:
-            keep[number] = wanted
-    if not any(keep):
-        for number in chain.from_iterable(kept):
-            keep[number] = True
-
-
-def may_repeat(kinds: Sequence[float]) -> bool:
+def may_repeat(kinds: Sequence[float], some: Sequence[int] = (_DOCUMENTATION,)) -> bool:
     """Return whether a page's kind, by the probability of each of `KINDS`, makes repetition plausible."""
-    return kinds[_DOCUMENTATION] > _MAYBE
+    return any(kinds[kind] > _MAYBE for kind in some)
 
 
 def is_tiny(layout: Layout) -> bool:
     """Return whether a page has too little text to select from."""
     return sum(map(len, layout.texts)) <= _TINY
-
-
-def with_companions(layout: Layout, scores: Sequence[int], groups: Iterable[Sequence[int]]) -> list[int]:
-    """Return the scores, with each paragraph's at least the average of its adjacent paragraphs.
-
-    Args:
-        layout: The page.
-        scores: The score of each block, 0 to 254.
-        groups: The groups of adjacent blocks; see `side_by_side`.
-    """
-    raised = list(scores)
-    for group in groups:
-        if len(group) >= _COMPANIONS:
-            weights = [sqrt(len(layout.texts[number])) for number in group]
-            mean = int(sum(map(mul, weights, [scores[number] for number in group])) / sum(weights))
-            for number in group:
-                raised[number] = max(scores[number], mean)
-    return raised
-
-
-def side_by_side(layout: Layout) -> list[list[int]]:
-    """Return the blocks of running text, grouped by parent element and kind."""
-    parents, tags, linked, lengths = layout.parents, layout.tags, layout.linked, layout.lengths
-    groups: dict[tuple[int, str], list[int]] = {}
-    for number, (owner, text) in enumerate(zip(layout.owners, layout.texts, strict=True)):
-        if len(text) >= _LONG and tags[owner] in _RUNNING and linked[number] <= _FEW_LINKS * lengths[number]:
-            groups.setdefault((parents[owner], tags[owner]), []).append(number)
-    return list(groups.values())
-
-
-def repeats(layout: Layout, keep: Sequence[bool]) -> list[int]:
-    """Return the selected blocks whose text was already selected in another part of the page."""
-    found = []
-    parents, owners, tags = layout.parents, layout.owners, layout.tags
-    places: dict[str, int] = {}
-    for number, (text, kept) in enumerate(zip(layout.texts, keep, strict=True)):
-        if kept and len(text) >= REPEATED and tags[owners[number]] not in _WORD_FOR_WORD:
-            around = parents[owners[number]]
-            if places.setdefault(text, around) != around:
-                found.append(number)
-    return found
 
 
 _PAGE: Final = FEATURES.index("page_blocks")
