@@ -409,7 +409,7 @@ def test_a_page_is_told_by_its_best_block_and_its_parts_are_left_out() -> None:
         found = select_main(turbohtml.parse(page_of.format(text)), model)
         assert (found.whole, found.best, found.kind) == (whole, best, "article")
         assert (LONG in found.root.text) is whole
-        with_comments = select_main(turbohtml.parse(page_of.format(text)), model, include=("comments",))
+        with_comments = select_main(turbohtml.parse(page_of.format(text)), model, parts={"comments": True})
         assert LONG in with_comments.root.text
     assert select_main(turbohtml.parse("<frameset></frameset>")).root.tag == "html"
 
@@ -510,7 +510,10 @@ ALL_PARTS = (
     "<main><p>{0}</p><p>{0}</p><p>{0}</p><p class=byline>By Ada</p><figure><figcaption>The marsh</figcaption></figure>"
     "<div id=comments><p>So it is.</p><button>Reply</button></div><div class=cookie-banner><p>We bake.</p></div>"
     "<div class=related-posts><p>The hill.</p></div><div class=product-reviews><p>Five stars.</p></div>"
-    "<div class=size-modal><p>Sizes.</p></div><ul class=facet-list><li>Red</li></ul></main>"
+    "<div class=size-modal><p>Sizes.</p></div><ul class=facet-list><li>Red</li></ul>"
+    "<h1>The marsh today</h1><p class=standfirst>It dries.</p><p><time>4 May 2024</time></p>"
+    "<div class=share-bar>Send it</div><nav><a href=/>Home</a></nav><div class=newsletter>Weekly</div>"
+    "<div class=user-badges>Gold</div></main>"
 )
 NUMBERS = {
     "bylines": [4],
@@ -521,18 +524,44 @@ NUMBERS = {
     "reviews": [10],
     "dialogs": [11],
     "filters": [12],
+    "headline": [13],
+    "subtitles": [14],
+    "dates": [15],
+    "controls": [7, 16],
+    "navigation": [17],
+    "promotions": [18],
+    "profiles": [19],
 }
 
 
-@pytest.mark.parametrize("part", sorted(PARTS))
+@pytest.mark.parametrize("part", sorted(NUMBERS))
 def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(part: str) -> None:
     layout = page(ALL_PARTS.format(LONG))
     names, kinds = names_of(layout), [float(kind == "article") for kind in KINDS]
-    keep = [True] * 4 + [False] * 9
+    keep = [True] * 4 + [False] * 16
     assert part_blocks(layout, names, keep, part) == NUMBERS[part]
-    choose_parts(layout, names, kinds, keep, [part])
-    wanted = {*range(4), *NUMBERS[part]} - {7}  # without the button
+    choose_parts(layout, names, kinds, keep, {part: True})
+    wanted = {*range(4), *NUMBERS[part]} - ({7} if part == "comments" else set())  # without the button
     assert [number for number, kept in enumerate(keep) if kept] == sorted(wanted)
+
+
+@pytest.mark.parametrize("part", sorted(NUMBERS))
+def test_a_part_that_is_not_wanted_is_left_out_of_every_kind_of_page(part: str) -> None:
+    layout = page(ALL_PARTS.format(LONG * 3))
+    for kind in KINDS:
+        kinds = [float(one == kind) for one in KINDS]
+        usual, without = [True] * 20, [True] * 20
+        choose_parts(layout, names_of(layout), kinds, usual)
+        choose_parts(layout, names_of(layout), kinds, without, {part: False})
+        gone = {number for number, kept in enumerate(usual) if not kept} | set(NUMBERS[part])
+        assert {number for number, kept in enumerate(without) if not kept} == gone
+
+
+def test_something_is_left_whatever_is_not_wanted() -> None:
+    layout = lay_out(turbohtml.parse(f"<body><h1>{LONG}</h1><p class=byline>{LONG}</p></body>"))
+    keep, kinds = [True, True], [float(kind == "service") for kind in KINDS]
+    choose_parts(layout, names_of(layout), kinds, keep, dict.fromkeys(PAGE_PARTS, False))
+    assert any(keep)
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
@@ -546,18 +575,18 @@ def test_every_word_for_a_part_has_one_of_its_stems(part: str, data: st.DataObje
     ("kind", "left"),
     [
         ("article", [4, 5, 6, 7, 8, 9]),
-        ("product", [6, 7, 8, 10, 11]),
+        ("product", [6, 7, 8, 10, 11, 18]),
         ("collection", [6, 7, 11, 12]),
         ("listing", [6, 7, 11]),
         ("documentation", [6, 7]),
-        ("forum", []),
+        ("forum", [19]),
         ("service", [6, 7]),
     ],
 )
 def test_what_is_left_out_depends_on_the_kind_of_page(kind: str, left: list[int]) -> None:
     layout = page(ALL_PARTS.format(LONG * 3))
     for sure, gone in ((1.0, left), (0.51, left), (0.49, [])):  # the most likely of two kinds
-        keep, kinds = [True] * 13, [sure * (one == kind) for one in KINDS]
+        keep, kinds = [True] * 20, [sure * (one == kind) for one in KINDS]
         choose_parts(layout, names_of(layout), kinds, keep)
         assert [number for number, kept in enumerate(keep) if not kept] == gone
 
@@ -566,7 +595,9 @@ def test_what_is_wanted_wins_over_a_part_inside_that_is_left_out() -> None:
     layout = page(f"<p>{LONG * 9}</p><div class=comments><p class=byline>By Ada</p><p>So it is.</p></div>")
     for include, kept in (([], [0, 1]), (["comments"], [0, 1, 2, 3]), (["bylines"], [0, 1, 2])):
         keep = [True] * 4
-        choose_parts(layout, names_of(layout), [float(kind == "article") for kind in KINDS], keep, include)
+        choose_parts(
+            layout, names_of(layout), [float(kind == "article") for kind in KINDS], keep, dict.fromkeys(include, True)
+        )
         assert [number for number, chosen in enumerate(keep) if chosen] == kept
 
 
@@ -603,7 +634,9 @@ def test_a_line_that_leads_to_another_page_is_left_out(markup: str, goes: bool) 
         ("article", 1.0, ["related"], False),
     ):
         keep = [True] * 4
-        choose_parts(layout, names_of(layout), [share * (kind == one) for one in KINDS], keep, include)
+        choose_parts(
+            layout, names_of(layout), [share * (kind == one) for one in KINDS], keep, dict.fromkeys(include, True)
+        )
         assert keep == [True, True, not gone, True]
 
 
@@ -615,7 +648,7 @@ def test_lines_that_lead_to_other_pages_stay_if_there_is_nothing_else() -> None:
 
 
 def test_every_part_of_the_setting_is_known() -> None:
-    assert sorted(PARTS) == list(PAGE_PARTS)
+    assert sorted([*PARTS, "copies", "headline"]) == list(PAGE_PARTS)
 
 
 POST = "<div class=post>{}</div>" + f"<div class=post><p class=author>Bo</p><p>{LONG * 2}</p><p>2 May 2024</p></div>"
@@ -685,7 +718,9 @@ def test_the_links_below_a_heading_of_other_pages_are_left_out(heading: str, gon
     layout = page(f"<p>{LONG * 3}</p><h3>{heading}</h3>{links}<p>{LONG}</p>")
     for kind, include, left in (("article", [], gone), ("article", ["related"], []), ("listing", [], [])):
         keep = [True] * 6
-        choose_parts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep, include)
+        choose_parts(
+            layout, names_of(layout), [float(one == kind) for one in KINDS], keep, dict.fromkeys(include, True)
+        )
         assert [number for number, kept in enumerate(keep) if not kept] == left
 
 
@@ -706,7 +741,9 @@ def test_a_line_that_credits_a_picture_is_a_caption(line: str, gone: bool) -> No
     layout = page(f"<p>{LONG * 3}</p>{line}<p>{LONG}</p>")
     for kind, include, left in (("article", [], gone), ("article", ["captions"], False), ("forum", [], False)):
         keep = [True] * 4
-        choose_parts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep, include)
+        choose_parts(
+            layout, names_of(layout), [float(one == kind) for one in KINDS], keep, dict.fromkeys(include, True)
+        )
         assert keep == [True, True, not left, True]
 
 

@@ -24,8 +24,8 @@ __all__ = [
     "check_choice",
     "check_date",
     "check_domains",
-    "check_included",
     "check_int",
+    "check_parts",
     "check_pattern",
     "check_site_hosts",
     "check_site_readers",
@@ -121,16 +121,19 @@ def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-PAGE_PARTS = ("bylines", "captions", "comments", "dialogs", "filters", "notices", "related", "reviews")
-"""The parts of a page that a setting keeps, whatever the choice of its main content says."""
+PAGE_PARTS = (
+    *("bylines", "captions", "comments", "controls", "copies", "dates", "dialogs", "filters", "headline", "navigation"),
+    *("notices", "profiles", "promotions", "related", "reviews", "subtitles"),
+)
+"""The parts of a page that settings keep or leave out, whatever the choice of its main content says."""
 
 
-def check_included(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of parts of a page that can be included, or raise ValueError."""
+def check_parts(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of parts of a page or raise ValueError."""
     for name in names:
         if name not in PAGE_PARTS:
             choices = ", ".join(PAGE_PARTS)
-            raise ValueError(f"{name!r} is no part of a page that can be included; these are: {choices}")
+            raise ValueError(f"{name!r} is no part of a page; these are: {choices}")
     return names
 
 

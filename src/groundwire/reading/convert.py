@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -61,7 +61,7 @@ def convert(
     headers: Mapping[str, str],
     seconds: float = _SECONDS,
     model: Model | None = None,
-    include: Collection[str] = (),
+    parts: Mapping[str, bool] | None = None,
 ) -> Converted:
     """Convert a body to Markdown, detecting its type and encoding.
 
@@ -72,7 +72,7 @@ def convert(
         headers: The other headers; some identify a bot check.
         seconds: The time limit for a file of many pages; the pages converted by then are returned.
         model: The classifier of the main content; by default the built-in one.
-        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
+        parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
     """
     media = media_type(content_type, body[:4_096], url)
     kind, remarks = media.kind, (media.remark,) if media.remark else ()
@@ -83,7 +83,7 @@ def convert(
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
     decoded = decode(body, content_type)
     if kind == "html":
-        extracted = extract(decoded.text, url, model, include=include, plain=decoded.plain)
+        extracted = extract(decoded.text, url, model, parts=parts, plain=decoded.plain)
     else:
         extracted = to_markdown(kind, decoded.text, url, language=language_of(_type(content_type), url))
     warnings = remarks + decoded.warnings
@@ -102,7 +102,7 @@ def convert(
 
 def convert_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Convert a body sent by another process; `groundwire.reading.workers.pool` restores the `Converted`."""
-    options = {name: asked[name] for name in ("headers", "seconds", "include")}
+    options = {name: asked[name] for name in ("headers", "seconds", "parts")}
     converted = convert(body, asked["content_type"], asked["url"], **options)
     fields = asdict(converted)
     content: str = fields["extracted"].pop("content")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ __all__ = ["Extracted", "extract", "fragment_to_markdown"]
 
 
 def extract(
-    html: str, url: str, model: Model | None = None, *, include: Collection[str] = (), plain: bool = False
+    html: str, url: str, model: Model | None = None, *, parts: Mapping[str, bool] | None = None, plain: bool = False
 ) -> Extracted:
     """Extract the main content of a page.
 
@@ -32,7 +32,7 @@ def extract(
         html: The page's HTML. No input raises.
         url: The page's URL, for its relative links.
         model: The classifier of the main content; by default the built-in one.
-        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
+        parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
         plain: Whether it is known to have no control characters but whitespace.
 
     Returns:
@@ -68,7 +68,7 @@ def extract(
     title = read_title(document, entitled, metas, found, said.site or "", url)
     later = later_parts(document, text, markup) if programmed else ()
     shown = read_byline(document, text, said, title, removed.named)
-    chosen = select_main(document, model, hints, url=url, include=include)
+    chosen = select_main(document, model, hints, url=url, parts=parts)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:

@@ -170,7 +170,7 @@ class LocalReadProvider:
             max_bytes=read.max_bytes,
             max_document_bytes=read.max_document_bytes,
             name=context.name,
-            conversion=Conversion(context.workers, isolated=read.isolation == "process", include=read.include),
+            conversion=Conversion(context.workers, isolated=read.isolation == "process", parts=read.parts),
             ocr_languages=read.ocr_languages if read.ocr else (),
         )
 

@@ -191,7 +191,7 @@ class OpenPageFlow:
         """Return the cache key part for the rules and code that a stored page depends on."""
         rules, read = self.settings.policy, self.settings.read
         origins = sorted(rules.allowed_origins), rules.origin_redirects
-        sites = sorted(read.site_readers), sorted(read.site_hosts), sorted(read.include)
+        sites = sorted(read.site_readers), sorted(read.site_hosts), sorted(read.parts.items())
         return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), *origins, *sites))
 
 

@@ -146,7 +146,7 @@ class Crawl4AIReadProvider:
             conversion=Conversion(
                 context.workers,
                 isolated=context.settings.read.isolation == "process",
-                include=context.settings.read.include,
+                parts=context.settings.read.parts,
             ),
         )
 

@@ -153,7 +153,7 @@ class BrowserReadProvider:
             conversion=Conversion(
                 context.workers,
                 isolated=context.settings.read.isolation == "process",
-                include=context.settings.read.include,
+                parts=context.settings.read.parts,
             ),
         )
 

@@ -99,12 +99,13 @@ class Layout:
     """Whether menus have been removed beforehand."""
 
 
-def lay_out(document: Document, url: str = "") -> Layout:
+def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout:
     """Return the blocks of a document, after removing what is never displayed (scripts, form fields).
 
     Args:
         document: A parsed page, modified in place.
         url: Its URL; the features of its links depend on it.
+        menus: Whether menus that are mostly links are blocks, too.
     """
     for element in list(document.iter_elements((*_UNREAD, *_UNREAD_SOMETIMES))):
         if not (element.tag in _UNREAD_SOMETIMES and _is_read(element)):
@@ -114,7 +115,7 @@ def lay_out(document: Document, url: str = "") -> Layout:
     root = document.find("body") or document.root
     if root is None:
         return layout
-    layout.trimmed = _cut_menus(root)
+    layout.trimmed = not menus and _cut_menus(root)
     elements, parents, tags = layout.elements, layout.parents, layout.tags
     texts, owners, linked, lengths = layout.texts, layout.owners, layout.linked, layout.lengths
     leads, nodes, hrefs = layout.leads, layout.nodes, layout.hrefs

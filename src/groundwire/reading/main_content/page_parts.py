@@ -30,17 +30,35 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
             r"comments?(?:area|body|list|listing|section)?", "disqus", "replies", "respond", r"kommentare?",
             r"comentarios?", r"commentaires?",
         ),
+        "controls": _named(
+            r"shar(?:e|ing)(?:-?(?:bar|box|buttons?|icons?|links?|tools?|this))?",
+            r"social-?(?:bar|buttons?|icons?|links?|media|shar(?:e|ing))?", "toolbar", r"sort-?by",
+            r"print-?(?:button|link)?",
+        ),
+        "dates": _named(
+            "date", "datum", "datetime", "timestamp", r"pub-?date", r"posted-?on", "dateline", r"date-?published"
+        ),
         "dialogs": _named(r"modals?", r"dialogs?", r"pop-?ups?", r"pop-?overs?", r"tool-?tips?"),
         "filters": _named(r"filters?", r"facets?", r"refinements?"),
+        "navigation": _named(
+            "nav", "navbar", "navigation", "menu", r"breadcrumbs?", "toc", r"table-?of-?contents", "pagination",
+            "pager", r"skip-?(?:link|nav)", "rolenavigation",
+        ),
         "notices": _named(
             r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
             "consent", "gdpr", "paywall", "disclaimer",
+        ),
+        "profiles": _named("avatar", "profile", "signature", r"reactions?", r"likes?", r"badges?"),
+        "promotions": _named(
+            r"promos?", r"promotions?", r"ads?", r"advert(?:s|isements?|ising|orials?)?", r"sponsor(?:ed|s|ship)?",
+            r"newsletters?", "subscribe", "subscription",
         ),
         "related": _named(
             "related", r"recommend(?:ed|ations?)", r"read-?next", r"more-?(?:stories|posts|articles|from)", r"you-?may",
             r"also-?(?:like|read)", "trending", r"most-?(?:read|popular)", r"(?:popular|recent)-?posts", "similar",
         ),
         "reviews": _named("reviews?", "yotpo", "bazaarvoice", "trustpilot", "okendo", "judgeme"),
+        "subtitles": _named("dek", "standfirst", r"sub-?(?:title|head|heading|headline)", "strapline", "lede"),
     }
 )  # fmt: skip
 """The words for each part, one of which the names of an element have."""
@@ -49,13 +67,19 @@ STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "bylines": ("byline", "author", "dateline", "meta"),
         "captions": ("caption", "credit"),
         "comments": ("comment", "disqus", "replies", "respond", "comentario", "kommentar"),
+        "controls": ("shar", "social", "toolbar", "sort", "print"),
+        "dates": ("dat", "timestamp", "posted"),
         "dialogs": ("modal", "dialog", "pop", "tip"),
         "filters": ("filter", "facet", "refine"),
+        "navigation": ("nav", "menu", "breadcrumb", "toc", "contents", "pag", "skip"),
         "notices": ("cookie", "consent", "gdpr", "paywall", "disclaimer"),
+        "profiles": ("avatar", "profile", "signature", "reaction", "like", "badge"),
+        "promotions": ("promo", "ad", "sponsor", "newsletter", "subscri"),
         "related": (
             "related", "recommend", "next", "more", "you", "also", "trend", "read", "popular", "posts", "similar",
         ),
         "reviews": ("review", "yotpo", "bazaarvoice", "trustpilot", "okendo", "judgeme"),
+        "subtitles": ("dek", "standfirst", "sub", "strapline", "lede"),
     }
 )  # fmt: skip
 """What every word for a part has in it; looking for these takes a tenth of the time."""
@@ -68,6 +92,8 @@ _LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
         "dialogs": frozenset({"collection", "listing", "product"}),
         "filters": frozenset({"collection"}),
         "notices": frozenset({"article", "product"}),
+        "profiles": frozenset({"forum"}),
+        "promotions": frozenset({"product"}),
         "related": frozenset({"article"}),
         "reviews": frozenset({"product"}),
     }
@@ -114,9 +140,15 @@ _CREDIT: Final = re.compile(
 _CREDITED: Final = 150  # characters of such a line
 _WITH_LEADS: Final = frozenset(KINDS) - {"documentation", "forum"}
 """Kinds of pages on which such lines are left out; elsewhere they are part of the text."""
-_TAGS: Final[Mapping[str, str]] = MappingProxyType({"figcaption": "captions"})
+_TAGS: Final[Mapping[str, str]] = MappingProxyType(
+    {"figcaption": "captions", "button": "controls", "nav": "navigation", "h1": "headline"}
+)
+_OF_TITLE: Final = frozenset({"headline", "subtitles"})
+"""Parts that may be headings. The names of other headings repeat their words."""
 _VERBATIM: Final = HEADINGS | {"td", "th", "pre"}
 _CONTROLS: Final = frozenset({"button", "label", "legend"})
+_BY_KIND: Final[Mapping[str, bool]] = MappingProxyType({})
+"""No wishes: the kind of the page decides."""
 _MOST_OF_IT: Final = 0.7
 _ENOUGH: Final = 2_000  # characters
 """An element with more than this share of the selected text is the content, whatever its name says, unless so much is
@@ -124,40 +156,53 @@ left without it: below some articles there are more comments than it has text.""
 
 
 def choose_parts(
-    layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: list[bool], include: Collection[str] = ()
+    layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: list[bool], parts: Mapping[str, bool] = _BY_KIND
 ) -> None:
-    """Leave out the parts that a page of its kind does not need, and keep those that the caller wants.
+    """Leave out the parts that a page of its kind does not need, and follow the caller's wishes.
 
     Args:
         layout: The page.
         names: The names of each element.
         kinds: The probability of each of `KINDS`.
-        keep: Whether each block is selected; changed in place.
-        include: The parts that are kept on every kind of page, without their buttons.
+        keep: Whether each block is selected; changed in place. At least one remains.
+        parts: For some of `PARTS`, whether they are kept, without their buttons, or left out, on every kind of page.
     """
-    joined = "\n".join(dict.fromkeys(names)).lower()
-    if "related" not in include and _share(kinds, _WITH_LEADS) > _LIKELY:
-        leads = [number for number, kept in enumerate(keep) if kept and _leads_away(layout, number)]
-        for number in leads if len(leads) < sum(keep) else ():
-            keep[number] = False
-    for part, find in (("captions", _credits), ("related", _other_pages)):
-        if part not in include and _share(kinds, _LEFT_OUT[part]) > _LIKELY:
+    before, joined = list(keep), "\n".join(dict.fromkeys(names)).lower()
+
+    def is_left_out(part: str, on: Collection[str]) -> bool:
+        return not parts[part] if part in parts else _share(kinds, on) > _LIKELY
+
+    for part, on, find in (
+        ("related", _WITH_LEADS, _leads_away),
+        ("captions", _LEFT_OUT["captions"], _credits),
+        ("related", _LEFT_OUT["related"], _other_pages),
+    ):
+        if is_left_out(part, on):
             found = find(layout, keep)
             for number in found if len(found) < sum(keep) else ():
                 keep[number] = False
-    for part in sorted({*_LEFT_OUT, *include}, key=lambda part: (part in include, part)):  # what is wanted wins
-        wanted = part in include
-        if not wanted and _share(kinds, _LEFT_OUT.get(part, ())) <= _LIKELY:
+    for part in sorted({*_LEFT_OUT, *parts} - {"copies"}, key=lambda part: (parts.get(part, False), part)):  # what is
+        wanted = parts.get(part, False)  # wanted wins
+        if not wanted and not is_left_out(part, _LEFT_OUT.get(part, ())):
             continue
-        named = any(stem in joined for stem in STEMS[part]) and PARTS[part].search(joined) is not None
-        if named or part in _TAGS.values():
+        named = part in PARTS and any(stem in joined for stem in STEMS[part]) and PARTS[part].search(joined) is not None
+        if named or part in _TAGS.values() or part == "dates":
             for number in part_blocks(layout, names, keep, part):
-                keep[number] = wanted and layout.tags[layout.owners[number]] not in _CONTROLS
+                is_control = layout.tags[layout.owners[number]] in _CONTROLS and part != "controls"
+                keep[number] = wanted and not is_control
+    if not any(keep):
+        keep[:] = before
 
 
-def _leads_away(layout: Layout, number: int) -> bool:
-    text, tag = layout.texts[number], layout.tags[layout.owners[number]]
-    return len(text) <= _LEAD and tag not in HEADINGS and _LEADS.match(text) is not None
+def _leads_away(layout: Layout, keep: Sequence[bool]) -> list[int]:
+    """Return the lines that lead to another page."""
+    texts, tags, owners = layout.texts, layout.tags, layout.owners
+    return [
+        number
+        for number, kept in enumerate(keep)
+        if kept and len(texts[number]) <= _LEAD and tags[owners[number]] not in HEADINGS
+        if _LEADS.match(texts[number]) is not None
+    ]
 
 
 def _credits(layout: Layout, keep: Sequence[bool]) -> list[int]:
@@ -195,25 +240,29 @@ def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part
         layout: The page.
         names: The names of each element.
         keep: The selected blocks. An element with most of their text is the content, whatever its name.
-        part: One of `PARTS`.
+        part: One of `PARTS`, or `headline`.
     """
-    parents, owners, tags, pattern = layout.parents, layout.owners, layout.tags, PARTS[part]
+    parents, owners, tags, pattern = layout.parents, layout.owners, layout.tags, PARTS.get(part)
     held = [0] * len(parents)
     for text, owner, kept in zip(layout.texts, owners, keep, strict=True):
         held[owner] += len(text) if kept else 0
     for element in range(len(parents) - 1, 0, -1):
         held[parents[element]] += held[element]
     most = max(_MOST_OF_IT * held[0], held[0] - _ENOUGH)
-    told = {name for name in dict.fromkeys(names) if pattern.search(name) is not None}
+    told = {name for name in dict.fromkeys(names) if pattern is not None and pattern.search(name) is not None}
     tagged = {tag for tag, what in _TAGS.items() if what == part}
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
         inside[element] = inside[parents[element]] or (
             (names[element] in told or tags[element] in tagged)
             and held[element] <= most
-            and tags[element] not in HEADINGS  # whose names repeat their words
+            and (part in _OF_TITLE or tags[element] not in HEADINGS)
         )
     found = [number for number, owner in enumerate(owners) if inside[owner]]
+    if part == "dates":
+        texts, leads = layout.texts, layout.leads
+        told_by = {number for number, lead in enumerate(leads) if lead == "time"}.union(found)
+        found = sorted(n for n in told_by if len(texts[n]) <= _BYLINE and _WHEN.search(texts[n]) is not None)
     return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []
 
 

@@ -5,7 +5,7 @@ Blocks are chosen by the model's scores and by their grouping.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from operator import mul
@@ -73,12 +73,17 @@ class Verdict:
     """The names of each element with text."""
 
 
-def choose(layout: Layout, verdict: Verdict) -> list[bool]:
+def choose(layout: Layout, verdict: Verdict, copies: bool | None = None) -> list[bool]:
     """Select the blocks to keep: at least one, and all of a page with very little text or no content.
 
     A heading is kept with what follows it, and code with the blocks around it, whatever their scores. Paragraphs are
     kept with adjacent ones, especially between two. Text that is repeated on the page, as for narrow and wide screens,
     is kept once, except in documentation, where every function may have the same note.
+
+    Args:
+        layout: The page.
+        verdict: The scores.
+        copies: Whether text that is repeated is kept or left out, if that is decided.
     """
     best, groups = max(verdict.scores), side_by_side(layout)
     if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < _EVEN * 254 and not groups):
@@ -94,14 +99,14 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
         if keep[number + 1] and not keep[number]:
             tag = layout.tags[layout.owners[number]]
             keep[number] = tag in HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
-    if not may_repeat(verdict.kinds):
+    if not (may_repeat(verdict.kinds) if copies is None else copies):
         for number in repeats(layout, keep):
             keep[number] = False
     keep_lists_whole(layout, verdict.scores, cut, keep)
     keep_sublists(layout, keep)
     judge_siblings(layout, verdict.names, keep)
-    if not may_repeat(verdict.kinds, _QUOTING):
-        for number in excerpts(layout, keep):
+    if not (may_repeat(verdict.kinds, _QUOTING) if copies is None else copies):
+        for number in excerpts(layout, keep) if copies is None else (*excerpts(layout, keep), *repeats(layout, keep)):
             keep[number] = False
     keep_tables_whole(layout, keep)
     drop_empty_contents(layout, keep)
@@ -155,7 +160,7 @@ def select_main(
     hints: Hints = NO_HINTS,
     *,
     url: str = "",
-    include: Collection[str] = (),
+    parts: Mapping[str, bool] | None = None,
 ) -> Selection:
     """Reduce a parsed page to its main content.
 
@@ -164,19 +169,20 @@ def select_main(
         model: The classifier; by default the built-in one.
         hints: The page's type hints.
         url: Its URL.
-        include: The parts that are kept on every kind of page; see `choose_parts`.
+        parts: The parts that are kept or left out on every kind of page; see `choose_parts`. Copies are a part, too.
 
     Returns:
         The rest of the page. It has text whenever the page has.
     """
-    layout = lay_out(document, url)
+    parts = parts or {}
+    layout = lay_out(document, url, menus=parts.get("navigation", False))
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
         return Selection(root, KINDS[0], whole=True)
     verdict = judge(layout, model or load_model(), hints)
-    keep = choose(layout, verdict)
+    keep = choose(layout, verdict, parts.get("copies"))
     if not is_tiny(layout):
-        choose_parts(layout, verdict.names, verdict.kinds, keep, include)
+        choose_parts(layout, verdict.names, verdict.kinds, keep, parts)
         attribute_posts(layout, verdict.names, verdict.kinds, keep)
     prune(layout, keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]

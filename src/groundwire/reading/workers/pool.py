@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
@@ -126,7 +126,7 @@ class Workers:
         *,
         headers: Mapping[str, str],
         seconds: float = _FILE_SECONDS,
-        include: Collection[str] = (),
+        parts: Mapping[str, bool] | None = None,
     ) -> Converted:
         """Convert a body to Markdown; see `groundwire.reading.convert.convert`.
 
@@ -143,7 +143,7 @@ class Workers:
             "url": url,
             "headers": dict(headers),
             "seconds": seconds,
-            "include": sorted(include),
+            "parts": dict(parts or {}),
         }
         try:
             fields, content = await self.run(_CONVERT, header, body)
@@ -276,17 +276,17 @@ class Conversion:
         workers: Shared processes; by default it has its own.
         isolated: Whether every page is converted in a process, and none if there can be no process; otherwise only
             heavy pages and documents.
-        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
+        parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
     """
 
     def __init__(
-        self, workers: Workers | None = None, *, isolated: bool = False, include: Collection[str] = ()
+        self, workers: Workers | None = None, *, isolated: bool = False, parts: Mapping[str, bool] | None = None
     ) -> None:
         self._threads = _threads()
         self._owned = Workers() if workers is None else None
         self._workers = workers or self._owned or Workers()
         self._isolated = isolated
-        self._include = include
+        self._parts = parts
 
     async def convert(
         self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], deadline: Deadline
@@ -321,7 +321,7 @@ class Conversion:
             seconds = _SHARE * deadline.remaining()
             try:
                 return await self._workers.convert(
-                    body, content_type, url, headers=headers, seconds=seconds, include=self._include
+                    body, content_type, url, headers=headers, seconds=seconds, parts=self._parts
                 )
             except WorkerUnavailable as error:
                 if self._isolated or is_file:  # its library is not made for untrusted files without limits
@@ -334,7 +334,7 @@ class Conversion:
         threads = self._threads
         from groundwire.reading.convert import convert
 
-        job = threads.submit(convert, body, content_type, url, headers=headers, include=self._include)
+        job = threads.submit(convert, body, content_type, url, headers=headers, parts=self._parts)
         try:
             return await asyncio.wrap_future(job)
         except asyncio.CancelledError:
