@@ -9,8 +9,10 @@ import pytest
 import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
+from turbohtml import Element
 
 from groundwire.models.validators import PAGE_PARTS
+from groundwire.reading.extract import extract
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
 from groundwire.reading.main_content.context_features import SECOND
@@ -22,7 +24,14 @@ from groundwire.reading.main_content.grouping import (
     side_by_side,
     with_companions,
 )
-from groundwire.reading.main_content.page_parts import PARTS, STEMS, attribute_posts, choose_parts, part_blocks
+from groundwire.reading.main_content.page_parts import (
+    PARTS,
+    STEMS,
+    attribute_posts,
+    choose_parts,
+    label_posts,
+    part_blocks,
+)
 from groundwire.reading.main_content.select import (
     Verdict,
     choose,
@@ -826,3 +835,92 @@ def test_an_excerpt_is_left_out_except_where_texts_quote_each_other() -> None:
     for kind in KINDS:
         verdict = Verdict([200] * 3, tuple(float(one == kind) for one in KINDS), 100.0)
         assert choose(layout, verdict) == [True, True, kind in {"documentation", "forum"}]
+
+
+QUESTION = (
+    "<div itemscope itemtype='https://schema.org/Question'><h1>Which bridge?</h1><p>{0} one</p>"
+    "<li class=comment><span>{1}</span></li></div>"
+    "<div class=answer itemprop=acceptedAnswer><pre>code</pre>"
+    "<div class=answer><p>{0} two</p></div><p>{0} three</p></div>"
+    "<div class=answer><p>{0} four</p></div><div class=answer><p>{0} five</p></div>"
+)
+
+
+def test_questions_answers_and_comments_of_a_forum_are_told_apart() -> None:
+    for kind, labels in (
+        ("forum", ["Question:", "Comment:", "Accepted answer:", "Answer:"]),
+        ("article", []),
+    ):
+        layout = page(QUESTION.format(LONG, LONG))
+        keep = [True] * 8 + [False]
+        label_posts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep)
+        assert [mark.text for mark in layout.elements[0].find_all("strong")] == labels
+        texts = [mark.parent.text for mark in layout.elements[0].find_all("strong") if isinstance(mark.parent, Element)]
+        said = [f"{LONG} one", LONG, f"{LONG} two", f"{LONG} four"]
+        assert texts == [f"{label} {text}" for label, text in zip(labels, said, strict=False)]
+
+
+def test_replies_in_a_discussion_are_no_comments_on_a_question() -> None:
+    layout = page(f"<div class=comment><p>{LONG}</p></div><div class=comment><p>{LONG}</p></div>")
+    label_posts(layout, names_of(layout), [float(one == "forum") for one in KINDS], [True] * 3)
+    assert layout.elements[0].find("strong") is None
+
+
+def test_the_writer_of_a_comment_that_is_left_out_is_left_out() -> None:
+    comment = "<div class=comment><p>{0}</p><p class=author>Eve</p></div>"
+    layout = page(POST.format(f"<p class=author>Ada</p><p>{LONG * 2}</p>{comment.format(LONG * 3)}"))
+    keep = [number > 0 and text == LONG * 2 for number, text in enumerate(layout.texts)]
+    attribute_posts(layout, names_of(layout), [float(one == "forum") for one in KINDS], keep)
+    kept = [text for text, wanted in zip(layout.texts, keep, strict=True) if wanted and len(text) < 40]
+    assert kept == ["Ada", "Bo", "2 May 2024"]
+
+
+ARTICLE = (
+    "<html><body><nav><a href=/a>Harbor</a> <a href=/b>Quarry</a> <a href=/c>Chapel</a> <a href=/d>Orchard</a>"
+    "<div class=size-modal>Sizes</div></nav><article><h1>The marsh today</h1><p class=standfirst>How it dries</p>"
+    "<time>4 May 2024</time>{0}<p class=byline>By Ada Byron</p></article></body></html>"
+)
+PROSE = "".join(
+    f"<p>The {name} was drained in the spring, and nobody who lived beside it had been asked what they thought.</p>"
+    for name in ("northern marsh", "southern marsh", "long meadow", "pond of the mill", "ditch by the road")
+)
+
+
+@pytest.mark.parametrize(
+    ("parts", "there", "gone"),
+    [
+        ({}, ["northern marsh"], ["Harbor", "Sizes"]),
+        ({"navigation": True}, ["Harbor", "northern marsh"], []),
+        ({"dialogs": True}, ["Sizes", "northern marsh"], ["Harbor"]),
+        ({"headline": True}, ["The marsh today"], ["Harbor"]),
+        ({"headline": False}, ["northern marsh"], ["The marsh today"]),
+        ({"bylines": True, "dates": True}, ["By Ada Byron", "4 May 2024"], []),
+        ({"bylines": False, "dates": False}, ["northern marsh"], ["By Ada Byron", "4 May 2024"]),
+        ({"subtitles": True}, ["How it dries"], []),
+        ({"subtitles": False}, ["northern marsh"], ["How it dries"]),
+    ],
+)
+def test_callers_choose_the_parts_of_a_page(parts: dict[str, bool], there: list[str], gone: list[str]) -> None:
+    read = extract(ARTICLE.format(PROSE), "https://a.example/marsh", parts=parts).content
+    assert [text for text in there if text not in read] == []
+    assert [text for text in gone if text in read] == []
+
+
+def test_copies_are_a_part_too() -> None:
+    twice = f"<h1>The marsh</h1>{PROSE}<section class=wide>{PROSE}</section>"
+    for parts, times in (({}, 1), ({"copies": True}, 2), ({"copies": False}, 1)):
+        read = extract(ARTICLE.format(twice), "https://a.example/marsh", parts=parts).content
+        assert read.count("The northern marsh was drained") == times
+
+
+def test_posts_of_a_forum_lose_their_bylines_if_these_are_not_wanted() -> None:
+    built, even = load_model(), forest(1_000, 1_000)
+    kinds = tuple(forest(2_000 if kind == "forum" else 1_000, 1_000) for kind in KINDS)
+    model = Model(built.lexicon, even, kinds, even, (100.0,) * 7)
+    for parts, names, times in (({}, 3, 3), ({"bylines": False}, 0, 3), ({"dates": False}, 3, 0)):
+        posts = "".join(
+            f"<div class=post><p class=author>Ada</p><p class=date>{n} May 2024</p><p>{n} {LONG * 3}</p></div>"
+            for n in range(1, 4)
+        )
+        found = select_main(turbohtml.parse(f"<body><div class=topic>{posts}</div></body>"), model, parts=parts)
+        assert (found.root.text.count("Ada"), found.root.text.count("May 2024")) == (names, times)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import compress
 from types import MappingProxyType
 from typing import Final
+
+from turbohtml import Element, Text
 
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.classifier import KINDS
 
-__all__ = ["PARTS", "STEMS", "attribute_posts", "choose_parts", "part_blocks"]
+__all__ = ["PARTS", "STEMS", "attribute_posts", "choose_parts", "label_posts", "part_blocks"]
 
 
 def _named(*words: str) -> re.Pattern[str]:
@@ -285,6 +288,7 @@ _OTHER_TIME: Final = re.compile(
     r"\b(?:join\w*|member since|registered|posts|messages|edited|modified|updated|last|latest|dabei seit|inscrit)\b",
     re.IGNORECASE,
 )
+_COMMENT: Final = _named("comment")
 _BYLINE: Final = 60  # characters of a writer's name or a time
 _POST: Final = 40  # characters of a text
 _NEAR: Final = 12  # blocks between a post's text and its byline
@@ -320,7 +324,7 @@ def attribute_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float]
     for number in writers:
         post = owners[number]
         while post and not held[post]:
-            post = parents[post]
+            post = 0 if _COMMENT.search(names[post]) else parents[post]  # a comment whose text is not selected
         if not post or post in done or (held[post] > _MOST_OF_IT * held[0] and len(writers) > 1):
             continue
         done.add(post)
@@ -331,6 +335,44 @@ def attribute_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float]
         keep[number] = True
         if times and _WHEN.search(texts[number]) is None:
             keep[before[-1] if before else times[0]] = True
+
+
+_POST_KINDS: Final = MappingProxyType({"question": "Question", "answer": "Answer", "comment": "Comment"})
+_ACCEPTED: Final = re.compile(r"(?<![a-z])accepted-?answer(?![a-z])", re.IGNORECASE)
+
+
+def label_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: Sequence[bool]) -> None:
+    """Write at each selected post of a forum whether it is a question, an answer, or a comment on one.
+
+    Only where the page marks questions or answers, as schema.org does or by class.
+
+    Args:
+        layout: The page, whose elements are modified.
+        names: The names of each element.
+        kinds: The probability of each of `KINDS`.
+        keep: Whether each block is selected.
+    """
+    if _share(kinds, _FORUM) <= _LIKELY:
+        return
+    parents, posts, labels = layout.parents, [0] * len(names), {0: ""}
+    for number, name in enumerate(names):
+        around = posts[number] = posts[parents[number]]
+        if name or layout.elements[number].attr("itemtype"):
+            marked = (layout.elements[number].attr("itemtype") or "").rpartition("/")[2].lower()
+            classes = (layout.elements[number].attr("class") or "").lower().split()
+            label = next((_POST_KINDS[word] for word in (marked, *classes) if word in _POST_KINDS), "")
+            if label and not labels[around].lower().endswith(label.lower()):
+                label = "Accepted answer" if label == "Answer" and _ACCEPTED.search(name) else label
+                posts[number], labels[number] = number, label
+    if {"Question", "Answer"}.isdisjoint(labels.values()):
+        return
+    done = {0}
+    for owner in compress(layout.owners, keep):
+        if posts[owner] not in done and layout.tags[owner] not in _VERBATIM:
+            done.add(posts[owner])
+            mark = Element("strong", {}, [Text(f"{labels[posts[owner]]}:")])
+            layout.elements[owner].insert(0, Text(" "))
+            layout.elements[owner].insert(0, mark)
 
 
 def _names_writer(layout: Layout, names: Sequence[str], number: int) -> bool:

@@ -29,7 +29,7 @@ from groundwire.reading.main_content.grouping import (
     side_by_side,
     with_companions,
 )
-from groundwire.reading.main_content.page_parts import attribute_posts, choose_parts
+from groundwire.reading.main_content.page_parts import attribute_posts, choose_parts, label_posts
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
 
 __all__ = [
@@ -56,6 +56,8 @@ _MAYBE: Final = 0.15
 """The probability from which a page counts as documentation where a mistake would lose some of it."""
 SHARE_OF_BEST: Final = 0.6
 """A block with this share of the best score is content, however low all scores are."""
+_IN_MENUS: Final = ("controls", "dialogs", "navigation", "promotions", "related")
+"""Parts of a page that menus may have."""
 _TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
 
 
@@ -175,7 +177,9 @@ def select_main(
         The rest of the page. It has text whenever the page has.
     """
     parts = parts or {}
-    layout = lay_out(document, url, menus=parts.get("navigation", False))
+    if any(map(parts.get, _IN_MENUS)):  # menus are looked into, but left out unless they are wanted themselves
+        parts = {"navigation": False, **parts}
+    layout = lay_out(document, url, menus="navigation" in parts)
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
         return Selection(root, KINDS[0], whole=True)
@@ -183,8 +187,11 @@ def select_main(
     keep = choose(layout, verdict, parts.get("copies"))
     if not is_tiny(layout):
         choose_parts(layout, verdict.names, verdict.kinds, keep, parts)
-        attribute_posts(layout, verdict.names, verdict.kinds, keep)
+        if parts.get("bylines", True) and parts.get("dates", True):
+            attribute_posts(layout, verdict.names, verdict.kinds, keep)
     prune(layout, keep)
+    if not is_tiny(layout):
+        label_posts(layout, verdict.names, verdict.kinds, keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
     nothing_to_choose = is_tiny(layout) and not layout.trimmed
     best = 1.0 if nothing_to_choose else max(verdict.scores) / 254
