@@ -4,9 +4,9 @@ Needs LightGBM and NumPy (`pip install lightgbm numpy`), which the package itsel
 repository, with the folder of the developers' pages:
 
     python -m benchmarks.extraction.train ../shared/data/extraction --web ../shared/data/web_pages \
-        --dates ../shared/data/dates --held-out --out /tmp/held-out.json.gz
+        --held-out --out /tmp/held-out.json.gz
     python -m benchmarks.extraction.train ../shared/data/extraction --web ../shared/data/web_pages \
-        --dates ../shared/data/dates --out src/groundwire/reading/data/blocks.json.gz
+        --out src/groundwire/reading/data/blocks.json.gz
 
 The second is the package's model, which learns from all pages. Its quality can be measured on no page of the folder;
 the figures in the docs are of the first, for which a fifth of the sites is kept out of everything (`quality.py
@@ -15,8 +15,7 @@ which lets a little of a page's label through; on folds 1 to 4 these have learne
 `--held-out` and from four without, which shows what more pages bring. Same folder, same seed and same library versions
 give the same model. It takes about ten minutes of one core.
 
-How: blocks are labelled by their place in the reviewed text (`alignment`). Pages that nobody reviewed are labelled by
-what their JSON-LD says is their text, if they show it, and count half. Names and phrases vote by site
+How: blocks are labelled by their place in the reviewed text (`alignment`). Names and phrases vote by site
 (`learn_lexicon`). A first forest judges blocks; a forest a kind judges pages; a second forest judges blocks again and
 sees the first scores around them. Whatever a later step learns from is predicted by a model of an earlier step that
 has not seen the page's site. Labels that such models are sure to be wrong are then left out, the others are mixed
@@ -31,8 +30,7 @@ import gzip
 import itertools
 import json
 import pickle
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -43,16 +41,7 @@ import numpy as np
 from benchmarks.extraction.alignment import label_blocks, words_of
 from benchmarks.extraction.export import forest_data
 from benchmarks.extraction.learn_lexicon import Votes, build_lexicon, collect_votes
-from benchmarks.extraction.pages import (
-    FOLDS,
-    KINDS,
-    SETS,
-    TOUCHED_ONCE,
-    Page,
-    read_dated_pages,
-    read_pages,
-    read_web_pages,
-)
+from benchmarks.extraction.pages import FOLDS, KINDS, SETS, TOUCHED_ONCE, Page, read_pages, read_web_pages
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
@@ -96,14 +85,9 @@ _KINDS = {
     "lambda_l2": 5,
 }
 _NAMELESS = 0.5  # of the weight of the page as it is
-_STATED = "stated"
-"""The collection of pages labelled by their own statements."""
-_STATED_SHARE = 0.5  # of the weight of a reviewed page
-_STATED_WORDS, _SHOWN = 150, 0.8  # of a statement, and the share of them that the page must show
 _ABOUT = 0.0002  # of word F1
 _SURE, _UNLIKELY = 0.9, 0.1  # chances
 _PREDICTED = 0.35  # of what is learned, the rest is the label
-_TAG = re.compile(r"<[^<>]*>")
 _FIXED = {"verbose": -1, "seed": SEED, "deterministic": True, "force_row_wise": True}
 
 
@@ -156,24 +140,6 @@ def make_example(page: Page) -> Example | None:
     return Example(page, layout, names, shares, words, len(words_of(page.truth or "")), votes, hints)
 
 
-def make_stated(page: Page) -> Example | None:
-    """Return a page that nobody reviewed, with the text that it states in its JSON-LD as its label; None without it."""
-    stated = max(_bodies(things(parse_page(decode(page.body(), "text/html").text))), key=len, default="")
-    example = make_example(replace(page, collection=_STATED, truth=_TAG.sub(" ", stated)))
-    if example is None or example.truth_words < _STATED_WORDS:
-        return None
-    shown = sum(word * share for word, share in zip(example.words, example.shares, strict=True))
-    return replace(example, share=_STATED_SHARE) if shown >= _SHOWN * example.truth_words else None
-
-
-def _bodies(value: object) -> Iterator[str]:
-    """Yield every `articleBody` in some JSON."""
-    for part in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
-        yield from _bodies(part)
-    if isinstance(value, dict) and isinstance(body := value.get("articleBody"), str):
-        yield body
-
-
 def label_by_snippets(texts: list[str], page: Page) -> tuple[list[float], list[float]]:
     """Label only the blocks with a required or forbidden snippet; the others have no weight."""
     lowered = [text.lower() for text in texts]
@@ -216,7 +182,7 @@ def nameless(example: Example) -> Example:
     """Return a copy of a page with meaningless class names, which many sites have."""
     numbers: dict[str, str] = {}
     names = [numbers.setdefault(name, f"q{len(numbers)}") if name else "" for name in example.names]
-    return replace(example, names=names, share=_NAMELESS * example.share)
+    return replace(example, names=names, share=_NAMELESS)
 
 
 def table_of(columns: list[bytes]) -> np.ndarray:
@@ -338,7 +304,7 @@ def learn_blocks(examples: list[Example], *, is_final: bool) -> tuple[lgb.Booste
 
 def train(examples: list[Example]) -> dict[str, Any]:
     """Return the model's data. The examples keep what models that had not seen them predicted."""
-    voters = [(e.page.fold, e.page.site, e.votes) for e in examples if e.page.collection != _STATED]
+    voters = [(e.page.fold, e.page.site, e.votes) for e in examples]
     examples = [*examples, *map(nameless, examples)]
     print("lexicon and features", flush=True)
     for fold in sorted({example.page.fold for example in examples}):
@@ -433,7 +399,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the developers' pages")
     parser.add_argument("--web", type=Path, required=True, help="whole pages with snippets as labels")
-    parser.add_argument("--dates", type=Path, help="whole pages that nobody reviewed, some of which state their text")
     parser.add_argument("--out", type=Path, required=True, help="where to write the model")
     parser.add_argument("--held-out", action="store_true", help="leave fold 0 out")
     parser.add_argument("--threads", type=int, default=2)
@@ -444,10 +409,8 @@ def main() -> None:
         examples = pickle.loads(options.cache.read_bytes())
     else:
         read = (page for collection in SETS for page in read_pages(options.folder, collection))
-        web = list(read_web_pages(options.web))
-        unreviewed = [*web, *(read_dated_pages(options.dates) if options.dates else ())]
-        made = itertools.chain(map(make_example, itertools.chain(read, web)), map(make_stated, unreviewed))
-        examples = [example for example in made if example is not None]
+        pages = itertools.chain(read, read_web_pages(options.web))
+        examples = [example for page in pages if (example := make_example(page)) is not None]
         if options.cache:
             options.cache.write_bytes(pickle.dumps(examples))
     if options.held_out:
