@@ -41,6 +41,11 @@ def bare(text: str) -> str:
     return _OTHER.sub("", text).lower()
 
 
+def without_targets(markdown: str) -> str:
+    """Return a Markdown text without the addresses of its links."""
+    return _TARGET.sub("]", markdown)
+
+
 def shown(tokens: list[Token] | None) -> str:
     """Return the text of inline tokens."""
     return "".join(token.content for token in tokens or () if token.type in {"text", "code_inline", "image"})
@@ -83,7 +88,7 @@ def count(page: Page, model: Model | None) -> tuple[Counter[str], Counter[str]]:
     document = parse_page(decode(body, "text/html").text)
     drop_unseen(document)
     whole = bare(document.root.text if document.root is not None else "")
-    texts = [whole, bare(page.truth or ""), bare(_TARGET.sub("]", markdown))]
+    texts = [whole, bare(page.truth or ""), bare(without_targets(markdown))]
     found = set(things(markdown))
     asked, kept = Counter[str](), Counter[str]()
     for kind, selector in _KINDS.items():

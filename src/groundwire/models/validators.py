@@ -115,9 +115,8 @@ _SITE_HOST = re.compile(r"(?P<name>[a-z_]+)=(?:https?://[^\s/:@?#=]{1,253}(?::[0
 
 def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names of sites that have a reader, or raise ValueError."""
-    for name in names:
-        if name not in SITE_READERS:
-            raise ValueError(f"{name!r} has no site reader{did_you_mean(name, SITE_READERS)}")
+    if unknown := next((name for name in names if name not in SITE_READERS), ""):
+        raise ValueError(f"{unknown!r} has no site reader{did_you_mean(unknown, SITE_READERS)}")
     return names
 
 
@@ -130,10 +129,8 @@ PAGE_PARTS = (
 
 def check_parts(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names of parts of a page or raise ValueError."""
-    for name in names:
-        if name not in PAGE_PARTS:
-            choices = ", ".join(PAGE_PARTS)
-            raise ValueError(f"{name!r} is no part of a page; these are: {choices}")
+    if unknown := next((name for name in names if name not in PAGE_PARTS), ""):
+        raise ValueError(f"{unknown!r} is no part of a page; these are: {', '.join(PAGE_PARTS)}")
     return names
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from ipaddress import ip_network
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -64,10 +64,8 @@ def _split(value: object) -> object:
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """A list of words; in an environment variable they are separated by commas."""
 
-
 Domains = Annotated[Words, AfterValidator(partial(check_domains, "domains"))]
 """A list of domains."""
-
 
 Variables = Annotated[Words, AfterValidator(check_variables)]
 """A list of environment variables, by their names."""
@@ -76,9 +74,7 @@ Variables = Annotated[Words, AfterValidator(check_variables)]
 class SettingsSection(BaseModel):
     """The base of every section: frozen, and an unknown key is an error."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 class NativeSettings(SettingsSection):
@@ -90,11 +86,10 @@ class NativeSettings(SettingsSection):
     @field_validator("providers")
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if name not in MODEL_PROVIDERS:
-                raise ValueError(
-                    f"{name!r} has no hosted search that Groundwire knows{did_you_mean(name, MODEL_PROVIDERS)}"
-                )
+        if name := next((name for name in names if name not in MODEL_PROVIDERS), ""):
+            raise ValueError(
+                f"{name!r} has no hosted search that Groundwire knows{did_you_mean(name, MODEL_PROVIDERS)}"
+            )
         return names
 
 
@@ -144,9 +139,7 @@ class ReadSettings(SettingsSection):
     render_domains: Words = ()
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
     include: Annotated[Words, AfterValidator(check_parts)] = ()
-    """Parts of a page that are kept although they may not belong to its main content: bylines, captions, comments,
-    controls, copies, dates, dialogs, filters, headline, navigation, notices, profiles, promotions, related, reviews,
-    subtitles."""
+    """Parts of a page that are kept although they may not belong to its main content; the guide to reading has all."""
     exclude: Annotated[Words, AfterValidator(check_parts)] = ()
     """Parts of a page that are left out, from the same list; what is in both is kept."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)

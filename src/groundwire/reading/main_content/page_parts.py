@@ -16,7 +16,7 @@ from turbohtml import Element, Text
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.classifier import KINDS
 
-__all__ = ["PARTS", "STEMS", "attribute_posts", "choose_parts", "label_posts", "part_blocks"]
+__all__ = ["CONTROLS", "PARTS", "STEMS", "attribute_posts", "choose_parts", "label_posts", "part_blocks"]
 
 
 def _named(*words: str) -> re.Pattern[str]:
@@ -149,7 +149,8 @@ _TAGS: Final[Mapping[str, str]] = MappingProxyType(
 _OF_TITLE: Final = frozenset({"headline", "subtitles"})
 """Parts that may be headings. The names of other headings repeat their words."""
 _VERBATIM: Final = HEADINGS | {"td", "th", "pre"}
-_CONTROLS: Final = frozenset({"button", "label", "legend"})
+CONTROLS: Final = frozenset({"button", "label", "legend"})
+"""Elements that are left out of an included part, unless that is `controls`."""
 _BY_KIND: Final[Mapping[str, bool]] = MappingProxyType({})
 """No wishes: the kind of the page decides."""
 _MOST_OF_IT: Final = 0.7
@@ -191,7 +192,7 @@ def choose_parts(
         named = part in PARTS and any(stem in joined for stem in STEMS[part]) and PARTS[part].search(joined) is not None
         if named or part in _TAGS.values() or part == "dates":
             for number in part_blocks(layout, names, keep, part):
-                is_control = layout.tags[layout.owners[number]] in _CONTROLS and part != "controls"
+                is_control = layout.tags[layout.owners[number]] in CONTROLS and part != "controls"
                 keep[number] = wanted and not is_control
     if not any(keep):
         keep[:] = before
@@ -377,7 +378,7 @@ def label_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float], ke
 
 def _names_writer(layout: Layout, names: Sequence[str], number: int) -> bool:
     text, owner = layout.texts[number], layout.owners[number]
-    if len(text) > _BYLINE or layout.tags[owner] in _CONTROLS or not any(map(str.isalpha, text)):
+    if len(text) > _BYLINE or layout.tags[owner] in CONTROLS or not any(map(str.isalpha, text)):
         return False
     around = (names[owner], names[layout.parents[owner]])
     return any(map(_WRITER.search, around)) and not any(map(_NO_WRITER.search, around))
