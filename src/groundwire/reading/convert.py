@@ -152,7 +152,7 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
         from groundwire.reading.documents.simple_formats import read_subtitles, read_svg
 
         return read_subtitles(text) if kind == "subtitles" else read_svg(text)
-    if kind not in {"xml", "json"}:
+    if kind not in {"xml", "json", "text"}:
         return None
     from groundwire.reading.documents.feeds import is_json_feed, read_feed, read_json_feed
 

@@ -80,6 +80,41 @@ def test_a_message_in_html_is_read_as_a_page_is() -> None:
     assert "hidden text removed: 1" in found.warnings
 
 
+ARCHIVED = b"""From: <Saved by Blink>
+Subject: The lights
+MIME-Version: 1.0
+Content-Type: multipart/related; type="text/html"; boundary=x
+
+--x
+Content-Type: text/html
+Content-Transfer-Encoding: quoted-printable
+
+<title>The lights</title><p>The lamp is =
+lit at dusk.
+--x
+Content-Type: text/css
+
+p { color: red }
+--x--
+"""
+
+
+@pytest.mark.parametrize("said", ["multipart/related", "application/x-mimearchive", "message/rfc822", "text/plain", ""])
+def test_a_saved_page_is_its_text_without_what_it_loads(said: str) -> None:
+    found = read(ARCHIVED, said).extracted
+    assert (found.title, "The lamp is lit at dusk." in found.content, "color" in found.content) == (
+        "The lights",
+        True,
+        False,
+    )
+
+
+def test_a_feed_in_json_is_read_whatever_it_is_called() -> None:
+    feed = json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "F", "items": [{"content_text": "lamp"}]})
+    for said in ("text/plain", "text/html", "application/json", ""):
+        assert read(feed, said).extracted.title == "F"
+
+
 def test_rich_text_is_its_text() -> None:
     body = (
         rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}{\*\generator Word;}The \b ferry\b0  caf\'e9\par "

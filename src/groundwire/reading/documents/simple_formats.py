@@ -74,8 +74,9 @@ def read_mail(body: bytes, url: str) -> Extracted:
 def _outer_parts(message: MIMEPart) -> Iterator[MIMEPart]:
     """Yield the parts of a message, without those of the messages attached to it, and without other versions of it."""
     if message.is_multipart() and message.get_content_maintype() == "multipart":
-        for part in message.iter_parts():
-            if message.get_content_subtype() == "alternative" and not part.is_multipart():
+        kind = message.get_content_subtype()
+        for part in islice(message.iter_parts(), 1 if kind == "related" else None):  # then what the first one shows
+            if kind == "alternative" and not part.is_multipart():
                 continue
             yield from _outer_parts(part)
     else:

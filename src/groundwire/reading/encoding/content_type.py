@@ -101,8 +101,14 @@ _HTML = re.compile(
 _JSON = re.compile(rb"""\{\s*(?:"|\})|\[\s*(?:[\[{"\]\d-]|true|false|null)""")
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+*-]+/[a-z0-9!#$&^_.+*-]+")
 _PDF = re.compile(rb"(?:\xef\xbb\xbf)?[\s\0]{0,64}%PDF-")
-_XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
-_FEED = re.compile(rb"(?:<!--(?:(?!-->).)*-->\s*|<\?(?:(?!\?>).)*\?>\s*)*<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL)
+_XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex|svg)[\s>]")
+_PROLOG: Final = rb"(?:<!--(?:(?!-->).)*-->\s*|<[?](?:(?![?]>).)*[?]>\s*|<!DOCTYPE\s[^<>\[]*>\s*)*"
+_FEED = re.compile(_PROLOG + rb"<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL)
+_DRAWING = re.compile(_PROLOG + rb"<svg[\s>]", re.DOTALL)
+_OBJECT = re.compile(rb"""\{\s*"[^"\n]{0,200}"\s*:|\[\s*\{\s*"[^"\n]{0,200}"\s*:""")
+_CUES = re.compile(rb"WEBVTT[ \t\r\n]|\d{1,6}[ \t]*\r?\n\d{1,3}:\d\d:\d\d[,.]\d{3}[ \t]+-->")
+_HEADS = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]{0,60}:[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){3,}")
+_MAIL_HEADS: Final = (b"from", b"date", b"subject", b"mime-version", b"message-id", b"received", b"return-path")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
@@ -193,8 +199,14 @@ def _by_header(head: bytes, said: str, announced: KindName | None, url: str) -> 
         return Kind("binary", _DESCRIPTIONS["binary"])
     if kind is None:
         kind = _sniff(head, said, url)
-    elif kind == "html" and _FEED.match(_plain(head)):  # as in the MIME Sniffing Standard, 7.3
-        kind = "xml"
+    elif kind == "html":
+        plain = _plain(head)
+        if _FEED.match(plain):  # as in the MIME Sniffing Standard, 7.3
+            kind = "xml"
+        elif _DRAWING.match(plain):
+            kind = "svg"
+        elif _OBJECT.match(plain):
+            kind = "json"
     return Kind(kind, _DESCRIPTIONS[kind])
 
 
@@ -221,15 +233,29 @@ def _plain(head: bytes) -> bytes:
 def _sniff(head: bytes, said: str, url: str) -> KindName:
     plain = _plain(head)
     unsure = said in _UNSURE
+    if (unsure or said.startswith(("text/", "multipart/"))) and (kind := _by_beginning(plain)):
+        return kind
     if said.startswith("text/") and not said.endswith("xml"):
         return _by_address(url)  # browsers show the source of a page with this type
     if (unsure or said.endswith("xml") or said in TYPES) and _HTML.match(plain):
         return "html"
     if said.endswith("xml") or (unsure and _XML.match(plain)):
-        return "xml"
+        return "svg" if _DRAWING.match(plain) else "xml"
     if unsure and _JSON.match(plain):
         return "notebook" if kind_of_address(url) == "notebook" else "json"
     return _by_address(url) if unsure else "text"
+
+
+def _by_beginning(plain: bytes) -> KindName | None:
+    """Return the kind of a text that begins as no other kind does: a feed, subtitles, a drawing, an email message."""
+    if _FEED.match(plain):
+        return "xml"
+    if _CUES.match(plain):
+        return "subtitles"
+    if (heads := _HEADS.match(plain)) is None:
+        return None
+    names = {line.partition(b":")[0].lower() for line in heads[0].splitlines()}
+    return "mail" if b"from" in names and sum(name in names for name in _MAIL_HEADS) > 2 else None
 
 
 def _by_address(url: str) -> KindName:

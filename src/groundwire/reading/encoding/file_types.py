@@ -48,6 +48,8 @@ TYPES: Final[Mapping[str, KindName]] = {
     "application/x-ndjson": "text",
     "application/jsonl": "text",
     "message/rfc822": "mail",
+    "multipart/related": "mail",
+    "application/x-mimearchive": "mail",
     "text/vtt": "subtitles",
     "application/x-subrip": "subtitles",
     "text/csv": "delimited",
@@ -134,6 +136,8 @@ _ENDS: Final[Mapping[str, KindName]] = {
     "odp": "opendocument",
     "epub": "epub",
     "eml": "mail",
+    "mht": "mail",
+    "mhtml": "mail",
     "srt": "subtitles",
     "vtt": "subtitles",
 }
