@@ -328,8 +328,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.documents.simple_formats.read_rtf": Growing(
         data("reading.documents.simple_formats", "read_rtf", before=b"{\\rtf1 "), DATA
     ),
-    "reading.documents.simple_formats.read_svg": Growing(
-        lambda text: module("reading.documents.simple_formats").read_svg(f"<svg>{text}</svg>"), MARKS
+    "reading.documents.feeds.read_svg": Growing(
+        lambda text: module("reading.documents.feeds").read_svg(f"<svg>{text}</svg>"), MARKS
     ),
     "reading.encoding.content_type.media_type": Growing(
         lambda text: module("reading.encoding.content_type").media_type(text, text.encode(), URL),

@@ -148,16 +148,16 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
         return read_delimited(text)
     if kind == "notebook" or (kind in {"json", "text"} and '"nbformat"' in text[:_NOTED] + text[-_NOTED:]):
         return read_notebook(text)
-    if kind in {"subtitles", "svg"}:
-        from groundwire.reading.documents.simple_formats import read_subtitles, read_svg
+    if kind == "subtitles":
+        from groundwire.reading.documents.simple_formats import read_subtitles
 
-        return read_subtitles(text) if kind == "subtitles" else read_svg(text)
-    if kind not in {"xml", "json", "text"}:
+        return read_subtitles(text)
+    if kind not in {"xml", "svg", "json", "text"}:
         return None
-    from groundwire.reading.documents.feeds import is_json_feed, read_feed, read_json_feed
+    from groundwire.reading.documents.feeds import is_json_feed, read_feed, read_json_feed, read_svg
 
-    if kind == "xml":
-        return read_feed(text, url)
+    if kind in {"xml", "svg"}:
+        return read_feed(text, url) if kind == "xml" else read_svg(text)
     return read_json_feed(text, url) if is_json_feed(text) else None
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.examples import examples
-from components.office import book, opendocument, presentation, word, workbook, zipped
+from components.office import book, opendocument, presentation, relations, word, workbook, zipped
 from groundwire._version import install_extra
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.document import FILES as FILES_KINDS
@@ -100,6 +100,120 @@ def test_a_presentation_has_a_section_for_each_slide_that_is_shown() -> None:
     assert "hidden slides left out: 1" in found.warnings
 
 
+MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+
+
+def math(markup: str) -> str:
+    """Return a formula; `e`, `t` and the like stand without their prefix."""
+    return re.sub(r"<(/?)(?=\w)", r"<\1m:", markup).replace("<m:oMath>", f'<m:oMath xmlns:m="{MATH}">')
+
+
+@pytest.mark.parametrize(
+    ("markup", "tex"),
+    [
+        ("<r><t>E=m</t></r><sSup><e><r><t>c</t></r></e><sup><r><t>2</t></r></sup></sSup>", "E=mc^{2}"),
+        ("<f><num><r><t>a</t></r></num><den><r><t>b</t></r></den></f>", "\\frac{a}{b}"),
+        ("<rad><radPr/><deg/><e><r><t>x</t></r></e></rad>", "\\sqrt{x}"),
+        ("<rad><deg><r><t>3</t></r></deg><e><r><t>x</t></r></e></rad>", "\\sqrt[3]{x}"),
+        ("<sSubSup><e><t>x</t></e><sub><t>i</t></sub><sup><t>2</t></sup></sSubSup>", "x_{i}^{2}"),
+        ("<d><dPr><begChr m:val='{'/><endChr m:val=''/></dPr><e><t>a</t></e><e><t>b</t></e></d>", "\\{a, b"),
+        ("<d><e><t>a</t></e></d>", "(a)"),
+        ("<nary><naryPr><chr m:val='\u2211'/></naryPr><sub><t>i</t></sub><sup/><e><t>i</t></e></nary>", "\u2211_{i} i"),
+        ("<nary><sub/><sup/><e><t>f</t></e></nary>", "\u222b f"),
+        ("<m><mr><e><t>a</t></e><e><t>b</t></e></mr><mr><e><t>c</t></e></mr></m>", "a & b \\\\ c"),
+        ("<limLow><e><t>lim</t></e><lim><t>n</t></lim></limLow><func><fName><t>sin</t></fName><e><t>x</t></e></func>",
+         "lim_{n}sin x"),
+    ],
+)  # fmt: skip
+def test_a_formula_is_tex(markup: str, tex: str) -> None:
+    formula = math(f"<oMath>{markup}</oMath>")
+    assert f"Lit ${tex}$" in read("word", word(f"<w:p><w:r><w:t>Lit </w:t></w:r>{formula}</w:p>")).content.replace(
+        "\\begin{matrix}", ""
+    ).replace("\\end{matrix}", "")
+    slide = f"<p:sp><p:txBody><a:p><a:r><a:t>Lit </a:t></a:r><x:m xmlns:x='y'>{formula}</x:m></a:p></p:txBody></p:sp>"
+    assert tex.partition(" &")[0] in read("slides", presentation(slide)).content
+
+
+def test_a_formula_of_a_thousand_layers_ends() -> None:
+    deep = math(f"<oMath>{'<d><e>' * 1_000}<t>x</t>{'</e></d>' * 1_000}</oMath>")
+    assert "$((((" in read("word", word(f"<w:p>{deep}</w:p>")).content
+
+
+CHART = """<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:barChart>
+<c:ser><c:tx><c:v>Ships</c:v></c:tx>
+<c:cat><c:pt idx="0"><c:v>May</c:v></c:pt><c:pt idx="1"><c:v>June</c:v></c:pt></c:cat>
+<c:val><c:pt idx="0"><c:v>12</c:v></c:pt><c:pt idx="1"><c:v>7</c:v></c:pt></c:val></c:ser>
+<c:ser><c:tx><c:v>Boats</c:v></c:tx><c:val><c:pt idx="1"><c:v>3</c:v></c:pt></c:val></c:ser>
+</c:barChart></c:chartSpace>"""
+DIAGRAM = """<d:dataModel xmlns:d="urn:d" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><d:ptLst>
+<d:pt><d:t><a:p><a:r><a:t>Light the </a:t></a:r><a:r><a:t>lamp</a:t></a:r></a:p></d:t></d:pt><d:pt/>
+</d:ptLst></d:dataModel>"""
+DRAWN = '<c:chart xmlns:c="urn:c" r:id="c1"/><d:relIds xmlns:d="urn:d" r:dm="d1"/>'
+TABLE = "|  | Ships | Boats |\n| --- | --- | --- |\n| May | 12 |  |\n| June | 7 | 3 |"
+
+
+def with_parts(body: bytes, parts: dict[str, str]) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        return zipped(
+            {name: archive.read(name) for name in archive.namelist()} | {k: v.encode() for k, v in parts.items()}
+        )
+
+
+def test_charts_and_diagrams_are_tables_and_lists() -> None:
+    targets = relations({"c1": ("chart", "charts/chart1.xml"), "d1": ("diagramData", "diagrams/data1.xml")})
+    parts = {
+        "word/_rels/document.xml.rels": targets,
+        "word/charts/chart1.xml": CHART,
+        "word/diagrams/data1.xml": DIAGRAM,
+    }
+    found = read("word", with_parts(word(f"<w:p><w:r><w:drawing>{DRAWN}</w:drawing></w:r></w:p>"), parts))
+    assert found.content.startswith(f"{TABLE}\n\n- Light the lamp")
+    parts = {f"ppt/{name.removeprefix('word/')}": text for name, text in parts.items()}
+    parts["ppt/slides/_rels/slide0.xml.rels"] = targets.replace('Target="', 'Target="../')
+    found = read("slides", with_parts(presentation(DRAWN), parts))
+    assert found.content == f"[slide 1]\n\n{TABLE}\n\n- Light the lamp"
+
+
+def test_a_field_that_links_is_a_link_and_a_table_in_a_cell_is_its_text() -> None:
+    def field(kind: str, inside: str = "") -> str:
+        return f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>{inside}'
+
+    link = field("begin", '<w:r><w:instrText> HYPERLINK "https://a.example/x" </w:instrText></w:r>')
+    link += field("separate", "<w:r><w:t>the </w:t></w:r><w:r><w:t>tides</w:t></w:r>") + field("end")
+    other = field("begin", "<w:r><w:instrText>PAGE</w:instrText></w:r>") + field("separate", "<w:r><w:t>7</w:t></w:r>")
+    inner = f"<w:tbl><w:tr>{cell('a')}{cell('b')}</w:tr><w:tr>{cell('c')}</w:tr></w:tbl>"
+    table = f"<w:tbl><w:tr>{cell('x')}<w:tc>{inner}</w:tc></w:tr></w:tbl>"
+    found = read("word", word(f"<w:p>{link}{other}{field('end')}</w:p>{table}"))
+    assert "[the tides](https://a.example/x)7\n\n| x | a, b; c |" in found.content
+
+
+def test_what_is_left_out_of_an_office_file_is_said() -> None:
+    gone = "<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>"
+    body = word(f"{p('Lit.')}<w:p><w:r><w:drawing><a:blip xmlns:a='urn:a'/></w:drawing></w:r></w:p>{gone}")
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    parts = {
+        "word/comments.xml": f"<w:comments {space}><w:comment/></w:comments>",
+        "word/header1.xml": f"<w:hdr {space}><w:t>Harbor office</w:t></w:hdr>",
+        "word/footer1.xml": f"<w:ftr {space}/>",
+        "word/_rels/document.xml.rels": relations({"h": ("header", "header1.xml"), "f": ("footer", "footer1.xml")}),
+    }
+    assert read("word", with_parts(body, parts)).warnings == (
+        "pictures left out: 1", "comments left out: 1", "deleted passages left out: 1",
+        "headers and footers left out: 1",
+    )  # fmt: skip
+    assert read("slides", presentation(shape("body", "Lit") + "<p:pic/>")).warnings == ("pictures left out: 1",)
+    drawn = "<text:p>Lit<draw:frame xmlns:draw='urn:draw'><draw:object/><draw:image/></draw:frame></text:p>"
+    found = read("opendocument", opendocument(drawn + "<text:p><draw:image xmlns:draw='urn:draw'/></text:p>"))
+    assert found.warnings == ("pictures left out: 1", "embedded objects left out: 1")
+
+
+def test_a_shape_for_older_programs_is_not_read_twice() -> None:
+    new, old = (shape("body", f"{kind} lamp") for kind in ("new", "old"))
+    choice = f"<mc:Choice>{new}</mc:Choice><mc:Fallback>{old}</mc:Fallback>"
+    both = f"<mc:AlternateContent xmlns:mc='urn:mc'>{choice}</mc:AlternateContent>"
+    assert read("slides", presentation(both)).content == "[slide 1]\n\nnew lamp"
+
+
 def test_a_spreadsheet_has_a_table_for_each_sheet_that_is_shown() -> None:
     found = read(
         "sheet", workbook({"Ships": [["Month", "Count"], ["May", 12], ["June", 2.5]], "Secret": [["x"]]}, "Secret")
@@ -148,6 +262,12 @@ def test_an_opendocument_text_is_markdown() -> None:
     assert "| a | b |" in found.content
     assert "Ignore" not in found.content
     assert (found.title, found.published) == ("The Logbook", "2023-05-06")
+
+
+def test_the_notes_of_an_opendocument_slide_are_read() -> None:
+    slide = '<draw:page xmlns:draw="urn:draw"><text:p>Fog</text:p><p:notes xmlns:p="urn:p">{}</p:notes></draw:page>'
+    found = read("opendocument", opendocument(slide.format("<text:p>Say it slowly.</text:p>") + slide.format("")))
+    assert found.content == "[slide 1]\n\nFog\n\nNotes: Say it slowly.\n\n[slide 2]\n\nFog"
 
 
 def test_a_book_is_read_chapter_by_chapter_by_the_rules_of_pages() -> None:

@@ -110,7 +110,9 @@ def test_a_saved_page_is_its_text_without_what_it_loads(said: str) -> None:
 
 
 def test_a_feed_in_json_is_read_whatever_it_is_called() -> None:
-    feed = json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "F", "items": [{"content_text": "lamp"}]})
+    feed = json.dumps(
+        {"version": "https://jsonfeed.org/version/1.1", "title": "F", "items": [{"content_text": "lamp"}]}
+    )
     for said in ("text/plain", "text/html", "application/json", ""):
         assert read(feed, said).extracted.title == "F"
 
@@ -123,6 +125,13 @@ def test_rich_text_is_its_text() -> None:
     found = read(body, "application/rtf")
     assert found.extracted.content == "The ferry caf\u00e9\n\nPier \u20ac12\n\n{x}"
     assert "hidden text removed: 1" in found.extracted.warnings
+
+
+def test_rich_text_has_its_links_and_the_text_of_its_drawings() -> None:
+    body = rb"""{\rtf1 See {\field{\*\fldinst{ HYPERLINK "https://a.example/x_y" }}{\fldrslt{\ul the tides}}}.\par
+{\shp{\*\shpinst\shpleft1{\sp{\sn name}{\sv value}}{\shptxt Lamp\par}}{\shprslt old Lamp}}
+{\header{\shp{\*\shpinst{\shptxt furniture}}}}{\field{\*\fldinst PAGE}{\fldrslt 7}} end\par}"""
+    assert read(body).extracted.content == "See [the tides](https://a.example/x_y).\n\nLamp\n\n7 end"
 
 
 def test_rich_text_has_its_title_its_author_and_its_tables() -> None:

@@ -1,11 +1,13 @@
-"""Feeds (RSS 0.9 to 2.0, RDF, Atom, JSON Feed) as a list of entries, and sitemaps as a list of URLs."""
+"""Feeds (RSS 0.9 to 2.0, RDF, Atom, JSON Feed) as a list of entries, sitemaps as a list of URLs, and drawings (SVG)."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import urljoin
 
@@ -14,12 +16,12 @@ from lxml import etree
 from groundwire.reading.documents.office_package import MAX_ELEMENTS, local_name, parse_xml
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
-from groundwire.reading.markdown.escaping import escape_text
+from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import strip_controls
 from groundwire.reading.text.truncate import truncate
 
-__all__ = ["is_json_feed", "read_feed", "read_json_feed"]
+__all__ = ["is_json_feed", "read_feed", "read_json_feed", "read_svg"]
 
 _MAX_ENTRIES: Final = 200
 _MAX_ADDRESSES: Final = 5_000
@@ -250,3 +252,49 @@ def _without_declaration(text: str) -> str:
     """Remove the encoding declaration of decoded XML."""
     text = text.lstrip("\ufeff \t\r\n")
     return text.partition("?>")[2] if text.startswith("<?xml") and "?>" in text[:1_000] else text
+
+
+def read_svg(text: str) -> Extracted | None:
+    """Return the title, description and text of a drawing (SVG 2); None if it has none."""
+    root = parse_xml(text.encode("utf-8", "replace"))
+    if root is None or local_name(root) != "svg":
+        return None
+    title = ""
+    lines: list[str] = []
+    skipped: set[etree._Element] = set()
+    removed = 0
+    for element in islice(root.iter(), MAX_ELEMENTS):
+        parent, name = element.getparent(), local_name(element)
+        if not isinstance(element.tag, str):  # an entity, a comment
+            continue
+        if parent in skipped or name == "defs" or _is_unseen(element):
+            skipped.add(element)
+            removed += name in {"text", "tspan"} and parent not in skipped
+        elif name in {"title", "desc", "text"} and (said := " ".join("".join(_seen(element)).split())):
+            title = title or (said if name == "title" and parent is root else "")
+            lines.append(said)
+    embedded = sum(1 for element in islice(root.iter("{*}foreignObject"), MAX_ELEMENTS))
+    warnings = ["only the text of the drawing was read"]
+    if removed:
+        warnings.append(f"hidden text removed: {removed}")
+    if embedded:
+        warnings.append(f"embedded HTML left out: {embedded}")
+    content = "\n\n".join(escape_line(escape_text(line)) for line in lines)
+    return Extracted(title=title, content=content, kind="document", warnings=tuple(warnings)) if content else None
+
+
+def _is_unseen(element: etree._Element) -> bool:
+    style = dict(part.partition(":")[::2] for part in "".join(element.get("style", "").lower().split()).split(";"))
+    said = {
+        name: style.get(name, element.get(name, "")) for name in ("display", "visibility", "opacity", "fill-opacity")
+    }
+    unseen = said["display"] == "none" or said["visibility"] in {"hidden", "collapse"}
+    return unseen or any(re.fullmatch(r"0(?:\.0*)?%?", said[name]) for name in ("opacity", "fill-opacity"))
+
+
+def _seen(element: etree._Element) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        if isinstance(child.tag, str) and not _is_unseen(child):
+            yield from _seen(child)
+        yield child.tail or ""

@@ -1,7 +1,7 @@
 """ZIP-based documents, their XML and their metadata, read within limits that are checked before decompression.
 
 XML is untrusted: parsed without document type and entities. Metadata follow ECMA-376, part 2 (core properties),
-ODF 1.3 (meta.xml) and EPUB.
+ODF 1.3 (meta.xml) and EPUB. Also the formulas of Word and PowerPoint (ECMA-376, part 1, 22.1).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import posixpath
 import re
 import zipfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +20,17 @@ from lxml import etree
 from groundwire.reading.extracted import UnreadableDocument
 from groundwire.reading.metadata.dates import iso_date
 
-__all__ = ["MAX_ELEMENTS", "Properties", "SafeZip", "local_name", "parse_xml", "read_properties"]
+__all__ = [
+    "MAX_ELEMENTS",
+    "Properties",
+    "SafeZip",
+    "left_out",
+    "local_name",
+    "own_attribute",
+    "parse_xml",
+    "read_properties",
+    "tex_of",
+]
 
 MAX_ELEMENTS: Final = 200_000
 """Maximum elements of a document that are processed."""
@@ -185,3 +196,56 @@ def read_properties(root: etree._Element | None) -> Properties:
         published=next((day for date in dates if date and (day := iso_date(date[:10]))), None),
         language=found.get("language"),
     )
+
+
+_DEEPEST: Final = 40  # nested parts of a formula
+_INTEGRAL: Final = "\u222b"  # the sign of a sum over something if none is named
+
+
+def tex_of(place: etree._Element, depth: int = 0) -> str:
+    """Return a formula (Office Math) in TeX, without the dollar signs around it."""
+    name = local_name(place)
+    if name == "t":
+        return place.text or ""
+    inside = [(local_name(child), tex_of(child, depth + 1)) for child in place] if depth < _DEEPEST else []
+    part = dict(inside).get
+    scripts = _script("_", part("sub")) + _script("^", part("sup"))
+    if name == "f":
+        return f"\\frac{{{part('num', '')}}}{{{part('den', '')}}}"
+    if name == "rad":
+        degree = f"[{part('deg')}]" if part("deg") else ""
+        return f"\\sqrt{degree}{{{part('e', '')}}}"
+    if name in {"sSup", "sSub", "sSubSup"}:
+        return part("e", "") + scripts
+    if name in {"limLow", "limUpp"}:
+        return part("e", "") + _script("_" if name == "limLow" else "^", part("lim"))
+    if name == "func":
+        return f"{part('fName', '')} {part('e', '')}"
+    if name in {"d", "nary"}:
+        marks = {local_name(mark): own_attribute(mark, "val") for mark in place.iterfind(f"{{*}}{name}Pr/*")}
+        if name == "nary":
+            return f"{marks.get('chr', _INTEGRAL)}{scripts} {part('e', '')}"
+        first, last = marks.get("begChr", "("), marks.get("endChr", ")")
+        return (
+            first.replace("{", "\\{") + ", ".join(text for key, text in inside if key == "e") + last.replace("}", "\\}")
+        )
+    if name == "mr":
+        return " & ".join(text for key, text in inside if key == "e")
+    if name == "m":
+        rows = " \\\\ ".join(text for key, text in inside if key == "mr")
+        return f"\\begin{{matrix}}{rows}\\end{{matrix}}"
+    return "".join(text for _, text in inside)
+
+
+def _script(sign: str, text: str | None) -> str:
+    return f"{sign}{{{text}}}" if text else ""
+
+
+def own_attribute(element: etree._Element, name: str) -> str:
+    """Return an attribute of an element, whatever its namespace."""
+    return next((value for key, value in element.attrib.items() if str(key).rpartition("}")[2] == name), "")
+
+
+def left_out(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return what was not read of a document as warnings: `comments left out: 2`."""
+    return tuple(f"{name} left out: {count}" for name, count in counts.items() if count > 0)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import SafeZip, local_name, read_properties
+from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, read_properties
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import fragment_to_markdown
@@ -32,7 +32,6 @@ _SKIPPED: Final = frozenset(
 _REMOVED: Final = (
     ("hidden", "hidden text removed"),
     ("annotation", "comments left out"),
-    ("notes", "speaker notes left out"),
 )
 _DEPTH: Final = 30
 _MAX_SPACES: Final = 100
@@ -60,6 +59,7 @@ def read_opendocument(body: bytes) -> Extracted:
     reader = _OpenDocumentReader(hidden)
     content = "\n\n".join(part for part in reader.blocks(place, 0) if part)
     said = read_properties(archive.xml("meta.xml"))
+    kinds = Counter(map(local_name, place.iter()))  # an embedded object has a picture of itself
     return Extracted(
         title=said.title or reader.title,
         content=content,
@@ -67,7 +67,10 @@ def read_opendocument(body: bytes) -> Extracted:
         published=said.published,
         language=said.language,
         kind="document",
-        warnings=tuple(f"{words}: {reader.removed[name]}" for name, words in _REMOVED if reader.removed[name]),
+        warnings=(
+            *(f"{words}: {reader.removed[name]}" for name, words in _REMOVED if reader.removed[name]),
+            *left_out({"pictures": kinds["image"] - kinds["object"], "embedded objects": kinds["object"]}),
+        ),
     )
 
 
@@ -102,8 +105,11 @@ class _OpenDocumentReader:
                 self._slides += 1
                 yield f"[slide {self._slides}]"
                 yield from self.blocks(element, depth + 1)
-            elif name in {"annotation", "notes"}:
+            elif name == "annotation":
                 self.removed[name] += bool("".join(element.itertext()).strip())
+            elif name == "notes":
+                if said := "\n\n".join(part for part in self.blocks(element, depth + 1) if part):
+                    yield f"Notes: {said}"
             elif name and name not in _SKIPPED:
                 yield from self.blocks(element, depth + 1)
 

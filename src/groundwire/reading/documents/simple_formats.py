@@ -1,4 +1,4 @@
-"""Formats that need a function each: email, RTF, subtitles, SVG, notebooks, and archives as a list of contents."""
+"""Formats that need a function each: email, RTF, subtitles, notebooks, and archives as a list of contents."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from email.parser import BytesParser
 from itertools import groupby, islice
 from typing import Any, Final
 
-from lxml import etree
-
-from groundwire.reading.documents.office_package import MAX_ELEMENTS, SafeZip, local_name, parse_xml
+from groundwire.reading.documents.office_package import SafeZip
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
@@ -22,7 +20,7 @@ from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
 from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import clean
 
-__all__ = ["list_archive", "read_mail", "read_notebook", "read_rtf", "read_subtitles", "read_svg"]
+__all__ = ["list_archive", "read_mail", "read_notebook", "read_rtf", "read_subtitles"]
 
 
 _HEADERS: Final = ("From", "To", "Cc", "Date")
@@ -108,7 +106,7 @@ _RTF: Final = re.compile(
 _UNSEEN: Final = frozenset(
     (
         b"fonttbl colortbl stylesheet info pict object header footer headerl headerr headerf footerl footerr footerf "
-        b"listtable listoverridetable generator xmlnstbl themedata colorschememapping datastore latentstyles fldinst "
+        b"listtable listoverridetable generator xmlnstbl themedata colorschememapping datastore latentstyles shprslt "
         b"rsidtbl pgptbl bkmkstart bkmkend annotation atnid atnauthor"
     ).split()
 )
@@ -118,6 +116,8 @@ _CHARACTERS: Final[Mapping[bytes, str]] = {
     b"emdash": "\u2014", b"endash": "\u2013", b"lquote": "\u2018", b"rquote": "\u2019", b"ldblquote": "\u201c",
     b"rdblquote": "\u201d", b"bullet": "\u2022",
 }  # fmt: skip
+_LINK: Final = re.compile(r'HYPERLINK\s+"(https?://[^"\s()]{1,2000})"')
+_LINKED: Final = re.compile("\x02([^\x02\x03]*)\x03(https?://[^\\s()\x03]{1,4000})\x03")
 _MAX_DEPTH: Final = 1_000
 _MAX_TITLE: Final = 500  # characters
 
@@ -130,6 +130,7 @@ def read_rtf(body: bytes) -> Extracted:
     stack: list[tuple[bool, int, bool, bytes]] = []
     hidden = first = in_table = False
     inside, known = b"", dict[bytes, str]()  # the document property being read, and those read so far
+    target = ""  # of the link being read
     for token in _RTF.finditer(body):
         text, word = "", token["word"]
         if brace := token["brace"]:
@@ -138,13 +139,20 @@ def read_rtf(body: bytes) -> Extracted:
                 first = True
                 continue
             if brace == b"}" and stack:
+                ended = inside
                 skip, unit, hidden, inside = stack.pop()
+                text = f"\x03{target}\x03" if ended == b"fldrslt" != inside and target else ""
         elif word:
             number = int(token["number"]) if token["number"] else None
             if word in _UNSEEN:
                 skip = skip or first or word == b"pict"
-            elif first and skip and word in {b"title", b"author"}:
-                inside = word
+            elif (first and skip and word in {b"title", b"author"}) or word == b"fldinst":
+                inside, skip = word, True
+                known.pop(b"fldinst", None)
+            elif word == b"fldrslt" and (match := _LINK.search(known.get(b"fldinst", ""))):
+                inside, target, text = word, match[1], "\x02"
+            elif word == b"shptxt":  # of a drawing, whose other values are skipped
+                skip = skip and (len(stack) < 2 or stack[-2][0])
             elif word == b"v":
                 hidden = number != 0
             elif word == b"plain":
@@ -194,10 +202,15 @@ def _rtf_blocks(text: str) -> Iterator[str]:
     """Yield paragraphs and tables: a cell ends with a vertical tab, and a row with a form feed."""
     for is_table, group in groupby(re.split(r"(?<=\f)|\n[^\S\f\v]*\n", text), lambda part: part.endswith("\f")):
         if is_table:
-            rows = [[escape_text(_joined(cell)) for cell in row.split("\v")] for row in group]
+            rows = [[_rtf_text(cell) for cell in row.split("\v")] for row in group]
             yield to_table([row if row[-1] else row[:-1] for row in rows])
         else:
-            yield from (escape_line(escape_text(block)) for part in group if (block := _joined(part)))
+            yield from (escape_line(block) for part in group if (block := _rtf_text(part)))
+
+
+def _rtf_text(text: str) -> str:
+    escaped = escape_text(_joined(text))
+    return _LINKED.sub(lambda link: f"[{link[1].strip()}]({link[2].replace(chr(92), '')})", escaped)
 
 
 def _paired(text: str) -> str:
@@ -243,52 +256,6 @@ def read_subtitles(text: str) -> Extracted | None:
 def _seconds(cue: str) -> int | None:
     numbers = re.match(r"\s*(?:(\d{1,3}):)?(\d{1,2}):(\d\d)[.,]\d{1,3}\s+-->", cue)
     return None if numbers is None else int(numbers[1] or 0) * 3600 + int(numbers[2]) * 60 + int(numbers[3])
-
-
-def read_svg(text: str) -> Extracted | None:
-    """Return the title, description and text of a drawing (SVG 2); None if it has none."""
-    root = parse_xml(text.encode("utf-8", "replace"))
-    if root is None or local_name(root) != "svg":
-        return None
-    title = ""
-    lines: list[str] = []
-    skipped: set[etree._Element] = set()
-    removed = 0
-    for element in islice(root.iter(), MAX_ELEMENTS):
-        parent, name = element.getparent(), local_name(element)
-        if not isinstance(element.tag, str):  # an entity, a comment
-            continue
-        if parent in skipped or name == "defs" or _is_unseen(element):
-            skipped.add(element)
-            removed += name in {"text", "tspan"} and parent not in skipped
-        elif name in {"title", "desc", "text"} and (said := " ".join("".join(_seen(element)).split())):
-            title = title or (said if name == "title" and parent is root else "")
-            lines.append(said)
-    embedded = sum(1 for element in islice(root.iter("{*}foreignObject"), MAX_ELEMENTS))
-    warnings = ["only the text of the drawing was read"]
-    if removed:
-        warnings.append(f"hidden text removed: {removed}")
-    if embedded:
-        warnings.append(f"embedded HTML left out: {embedded}")
-    content = "\n\n".join(escape_line(escape_text(line)) for line in lines)
-    return Extracted(title=title, content=content, kind="document", warnings=tuple(warnings)) if content else None
-
-
-def _is_unseen(element: etree._Element) -> bool:
-    style = dict(part.partition(":")[::2] for part in "".join(element.get("style", "").lower().split()).split(";"))
-    said = {
-        name: style.get(name, element.get(name, "")) for name in ("display", "visibility", "opacity", "fill-opacity")
-    }
-    unseen = said["display"] == "none" or said["visibility"] in {"hidden", "collapse"}
-    return unseen or any(re.fullmatch(r"0(?:\.0*)?%?", said[name]) for name in ("opacity", "fill-opacity"))
-
-
-def _seen(element: etree._Element) -> Iterator[str]:
-    yield element.text or ""
-    for child in element:
-        if isinstance(child.tag, str) and not _is_unseen(child):
-            yield from _seen(child)
-        yield child.tail or ""
 
 
 def list_archive(body: bytes) -> Extracted:

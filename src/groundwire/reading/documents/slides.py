@@ -8,8 +8,14 @@ from typing import Final
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import SafeZip, local_name, read_properties
-from groundwire.reading.documents.tabular import to_table
+from groundwire.reading.documents.office_package import (
+    SafeZip,
+    left_out,
+    local_name,
+    read_properties,
+    tex_of,
+)
+from groundwire.reading.documents.tabular import drawn, to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 
@@ -40,13 +46,15 @@ def read_slides(body: bytes) -> Extracted:
     for number, name in enumerate(names[:_MAX_SLIDES], 1):
         slide = archive.xml(name) if name else None
         if slide is None:
-            removed["missing"] += 1
+            removed["damaged slides"] += 1
             continue
         if slide.get("show") in {"0", "false"}:
-            removed["hidden"] += 1
+            removed["hidden slides"] += 1
             continue
         relations = archive.relations(name)
-        heading, blocks = _slide(slide, relations)
+        heading, blocks = _slide(slide, relations, archive)
+        removed["pictures"] += sum(1 for element in _shown(slide) if local_name(element) == "pic")
+        removed["comments"] += sum(part.startswith("ppt/comments/") for part in relations.values())
         title = title or heading
         parts.append(f"[slide {number}]")
         if heading:
@@ -55,11 +63,6 @@ def read_slides(body: bytes) -> Extracted:
         note = next((part for part in relations.values() if part.startswith("ppt/notesSlides/")), "")
         parts += _notes(archive.xml(note)) if note else ()
     said = read_properties(archive.xml("docProps/core.xml"))
-    warnings = []
-    if removed["hidden"]:
-        warnings.append(f"hidden slides left out: {removed['hidden']}")
-    if removed["missing"]:
-        warnings.append(f"damaged slides left out: {removed['missing']}")
     return Extracted(
         title=said.title if said.title.lower() not in {"", "powerpoint presentation"} else title,
         content="\n\n".join(parts),
@@ -68,16 +71,27 @@ def read_slides(body: bytes) -> Extracted:
         language=said.language,
         cut=len(names) > _MAX_SLIDES,
         kind="document",
-        warnings=tuple(warnings),
+        warnings=left_out(removed),
     )
 
 
-def _slide(slide: etree._Element, relations: dict[str, str]) -> tuple[str, list[str]]:
+def _shown(slide: etree._Element) -> Iterator[etree._Element]:
+    """Yield the elements of a slide, without those for programs that cannot show the others."""
+    waiting = [slide]
+    while waiting:
+        element = waiting.pop()
+        if local_name(element) != "Fallback":
+            yield element
+            waiting.extend(reversed(element))
+
+
+def _slide(slide: etree._Element, relations: dict[str, str], archive: SafeZip) -> tuple[str, list[str]]:
     """Return a slide's title and its blocks."""
     title = ""
     blocks: list[str] = []
-    for shape in slide.iter():
+    for shape in _shown(slide):
         name = local_name(shape)
+        blocks.append(drawn(shape, archive, relations))
         if name == "sp":
             kind = _placeholder(shape)
             if kind in _SKIPPED or _is_hidden(shape):
@@ -136,6 +150,8 @@ def _runs(line: etree._Element, relations: dict[str, str]) -> Iterator[str]:
             yield text
         elif name == "br":
             yield " "
+        elif name in {"m", "AlternateContent"}:
+            yield from (f"${tex_of(one)}$" for one in _shown(run) if local_name(one) == "oMath")
 
 
 def _placeholder(shape: etree._Element) -> str:

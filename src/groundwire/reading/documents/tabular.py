@@ -1,4 +1,4 @@
-"""Tables as GitHub Markdown: delimited text with a detected dialect, and spreadsheets.
+"""Tables as GitHub Markdown: delimited text with a detected dialect, spreadsheets, and charts.
 
 Spreadsheets (xlsx, xlsm, xlsb, xls, ods) need python-calamine of the extra `office`.
 """
@@ -8,19 +8,21 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from statistics import mode
 from typing import Any, Final
 
+from lxml import etree
+
 from groundwire._version import install_extra
-from groundwire.reading.documents.office_package import SafeZip, read_properties
+from groundwire.reading.documents.office_package import SafeZip, local_name, own_attribute, read_properties
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_text
 from groundwire.reading.text.sanitize import strip_controls
 
-__all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "read_delimited", "read_sheets", "to_table"]
+__all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "drawn", "read_delimited", "read_sheets", "to_table"]
 
 MAX_ROWS: Final = 1_000
 """Maximum rows of a table."""
@@ -204,3 +206,51 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     return cell_text(str(value)) if value not in (None, "") else ""
+
+
+_MAX_POINTS: Final = 1_000  # of a chart
+
+
+def drawn(element: etree._Element, archive: SafeZip, relations: Mapping[str, str]) -> str:
+    """Return the chart or diagram (SmartArt) that an element stands for, as a table or a list; empty for others.
+
+    Args:
+        element: An element of a document or a slide.
+        archive: The file.
+        relations: The targets of the relationships of its part.
+    """
+    name = local_name(element)
+    if name not in {"chart", "relIds"}:
+        return ""
+    root = archive.xml(relations.get(own_attribute(element, "id" if name == "chart" else "dm"), ""))
+    if name == "chart":
+        return to_table([[escape_text(cell) for cell in row] for row in _chart_rows(root)])
+    points = [point for point in root.iter() if local_name(point) == "pt"] if root is not None else []
+    said = (" ".join("".join(text.text or "" for text in one.iter("{*}t")).split()) for one in points)
+    return "\n".join(f"- {escape_text(text)}" for text in said if text)
+
+
+def _chart_rows(root: etree._Element | None) -> list[list[str]]:
+    """Return the stored values of a chart as rows: the names of its series, then a row for each category."""
+    series = list(islice(root.iter("{*}ser"), MAX_COLUMNS)) if root is not None else []
+    names: list[str] = []
+    rows: dict[int, list[str]] = {}
+    for number, one in enumerate(series):
+        values = {local_name(child): _points(child) for child in one}
+        names.append(next(iter(values.get("tx", {}).values()), ""))
+        labels = values.get("cat") or values.get("xVal") or {}
+        for at, value in (values.get("val") or values.get("yVal") or {}).items():
+            row = rows.setdefault(at, [labels.get(at, "")] + [""] * len(series))
+            row[0] = row[0] or labels.get(at, "")
+            row[number + 1] = value
+    return [["", *names], *(rows[at] for at in sorted(rows))] if rows else []
+
+
+def _points(place: etree._Element) -> dict[int, str]:
+    """Return the stored values below an element of a chart, by index."""
+    found: dict[int, str] = {}
+    for value in place.iter():
+        if local_name(value) == "v" and value.text and len(found) < _MAX_POINTS:
+            at = own_attribute(parent, "idx")[:9] if (parent := value.getparent()) is not None else ""
+            found[int(at) if at.isdecimal() else len(found)] = value.text.strip()
+    return found

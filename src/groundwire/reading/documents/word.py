@@ -9,8 +9,14 @@ from typing import Final
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import SafeZip, local_name, read_properties
-from groundwire.reading.documents.tabular import to_table
+from groundwire.reading.documents.office_package import (
+    SafeZip,
+    left_out,
+    local_name,
+    read_properties,
+    tex_of,
+)
+from groundwire.reading.documents.tabular import drawn, to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 
@@ -23,6 +29,7 @@ _INSIDE: Final = frozenset(
     {"ins", "smartTag", "sdt", "sdtContent", "moveTo", "fldSimple", "customXml", "dir", "bdo", "drawing", "inline",
      "anchor", "graphic", "graphicData", "wsp", "txbx", "txbxContent", "AlternateContent", "Choice"}
 )  # fmt: skip
+_LINKED: Final = re.compile(r'\bHYPERLINK\s+"(https?://[^"\s]{1,2000})"')
 _TINY: Final = 4  # half points
 _DEPTH: Final = 20  # nested tables and other elements
 
@@ -50,7 +57,10 @@ def read_word(body: bytes) -> Extracted:
         published=said.published,
         language=said.language,
         kind="document",
-        warnings=(f"hidden text removed: {reader.removed['hidden']}",) if reader.removed["hidden"] else (),
+        warnings=(
+            *([f"hidden text removed: {reader.removed['hidden']}"] if reader.removed["hidden"] else ()),
+            *left_out(reader.left_out(root)),
+        ),
     )
 
 
@@ -83,10 +93,30 @@ class _WordReader:
                 for box in element.iter(_W + "txbxContent"):
                     if not any(local_name(parent) == "Fallback" for parent in box.iterancestors()):
                         yield from self.blocks(box, depth + 1)
+                for part in element.iter():
+                    yield drawn(part, self._archive, self._relations), False
+            elif name == "oMathPara":
+                yield f"$${tex_of(element)}$$", False
             elif name == "tbl":
                 yield self._table(element, depth), False
             elif name in _INSIDE:
                 yield from self.blocks(element, depth + 1)
+
+    def left_out(self, root: etree._Element) -> dict[str, int]:
+        """Return how much of the document is not in its content, by kind."""
+        parts = [part for part in self._relations.values() if not part.startswith(("http:", "https:"))]
+        margins = {part for part in parts if re.search(r"/(?:header|footer)\d*\.xml$", part)}
+        comments = self._archive.xml(self._folder + "comments.xml")
+        return {
+            "pictures": sum(1 for element in root.iter() if local_name(element) in {"blip", "imagedata"}),
+            "comments": len(comments) if comments is not None else 0,
+            "deleted passages": sum(one.find(f".//{_W}delText") is not None for one in root.iter(_W + "del")),
+            "headers and footers": sum(self._has_text(part) for part in margins),
+        }
+
+    def _has_text(self, part: str) -> bool:
+        root = self._archive.xml(part)
+        return root is not None and any((text.text or "").strip() for text in root.iter(_W + "t"))
 
     def notes(self) -> Iterator[tuple[str, bool]]:
         """Yield the footnotes and endnotes."""
@@ -134,20 +164,32 @@ class _WordReader:
         return ("", 0) if number == "0" else (number, min(depth, 8))
 
     def _runs(self, place: etree._Element, depth: int = 0) -> Iterator[str]:
+        code, target, label = "", "", list[str]()  # of a field, whose runs stand beside each other
         for element in place:
             name = local_name(element)
             if name == "r":
-                yield self._run(element)
-            elif name == "hyperlink":
-                text = "".join(self._runs(element, depth + 1)).strip()
-                target = self._relations.get(element.get(_ID, ""), "")
-                if text and target.startswith(("http://", "https://")):
-                    target = target.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
-                    yield f"[{text.replace('[', '').replace(']', '')}]({target})"
+                kind = next((mark.get(_W + "fldCharType", "") for mark in element.iter(_W + "fldChar")), "")
+                code = (
+                    ""
+                    if kind == "begin"
+                    else code + "".join(text.text or "" for text in element.iter(_W + "instrText"))
+                )
+                if kind == "separate" and (match := _LINKED.search(code)):
+                    target = match[1]
+                if target:
+                    label.append(self._run(element))
                 else:
-                    yield text
+                    yield self._run(element)
+                if target and kind == "end":
+                    yield _link("".join(label), target)
+                    target, label = "", []
+            elif name == "hyperlink":
+                yield _link("".join(self._runs(element, depth + 1)), self._relations.get(element.get(_ID, ""), ""))
+            elif name in {"oMath", "oMathPara"}:
+                yield f"${tex_of(element)}$"
             elif name in _INSIDE and name != "txbxContent" and depth < _DEPTH:
                 yield from self._runs(element, depth + 1)
+        yield "".join(label)
 
     def _run(self, run: etree._Element) -> str:
         properties = run.find(_W + "rPr")
@@ -186,7 +228,17 @@ class _WordReader:
                 span = _value(properties, "gridSpan")
                 cells += [""] * (min(int(span), 60) - 1 if span.isdigit() else 0)
             rows.append(cells)
+        if depth and table.getparent() is not None and local_name(table.getparent()) == "tc":
+            return "; ".join(", ".join(filter(None, row)) for row in rows)
         return to_table(rows)
+
+
+def _link(text: str, target: str) -> str:
+    text = text.strip()
+    if not text or not target.startswith(("http://", "https://")):
+        return text
+    target = target.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
+    return f"[{text.replace('[', '').replace(']', '')}]({target})"
 
 
 def _joined(blocks: Iterator[tuple[str, bool]]) -> str:
