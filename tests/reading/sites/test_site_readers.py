@@ -71,6 +71,8 @@ def test_every_site_of_the_settings_has_a_file_and_an_emulator() -> None:
         "https://github.com/orgs/harbor",
         "https://github.com/harbor/lantern/actions",
         "https://github.com/harbor",
+        "https://gist.github.com/ada-voss",
+        "https://www.reddit.com/1lamp",
         "https://en.wikipedia.org/wiki/Special:Random",
         "https://en.wikipedia.org/w/index.php?title=Light_vessel",
         "https://en.wikipedia.org/wiki/Light_vessel?action=history",

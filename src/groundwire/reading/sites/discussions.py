@@ -30,6 +30,7 @@ __all__ = ["HACKER_NEWS", "REDDIT"]
 _SEARCH: Final = "https://hn.algolia.com/api/v1"
 _MOST_OF_STORY: Final = 400  # comments
 _REDDIT: Final = "https://www.reddit.com"
+_ID: Final = "[a-z0-9]{2,12}"
 _MOST_COMMENTS: Final = 300  # comments
 _DEEPEST: Final = 20  # levels of replies
 
@@ -135,11 +136,17 @@ def post(page: PageAddress) -> Steps:
     parts += [heading(2, "Comments"), *comments] if comments else []
     return SiteContent(
         title=title,
-        url=page.url.origin + permalink if (permalink := text(one, "permalink")).startswith("/r/") else "",
+        url=page.api + permalink if (permalink := text(one, "permalink")).startswith(("/r/", "/user/")) else "",
         published=day(one.get("created_utc")),
         parts=parts,
         missing=[f"comments that Reddit did not send: {hidden}"] if hidden else [],
+        warnings=("only the comments around one of them are read",) if page["comment"] else (),
     )
+
+
+def short(page: PageAddress) -> Steps | None:
+    """Read the post of a short link."""
+    return post(page) if page.url.host == "redd.it" else None
 
 
 def _comments(listing: Any, parent: str, parts: list[SitePart], depth: int) -> int:
@@ -171,12 +178,14 @@ def _body(one: dict[str, Any], name: str, below: int) -> SitePart:
 REDDIT: Final = SiteSpec(
     name="reddit",
     title="Reddit",
-    hosts=dict.fromkeys(("www.reddit.com", "reddit.com", "old.reddit.com", "new.reddit.com"), _REDDIT),
+    hosts=dict.fromkeys(("reddit.com", "*.reddit.com", "redd.it"), _REDDIT),
     elsewhere="{origin}",
     rate=SiteRate(10, 60.0, "https://support.reddithelp.com/hc/en-us/articles/16160319875092"),
     routes=(
-        route("/r/{sub}/comments/{id}", post, id="[a-z0-9]{2,12}"),
-        route("/r/{sub}/comments/{id}/{slug}", post, id="[a-z0-9]{2,12}"),
-        route("/comments/{id}", post, id="[a-z0-9]{2,12}"),
+        route("/{kind}/{sub}/comments/{id}/{slug}/{comment}", post, kind="r|user", id=_ID, comment=_ID),
+        route("/{kind}/{sub}/comments/{id}/{slug}", post, kind="r|user", id=_ID),
+        route("/{kind}/{sub}/comments/{id}", post, kind="r|user", id=_ID),
+        route("/{kind}/{id}", post, kind="comments|gallery", id=_ID),
+        route("/{id}", short, id=_ID),
     ),
 )

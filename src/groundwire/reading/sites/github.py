@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any, Final
 
-from groundwire.reading.sites.parts import SitePart, facts, heading, html, markdown, say
+from groundwire.reading.sites.parts import SitePart, code, facts, heading, html, markdown, plain, say
 from groundwire.reading.sites.site import (
     PageAddress,
     SiteContent,
@@ -22,6 +24,7 @@ from groundwire.reading.sites.site import (
 __all__ = ["GITHUB"]
 
 _API: Final = "https://api.github.com"
+_GISTS: Final = "gist.github.com"
 _RENDERED: Final = "application/vnd.github.html+json"
 _FULL: Final = "application/vnd.github.full+json"  # texts in Markdown and as the HTML that the web page has
 _MOST: Final = 100  # comments, or releases, of one request
@@ -52,8 +55,10 @@ def _home(page: PageAddress, ref: str = "HEAD") -> str:
 
 
 def repository(page: PageAddress) -> Steps | None:
-    """Read a repository: its description and README."""
-    return None if page["owner"] in _NOT_OWNERS else _repository(page)
+    """Read a repository, its description and README; on the host of gists, a gist."""
+    if page.url.host == _GISTS:
+        return gist(page) if re.fullmatch("[0-9a-f]{5,40}", page["repo"]) else None
+    return None if not page["owner"] or page["owner"] in _NOT_OWNERS else _repository(page)
 
 
 def _repository(page: PageAddress) -> Steps:
@@ -107,18 +112,89 @@ def issue(page: PageAddress) -> Steps:
         SiteRequest(url=one, accept=_FULL),
         SiteRequest(url=f"{one}/comments", params={"per_page": str(_MOST)}, accept=_FULL, optional="comments"),
     )
-    return _thread(page, found, "issue", comments)
+    return _thread(
+        page, found, "pull request" if isinstance(found, dict) and found.get("pull_request") else "issue", comments
+    )
 
 
 def pull_request(page: PageAddress) -> Steps:
-    """Read a pull request with its comments, those on lines of code among them."""
+    """Read a pull request with its comments, those on lines of code among them; or with its changes."""
     number, most = page["number"], {"per_page": str(_MOST)}
+    one = SiteRequest(url=f"{_at(page)}/pulls/{number}", accept=_FULL)
+    if page["view"] in {"files", "changes"}:
+        found, changes = yield one, SiteRequest(url=f"{_at(page)}/pulls/{number}/files", params=most)
+        thread = _thread(page, found, "pull request", None)
+        more = _more(changes, found.get("changed_files"))
+        return replace(thread, parts=(*thread.parts, *_changes(changes)), missing=more)
     found, comments, on_lines = yield (
-        SiteRequest(url=f"{_at(page)}/pulls/{number}", accept=_FULL),
+        one,
         SiteRequest(url=f"{_at(page)}/issues/{number}/comments", params=most, accept=_FULL, optional="comments"),
         SiteRequest(url=f"{_at(page)}/pulls/{number}/comments", params=most, accept=_FULL, optional="review comments"),
     )
     return _thread(page, found, "pull request", comments, on_lines)
+
+
+def _changes(given: Any) -> list[SitePart]:
+    """Return the changed files with what changed in them."""
+    parts = []
+    for row in rows(given):
+        was = f", was {text(row, 'previous_filename')}" if text(row, "previous_filename") else ""
+        lines = f"+{text(row, 'additions')} -{text(row, 'deletions')}"
+        parts.append(heading(2, f"{need(row, 'filename')} ({text(row, 'status')}{was}, {lines})"))
+        if isinstance(row.get("patch"), str):
+            parts.append(code(row["patch"], "diff"))
+    return parts
+
+
+def _more(given: list[Any], count: Any) -> list[str]:
+    return (
+        [f"the first {len(given)} of {count} files are read"] if isinstance(count, int) and count > len(given) else []
+    )
+
+
+def commit(page: PageAddress) -> Steps:
+    """Read a commit: its message and its changes."""
+    (found,) = yield (SiteRequest(url=f"{_at(page)}/commits/{page.quoted('sha')}"),)
+    message = str(need(found, "commit", "message")).strip()
+    first, _, rest = message.partition("\n")
+    changes = rows(found, "files")
+    by = text(found, "author", "login") or text(found, "commit", "author", "name")
+    when = text(found, "commit", "author", "date")
+    lines = f"lines +{text(found, 'stats', 'additions')} -{text(found, 'stats', 'deletions')}"
+    return SiteContent(
+        title=f"{first} \u00b7 commit \u00b7 {_name(page)}",
+        url=text(found, "html_url"),
+        published=when,
+        parts=(
+            heading(1, first),
+            say(f"{_name(page)}, commit {need(found, 'sha')}", f"by {by} on {day(when)}", lines),
+            plain(rest),
+            *_changes(changes),
+        ),
+        missing=["the first 300 files are read"] if len(changes) == 300 else [],
+    )
+
+
+def gist(page: PageAddress) -> Steps:
+    """Read a gist: its files."""
+    (found,) = yield (SiteRequest(url=f"{page.api}/gists/{page.quoted('repo')}"),)
+    files = [one for one in need(found, "files", kind=dict).values() if isinstance(one, dict)]
+    title = text(found, "description") or text(files[0] if files else None, "filename")
+    parts = [heading(1, title), say(f"gist by {text(found, 'owner', 'login')}", day(found.get("updated_at")))]
+    for one in files:
+        source, name = str(need(one, "content")), text(one, "filename")
+        language = text(one, "language").lower()
+        parts += [
+            heading(2, name),
+            markdown(source, below=2) if name.lower().endswith(_MARKDOWN) else code(source, language),
+        ]
+    return SiteContent(
+        title=f"{title} \u00b7 gist",
+        url=text(found, "html_url"),
+        published=text(found, "created_at"),
+        parts=parts,
+        missing=[f"{text(one, 'filename')} is cut by the API" for one in files if one.get("truncated")],
+    )
 
 
 def _thread(page: PageAddress, found: Any, what: str, comments: Any, on_lines: Any = None) -> SiteContent:
@@ -220,14 +296,17 @@ def _release(page: PageAddress, row: Any, level: int) -> list[SitePart]:
 GITHUB: Final = SiteSpec(
     name="github",
     title="GitHub",
-    hosts={"github.com": _API, "www.github.com": _API},
+    hosts={"github.com": _API, "www.github.com": _API, _GISTS: _API},
     elsewhere="{origin}/api/v3",
     rate=SiteRate(60, 3_600.0, "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"),
     routes=(
         route("/{owner}/{repo}", repository),
+        route("/{repo}", repository, repo="[0-9a-f]{20,40}"),
         route("/{owner}/{repo}/blob/{ref}/{path}", file, path=".+"),
         route("/{owner}/{repo}/issues/{number}", issue, number="[0-9]{1,12}"),
         route("/{owner}/{repo}/pull/{number}", pull_request, number="[0-9]{1,12}"),
+        route("/{owner}/{repo}/pull/{number}/{view}", pull_request, number="[0-9]{1,12}", view="[a-z]+"),
+        route("/{owner}/{repo}/commit/{sha}", commit, sha="[0-9a-f]{7,40}"),
         route("/{owner}/{repo}/releases/tag/{tag}", release, tag=".+"),
         route("/{owner}/{repo}/releases/latest", release),
         route("/{owner}/{repo}/releases", releases),

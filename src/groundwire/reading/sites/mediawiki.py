@@ -50,6 +50,8 @@ def _article(page: PageAddress, title: str) -> Steps:
         "disabletoc": "1",
         "disablelimitreport": "1",
     }
+    if page["variant"]:
+        parse["variant"] = page["variant"]
     query = {"action": "query", "titles": title, "prop": "info|revisions", "inprop": "url", "rvprop": "timestamp"}
     parsed, queried = yield (
         SiteRequest(url=page.api, params={**parse, **common}),
@@ -96,6 +98,10 @@ MEDIAWIKI: Final = SiteSpec(
     },
     elsewhere="{origin}/w/api.php",
     rate=SiteRate(60, 60.0, "https://www.mediawiki.org/wiki/API:Etiquette"),
-    routes=(route("/wiki/{title}", article, title=".{1,500}"), route("/title/{title}", article, title=".{1,500}")),
+    routes=(
+        route("/wiki/{title}", article, title=".{1,500}"),
+        route("/title/{title}", article, title=".{1,500}"),
+        route("/{variant}/{title}", article, variant="(?:zh|sr)(?:-[a-z]{2,8})?", title=".{1,500}"),
+    ),
     refusal=refusal,
 )

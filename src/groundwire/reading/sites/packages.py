@@ -92,7 +92,12 @@ CRATES: Final = SiteSpec(
     hosts={"crates.io": _CRATES, "www.crates.io": _CRATES},
     elsewhere="{origin}/api/v1",
     rate=_RATE,
-    routes=(route("/crates/{name}", crate), route("/crates/{name}/{version}", crate)),
+    routes=(
+        route("/crates/{name}", crate),
+        route("/crates/{name}/{view}", crate, view="versions|dependencies|reverse_dependencies"),
+        route("/crates/{name}/{version}", crate),
+        route("/crates/{name}/{version}/{view}", crate, view="dependencies"),
+    ),
 )
 DOCS_RS: Final = SiteSpec(
     name="docs_rs",
@@ -138,7 +143,10 @@ def package(page: PageAddress) -> Steps:
                 (
                     ("Released", day(released)),
                     ("Deprecated", text(one, "deprecated")),
-                    ("License", text(one, "license")),
+                    (
+                        "License",
+                        text(one, "license") or text(one, "license", "type") or text(one, "licenses", 0, "type"),
+                    ),
                     ("Homepage", text(one, "homepage")),
                     ("Repository", _repository(one)),
                     ("Dependencies", _dependencies(one)),
@@ -197,10 +205,12 @@ def project(page: PageAddress) -> Steps:
                     ("Released", day(uploaded)),
                     ("Yanked", (text(info, "yanked_reason") or "yes") if info.get("yanked") else ""),
                     ("Requires Python", text(info, "requires_python")),
-                    ("License", text(info, "license_expression") or text(info, "license")[:100]),
+                    ("License", text(info, "license_expression") or text(info, "license")[:100] or _license(info)),
                     ("Author", text(info, "author") or text(info, "author_email")),
+                    ("Known vulnerabilities", ", ".join(text(one, "id") for one in found.get("vulnerabilities") or ())),
                     ("Requires", ", ".join(map(str, requires[:100])) if isinstance(requires, list) else ""),
                     *((str(label), str(link)) for label, link in (links.items() if isinstance(links, dict) else ())),
+                    ("Home page", text(info, "home_page")),
                 )
             ),
             heading(2, "Description"),
@@ -208,6 +218,13 @@ def project(page: PageAddress) -> Steps:
         ),
         missing=["the first 100 requirements are read"] if isinstance(requires, list) and len(requires) > 100 else [],
     )
+
+
+def _license(info: dict[str, Any]) -> str:
+    """Return the licenses among the classifiers: `License :: OSI Approved :: MIT License`."""
+    given = info.get("classifiers")
+    said = (str(one).split(" :: ") for one in given) if isinstance(given, list) else ()
+    return ", ".join(one[-1] for one in said if one[0] == "License" and len(one) > 1)
 
 
 def _description(info: dict[str, Any]) -> SitePart:
@@ -224,5 +241,10 @@ PYPI: Final = SiteSpec(
     hosts={"pypi.org": _PYPI, "www.pypi.org": _PYPI},
     elsewhere="{origin}",
     rate=SiteRate(60, 60.0, "https://docs.pypi.org/api"),
-    routes=(route("/project/{name}", project), route("/project/{name}/{version}", project)),
+    routes=(
+        route("/project/{name}", project),
+        route("/project/{name}/{version}", project),
+        route("/pypi/{name}", project),
+        route("/pypi/{name}/{version}", project, version="[0-9][^/]{0,100}"),
+    ),
 )

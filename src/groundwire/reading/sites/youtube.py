@@ -129,14 +129,14 @@ def _time(seconds: object) -> str:
 YOUTUBE: Final = SiteSpec(
     name="youtube",
     title="YouTube",
-    hosts=dict.fromkeys(("www.youtube.com", "youtube.com", "m.youtube.com", "youtu.be"), _SITE),
+    hosts=dict.fromkeys(("youtube.com", "*.youtube.com", "www.youtube-nocookie.com", "youtu.be"), _SITE),
     elsewhere="{origin}",
     rate=SiteRate(60, 60.0, "https://oembed.com"),
     routes=(
         route("/watch", watch),
         route("/shorts/{id}", watch, id=_VIDEO),
         route("/live/{id}", watch, id=_VIDEO),
-        route("/embed/{id}", watch, id=_VIDEO),
+        route("/{kind}/{id}", watch, kind="embed|v|e", id=_VIDEO),
         route("/{id}", watch, id=_VIDEO),
     ),
 )

@@ -148,7 +148,7 @@ class Reddit(SiteApi):
     """Reddit with one post; see `SiteApi`."""
 
     name_of_site: ClassVar[str] = "reddit"
-    public_hosts: ClassVar[tuple[str, ...]] = ("www.reddit.com", "old.reddit.com")
+    public_hosts: ClassVar[tuple[str, ...]] = ("www.reddit.com", "old.reddit.com", "redd.it")
     routes: ClassVar[Mapping[str, str]] = {r"/comments/(?P<number>\w+)\.json\?.*": "post"}
 
     def refusal(self) -> EmulatedResponse:

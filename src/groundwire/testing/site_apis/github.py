@@ -57,6 +57,7 @@ _COMMENTS = (
     ("bo-larsen", "MEMBER", "Which lamp is it? I see the same with `green`."),
     ("ada-voss", "NONE", "The fuse of the lamp was gone.\n\nClosing.\n\n# Not a heading of the page"),
 )
+_COMMIT = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 
 
 def _user(login: str) -> dict[str, Any]:
@@ -72,7 +73,12 @@ class GitHub(SiteApi):
     """
 
     name_of_site: ClassVar[str] = "github"
-    public_hosts: ClassVar[tuple[str, ...]] = ("github.com", "api.github.com", "raw.githubusercontent.com")
+    public_hosts: ClassVar[tuple[str, ...]] = (
+        "github.com",
+        "gist.github.com",
+        "api.github.com",
+        "raw.githubusercontent.com",
+    )
     root: ClassVar[str] = "/api/v3"
     routes: ClassVar[Mapping[str, str]] = {
         r"/repos/(?P<owner>[^/]+)/(?P<repo>[^/?]+)": "repository",
@@ -80,6 +86,9 @@ class GitHub(SiteApi):
         r"/repos/harbor/lantern/issues/(?P<number>\d+)": "issue",
         r"/repos/harbor/lantern/(?P<kind>issues|pulls)/(?P<number>\d+)/comments\?per_page=100": "comments",
         r"/repos/harbor/lantern/pulls/8": "pull",
+        r"/repos/harbor/lantern/pulls/8/files\?per_page=100": "files",
+        r"/repos/harbor/lantern/commits/(?P<sha>[0-9a-f]{7,40})": "commit",
+        r"/gists/0123456789abcdef0123": "gist",
         r"/repos/harbor/lantern/releases(?P<which>/latest|/tags/v2\.1|\?per_page=\d+)": "releases",
         r"(?:/raw)?/harbor/lantern/(?P<ref>main|v2\.1)/(?P<path>README\.md|src/light\.py|data/lamps\.csv)": "raw",
     }
@@ -200,6 +209,69 @@ class GitHub(SiteApi):
                 "created_at": "2026-09-02T10:00:00Z",
                 "closed_at": "2026-09-03T09:00:00Z",
                 **self._texts("Uses the fuse of 5 A."),
+            }
+        )
+
+    def _changes(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "sha": "bbcd538c8e72b8c175046e27cc8f907076331401",
+                "filename": "src/light.py",
+                "status": "modified",
+                "additions": 3,
+                "deletions": 1,
+                "changes": 4,
+                "patch": "@@ -1,2 +1,4 @@ def light\n-FUSE = 3\n+FUSE = 5\n+\n+",
+            }
+        ]
+
+    def files(self) -> EmulatedResponse:
+        """Return the changed files of a pull request."""
+        return self.json(self._changes())
+
+    def commit(self, sha: str) -> EmulatedResponse:
+        """Return a commit with its changes."""
+        if not _COMMIT.startswith(sha):
+            return self.json({"message": f"No commit found for SHA: {sha}"}, status=422)
+        written = {"name": "Bo Larsen", "email": "bo@lantern.example", "date": "2026-09-03T08:00:00Z"}
+        return self.json(
+            {
+                "sha": _COMMIT,
+                "html_url": f"https://github.com/harbor/lantern/commit/{_COMMIT}",
+                "commit": {
+                    "message": "Replace the fuse\n\nThe old one had 3 A.",
+                    "author": written,
+                    "committer": written,
+                },
+                "author": _user("bo-larsen"),
+                "stats": {"additions": 3, "deletions": 1, "total": 4},
+                "files": self._changes(),
+            }
+        )
+
+    def gist(self) -> EmulatedResponse:
+        """Return a gist of two files."""
+        files = {"lamp.py": ("Python", _SOURCE), "notes.md": ("Markdown", f"# Notes\n\nUse *oil*. <!-- {HIDDEN} -->\n")}
+        return self.json(
+            {
+                "id": "0123456789abcdef0123",
+                "html_url": "https://gist.github.com/ada-voss/0123456789abcdef0123",
+                "description": "How a lamp is lit",
+                "public": True,
+                "owner": _user("ada-voss"),
+                "files": {
+                    name: {
+                        "filename": name,
+                        "language": language,
+                        "size": len(text),
+                        "truncated": False,
+                        "content": text,
+                    }
+                    for name, (language, text) in files.items()
+                },
+                "created_at": "2026-09-04T10:00:00Z",
+                "updated_at": "2026-09-05T10:00:00Z",
+                "comments": 0,
             }
         )
 

@@ -44,12 +44,12 @@ class PyPi(SiteApi):
         info: dict[str, Any] = {
             "author": "Ada Voss",
             "author_email": None,
-            "classifiers": ["Topic :: Home Automation"],
+            "classifiers": ["License :: OSI Approved :: MIT License", "Topic :: Home Automation"],
             "description": _README,
             "description_content_type": self.description_type,
-            "home_page": "",
+            "home_page": "https://lantern.example",
             "license": None,
-            "license_expression": "MIT",
+            "license_expression": "MIT" if number == "2.1" else None,
             "name": "lantern",
             "package_url": "https://pypi.org/project/lantern/",
             "project_url": "https://pypi.org/project/lantern/",
@@ -63,7 +63,8 @@ class PyPi(SiteApi):
             "yanked_reason": "The red lamp stayed dark" if number == "2.0" else None,
         }
         urls = [{"packagetype": "sdist", "upload_time_iso_8601": "2026-08-31T10:00:00.000000Z", "yanked": False}]
-        return self.json({"info": info, "last_serial": 99, "urls": urls, "vulnerabilities": []})
+        known = [{"id": "PYSEC-2026-7", "summary": "Dark for minutes", "fixed_in": ["2.1"]}] if number == "2.0" else []
+        return self.json({"info": info, "last_serial": 99, "urls": urls, "vulnerabilities": known})
 
 
 class Npm(SiteApi):
@@ -112,7 +113,7 @@ def _manifest(name: str, number: str) -> dict[str, Any]:
         "name": name.replace("%40", "@").replace("%2F", "/"),
         "version": number,
         "description": "Keeps the lights of a harbor",
-        "license": "MIT",
+        "license": "MIT" if number == "2.1.0" else {"type": "MIT", "url": "https://lantern.example/license"},
         "homepage": "https://lantern.example",
         "repository": {"type": "git", "url": "git+https://github.com/harbor/lantern.git"},
         "dependencies": {"wick": "^3.0.0"},

@@ -17,7 +17,12 @@ class MediaWiki(SiteApi):
     """A wiki with one article; see `SiteApi`."""
 
     name_of_site: ClassVar[str] = "mediawiki"
-    public_hosts: ClassVar[tuple[str, ...]] = ("en.wikipedia.org", "de.wikipedia.org", "wiki.archlinux.org")
+    public_hosts: ClassVar[tuple[str, ...]] = (
+        "en.wikipedia.org",
+        "zh.wikipedia.org",
+        "de.wikipedia.org",
+        "wiki.archlinux.org",
+    )
     routes: ClassVar[Mapping[str, str]] = {r"(?:/w)?/api\.php\?.*": "api"}
 
     def refusal(self) -> EmulatedResponse:
