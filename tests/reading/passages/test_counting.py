@@ -68,6 +68,16 @@ def test_what_is_reached_fits(text: str, room: int) -> None:
     assert end == len(text) or bound(text) > room
 
 
+@pytest.mark.parametrize("part", ["a", "\u0436", "ab", "7", "-", "\u6f22", " ", "\n"])
+@pytest.mark.parametrize("count", [399, 400, 401, 900, 1_600])
+def test_what_fits_has_no_more_tokens_than_are_counted(part: str, count: int) -> None:
+    for text in (part * count, f"Lit. {part * count} end", f"{part * count}\n\n{part * count}"):
+        for tokens in (5, 300, 800, 1_500):
+            room = TextBudget(characters=10_000, tokens=tokens)
+            assert not room.holds(text) or bound(text) <= tokens
+            assert bound(text[: room.reach(text, 0)]) <= tokens
+
+
 def test_saved_pages_have_no_more_and_not_many_fewer(saved_pages: SavedPages, real: Callable[[str], int]) -> None:
     entries = list(saved_pages.truth.values())[:: 1 if saved_pages.is_own else 10]
     texts = [entry["text"][:length] for entry in entries for length in (200, 6_000)]

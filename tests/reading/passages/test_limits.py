@@ -20,7 +20,6 @@ from groundwire.reading.passages.bm25 import passages_of, score_passages
 from groundwire.reading.passages.excerpts import (
     ExcerptSpan,
     assemble,
-    check_find,
     choose,
     find_all,
     shown,
@@ -718,6 +717,15 @@ class TestExcerpts:
         assert [bool(find_all(text, wanted)) for wanted, text in rows] == [True] * len(rows)
         assert find_all("\u1e01b", "cb") == []
 
+    def test_a_match_is_whole_characters_of_the_page(self) -> None:
+        text = "\u00ad\u00df a\u0301\u0302\ufb03x"
+        found = {
+            wanted: [text[one.start : one.end] for one in find_all(text, wanted)] for wanted in ("s", "a", "f", "i")
+        }
+        assert found == {"s": ["\u00df"] * 2, "a": ["a\u0301\u0302"], "f": ["\ufb03"] * 2, "i": ["\ufb03"]}
+        assert find_all(text, "x", 6)[0].start == len(text) - 1
+        assert find_all(text, "\u0301") == []
+
     @pytest.mark.parametrize(
         ("query", "wanted"),
         [("link to the ferry", True), ("URLs of mills", True), ("https://a.example", True), ("blinking", False)],
@@ -773,12 +781,25 @@ class TestExcerpts:
         assert len(find_all("a " * 10_001, "a")) == 10_000
         assert [match.start for match in find_all("a a a", "a", 1)] == [2, 4]
 
+    @pytest.mark.parametrize("tokens", range(5, 24))
+    def test_the_smallest_budget_shows_words_of_the_match_and_cuts_no_link(self, tokens: int) -> None:
+        label = "The keeper of the lighthouse saw a zeppelin over the harbor last night"
+        link = f"[{label}](https://harbour.example/news/2026/keeper-{'x' * 30}#article)"
+        filler = "\n\n".join(f"Paragraph {number} tells of other things." for number in range(60))
+        for part in (link, f"## News of the day\n\n{label}."):
+            asked = check_ask(query="zeppelin harbor", max_tokens=tokens, usual=9)
+            found = view(Page(url=URL, content=f"{filler}\n\n{part}\n\n{filler}"), asked)
+            words = re.sub(r"\[@\d+\]\n", "", found.content)
+            assert words.removeprefix("## News of the day\n\n").strip(".\n") in label
+            assert words.startswith(label[:3]) or "zeppelin" in words or "harbor" in words
+            assert found.excerpts[0].text == link or found.excerpts[0].text in part
+
     def test_what_can_be_searched_for(self) -> None:
-        assert check_find(" two \n words ") == "two words"
-        assert check_find("x" * 500) == "x" * 500
+        assert check_ask(find=" two \n words ", usual=9).find == "two words"
+        assert check_ask(find="x" * 500, usual=9).find == "x" * 500
         for wanted, says in (("x" * 501, "has 501 characters"), ("  ", "is empty"), (5, "must be text, not int")):
             with pytest.raises(InvalidRequest, match=says):
-                check_find(wanted)
+                check_ask(find=wanted, usual=9)
 
 
 class TestTerms:
@@ -884,7 +905,7 @@ class TestTokens:
         assert SMALL.reach("x" * 1_000, 0, 100) < 100
         assert SMALL.reach("", 0, 5) == 0
         assert [SMALL.reach("12" + "x" * 400, 0, limit) for limit in (1_000, 50)] == [402, 2]
-        assert [SMALL.reach("x" * 401 + " ab", 0, limit) for limit in (421, 422, 423)] == [400, 401, 404]
+        assert [SMALL.reach("x" * 401 + " ab", 0, limit) for limit in (400, 401, 402)] == [380, 401, 404]
         long = "x" * 100  # 105 tokens at once, and one more for every twenty of them that are looked at alone
         assert [SMALL.reach(long, 0, limit) for limit in (105, 104, 50, 1)] == [100, 96, 45, 0]
         assert [SMALL.reach(f"ab {long}", 0, limit) for limit in (1, 50, SMALL(f" {long}"))] == [2, 2, 2]

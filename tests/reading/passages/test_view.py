@@ -174,8 +174,48 @@ class TestFind:
         (match,) = find_all(f"x {text} y", wanted)
         assert (match.start, match.end) == (2, 2 + len(text))
 
+    @pytest.mark.parametrize(
+        ("text", "wanted"),
+        [
+            ("Stra\u00dfe", "STRASSE"),
+            ("\u1e9e", "ss"),
+            ("e\ufb03cient", "efficient"),
+            ("H\u2082O", "h2o"),
+            ("\uff76\uff9e\uff72\uff84\uff9e", "\u30ac\u30a4\u30c9"),
+            ("\u2103", "\u00b0c"),
+            ("\u00bd", "1/2"),
+            ("\u0645\u064f\u062d\u0645\u0651\u062f", "\u0645\u062d\u0645\u062f"),
+            ("\u0643\u062a\u0640\u0627\u0628", "\u0643\u062a\u0627\u0628"),
+            ("\u0623\u062d\u0645\u062f", "\u0627\u062d\u0645\u062f"),
+            ("\u0639\u0644\u0649", "\u0639\u0644\u064a"),
+            ("\ufee3\ufea4\ufee4\ufeaa", "\u0645\u062d\u0645\u062f"),
+            ("\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd", "\u05e9\u05dc\u05d5\u05dd"),
+            ("\u0130stanbul", "istanbul"),
+            ("\u0131spanak", "ISPANAK"),
+            ("co\u00adop", "coop"),
+            ("ze\u200bro", "zero"),
+            ("\u00d8rsted", "orsted"),
+            ("\u0141\u00f3d\u017a", "lodz"),
+            ("\u0152uvre", "oeuvre"),
+            ("\u00c6sir", "aesir"),
+            ("wait\u2026", "wait..."),
+            ("10\u202f000", "10 000"),
+            ("\u2116 5", "no 5"),
+            ("\u0662\u0660", "20"),
+            ("\u0915\u093c\u093f\u0924", "\u0915\u093f\u0924"),
+            ("\u03a3\u03cc\u03c2", "\u03c3\u03bf\u03c3"),
+            ("a\u2011b\u2013c", "a-b-c"),
+        ],
+    )
+    def test_forms_of_characters_do_not_matter(self, text: str, wanted: str) -> None:
+        for there, looked_for in ((text, wanted), (wanted, text)):
+            (match,) = find_all(f"x {there} y", looked_for)
+            assert (match.start, match.end) == (2, 2 + len(there))
+
     def test_other_letters_do_matter(self) -> None:
         assert not find_all("the cafh", "caf\u00e9")
+        assert not find_all("\ud55c\uae00", "\ud558")
+        assert not find_all("\u0915\u093f", "\u0915\u0940")
         assert not find_all("\u304c", "\u304b")
 
     def test_every_match_is_reached(self) -> None:

@@ -6,14 +6,13 @@ Literal search ignores case, white space, quotation marks and emphasis.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
-from groundwire.errors import InvalidRequest
 from groundwire.models import Excerpt, Match
 from groundwire.reading.passages.bm25 import LINK, Ranked
 from groundwire.reading.passages.outline import Outline
@@ -22,11 +21,9 @@ from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.text.truncate import whole_character
 
 __all__ = [
-    "MAX_FIND",
     "Chosen",
     "ExcerptSpan",
     "assemble",
-    "check_find",
     "choose",
     "excerpt_of",
     "find_all",
@@ -123,7 +120,7 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
             part = _around_match(document, row, left.less(_mark(row.passage.start) + "\n\n\n"), (), links=links)
         else:
             part = None
-    return _beginning_of(document, best[0], room)
+    return _bare(document, best[0], room, links=links)
 
 
 def _spent(room: TextBudget, left: TextBudget) -> int:
@@ -164,12 +161,10 @@ def _around_match(
         heads: The table headers that are shown already.
         links: Whether links keep their targets.
     """
-    start, end, _, head = row.passage
-    pattern = _CODE_LINE if document.code_at(start + 1) else _CELL if head >= 0 else _ATOM
-    atoms = [match.span() for match in pattern.finditer(document.text, start, end)]
+    atoms = _atoms(document, row)
     if not atoms:
         return None
-    focus = first = last = max(0, bisect_right(atoms, (row.focus, end)) - 1)
+    focus = first = last = max(0, bisect_right(atoms, (row.focus, row.passage.end)) - 1)
     found: ExcerptSpan | None = None
     while True:
         span = ExcerptSpan(atoms[first][0], atoms[last][1], row.score)
@@ -183,6 +178,13 @@ def _around_match(
             last += 1
         else:
             first -= 1
+
+
+def _atoms(document: Outline, row: Ranked) -> list[tuple[int, int]]:
+    """Return the parts of a passage that are not cut: words and links, the cells of a row, lines of code."""
+    start, end, _, head = row.passage
+    pattern = _CODE_LINE if document.code_at(start + 1) else _CELL if head >= 0 else _ATOM
+    return [match.span() for match in pattern.finditer(document.text, start, end)]
 
 
 def assemble(document: Outline, spans: Iterable[ExcerptSpan], *, links: bool = True, headed: bool = True) -> Chosen:
@@ -252,10 +254,18 @@ def _joined(rows: Iterable[Ranked]) -> list[ExcerptSpan]:
     return spans
 
 
-def _beginning_of(document: Outline, row: Ranked, room: TextBudget) -> Chosen:
-    """Return as much of a passage as fits without a marker, if not even a word fits with one."""
-    piece = cut_piece(document, row.passage.start, room, row.passage.end)
-    return Chosen(piece.content, (excerpt_of(document, ExcerptSpan(piece.start, piece.end, row.score)),))
+def _bare(document: Outline, row: Ranked, room: TextBudget, *, links: bool) -> Chosen:
+    """Return the word, link, cell or line that matches, without a marker, or as much of it as fits."""
+    atoms = _atoms(document, row)
+    start, end = atoms[max(0, bisect_right(atoms, (row.focus, row.passage.end)) - 1)]
+    piece, text = wrapped(document, start, end), shown(document, start, end, links=links)
+    content = piece.before + text + piece.after
+    if text != document.text[start:end] and not room.holds(content):  # of a link, its label is cut
+        content = cut_piece(Outline(text), 0, room).content
+    elif not room.holds(content):
+        cut = cut_piece(document, start, room, end)
+        content, end = cut.content, cut.end
+    return Chosen(content, (excerpt_of(document, ExcerptSpan(start, end, row.score)),))
 
 
 def _heading(document: Outline, place: int) -> str:
@@ -265,95 +275,83 @@ def _heading(document: Outline, place: int) -> str:
     return " > ".join(path)
 
 
-MAX_FIND = 500
-"""Maximum characters of a search text."""
-
 _MANY: Final = 10_000  # matches that are counted
 _AROUND: Final = 160  # characters of context on each side
-_ALIKE: Final = (
-    "'\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4",
-    '"\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb',
-    "-\u2010\u2011\u2012\u2013\u2014\u2212",
+_FOLDED: Final[Mapping[str, str]] = {
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bb\u02bc\u00b4", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+    **dict.fromkeys("\u00ad\u0640\u200b\u200c\u200d\u2060\ufeff", ""),  # soft hyphen, tatweel, no width
+    "\u2044": "/", "\u0131": "i", "\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00f0": "d", "\u0127": "h",
+    "\u00e6": "ae", "\u0153": "oe", "\u0649": "\u064a", "\u0629": "\u0647",
+}  # fmt: skip
+"""Forms of a character that have no decomposition."""
+_MARKS: Final = re.compile(  # accents, points of Hebrew and Arabic, nuktas; not the marks that make other letters
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u093c\u09bc\u0a3c]"
 )
-_CLASSES: Final[Mapping[str, str]] = {character: f"[{re.escape(group)}]" for group in _ALIKE for character in group}
 # Every repetition is bounded, except for white space: nothing else can match it, so there is no backtracking.
 _GAP: Final = r"[*_~`\]]{0,6}(?:\([^()\s]{0,2000}\))?[*_~`]{0,6}\s+(?:>[ \t]{0,4}){0,12}[*_~`\[]{0,6}"
+_WHOLE: Final = "(?![\u3099\u309a])"  # not the beginning of a voiced kana, which is folded to two characters
 _EDGE: Final = re.compile(r"\s")
-_ACCENTS: Final = re.compile("[\u0300-\u036f]")
-_MARKS: Final = "[\u0300-\u036f]{0,3}"
-_WITH_FORMS: Final = ((0xA0, 0x530), (0x1E00, 0x2000), (0xFF01, 0xFFEF))  # Latin, Greek, Cyrillic; width variants
-
-
-def check_find(text: object) -> str:
-    """Validate a text to find, with collapsed white space.
-
-    Raises:
-        InvalidRequest: it is not text, is empty, or is too long.
-    """
-    if not isinstance(text, str):
-        raise InvalidRequest("find", f"must be text, not {type(text).__name__}", "Pass the words to find.")
-    clean = " ".join(text.encode("utf-8", "replace").decode().split())
-    if not clean:
-        raise InvalidRequest("find", "is empty", "Pass the words to find.")
-    if len(clean) > MAX_FIND:
-        raise InvalidRequest("find", f"has {len(clean):,} characters", f"Pass at most {MAX_FIND:,}.")
-    return clean
 
 
 def find_all(text: str, wanted: str, start: int = 0) -> list[Match]:
     """Return the positions of a text from `start` on, without overlaps and at most 10,000.
 
-    Case, accents, character width, white space, typographic quotation marks and dashes are ignored, as are emphasis,
-    code and links that begin or end between two words.
+    Case, accents, forms of a character (ligatures, width, digits of other scripts), white space, typographic quotation
+    marks and dashes are ignored, as are emphasis, code and links that begin or end between two words.
 
     Args:
         text: The page's Markdown.
         wanted: The text to find.
         start: The start position.
     """
+    table = {ord(one): folded for one in set(text) if (folded := _folded(one)) != one}
+    words = "".join(map(_folded, unicodedata.normalize("NFC", wanted))).split()
+    if not words:
+        return []
+    pattern = re.compile(_GAP.join("".join(map(_one, word)) for word in words) + _WHOLE)
+    uneven = re.escape("".join(chr(code) for code, folded in table.items() if len(folded) != 1))
+    places, offset = [(-1, -1, 0)], 0  # where a character ends that is not folded to one, on the page and folded
+    for match in re.finditer(f"[{uneven}]", text) if uneven else ():
+        size = len(table[ord(match[0])])
+        places.append((match.end() + offset + size - 1, match.end(), size))
+        offset += size - 1
     found: list[Match] = []
-    for match in _pattern(wanted).finditer(text, start):
-        found.append(Match(start=match.start(), end=match.end()))
+    for match in pattern.finditer(text.translate(table), len(text[:start].translate(table))):
+        begin, end = _unfolded(places, match.start()), _unfolded(places, match.end() - 1) + 1
+        while end < len(text) and table.get(ord(text[end])) == "":  # the marks of the last letter
+            end += 1
+        found.append(Match(start=begin, end=end))
         if len(found) >= _MANY:
             break
     return found
 
 
-def _pattern(wanted: str) -> re.Pattern[str]:
-    words = unicodedata.normalize("NFC", wanted).split()
-    return re.compile(_GAP.join("".join(map(_one, word)) for word in words), re.IGNORECASE)
+def _unfolded(places: Sequence[tuple[int, int, int]], at: int) -> int:
+    """Return the position on the page of a character of the folded page."""
+    number = bisect_right(places, (at, sys.maxsize))
+    if number < len(places) and at >= places[number][0] - places[number][2]:
+        return places[number][1] - 1
+    folded, end, _ = places[number - 1]
+    return at - folded + end
 
 
 def _one(character: str) -> str:
-    """Return a pattern for one character in any of its forms."""
     escaped = r"\\?" if character.isascii() and not character.isalnum() else ""
-    if character in _CLASSES:
-        return escaped + _CLASSES[character]
-    base = _folded(character)
-    forms = {character, unicodedata.normalize("NFD", character), character.casefold(), character.upper(), base}
-    several = sorted((form for form in forms if len(form) > 1), key=len, reverse=True)
-    single = "".join(sorted({form for form in forms if len(form) == 1} | set(_variants().get(base, ""))))
-    one = f"[{re.escape(single)}]" if len(single) > 1 else re.escape(single)
-    marks = _MARKS if character.isalpha() else ""
-    return f"{escaped}(?:{'|'.join((*map(re.escape, several), one))}){marks}" if several else escaped + one + marks
+    return escaped + re.escape(character)
 
 
 def _folded(character: str) -> str:
-    """Normalize accent, case and width of a character."""
-    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", character)).casefold()
-    return plain if len(plain) == 1 else character.casefold()
-
-
-@cache
-def _variants() -> dict[str, str]:
-    """Return the variants of each character in accent or width."""
-    found: dict[str, str] = {}
-    for low, high in _WITH_FORMS:
-        for character in map(chr, range(low, high)):
-            base = _folded(character)
-            if base != character:
-                found[base] = found.get(base, "") + character
-    return found
+    """Normalize accent, case, width and form of a character, which may become several or none."""
+    if character.isascii():
+        return character.lower()
+    if "\uac00" <= character <= "\ud7a3":  # its letters are no forms of it
+        return character
+    if unicodedata.category(character) == "Nd":
+        return str(unicodedata.decimal(character))
+    plain = _MARKS.sub("", unicodedata.normalize("NFKD", character)).casefold()
+    return "".join(_FOLDED.get(one, one) for one in plain) if not plain.isspace() else " "
 
 
 def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpan]:

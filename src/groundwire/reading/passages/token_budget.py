@@ -36,6 +36,7 @@ _PARTS: Final = re.compile(
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST: Final = 20  # letters of a word that are analyzed; half of that beyond ASCII
 _STEPS: Final = (20, 4, 1)  # step sizes in characters for a run without spaces
+_LONG: Final = _STEPS[0] * _LONGEST  # characters of a run that is analyzed as a whole
 _MANY: Final = 50_000  # words whose bounds are cached
 _NEW: Final = 20_000  # new words analyzed per text; for further ones the letters are counted
 
@@ -90,14 +91,17 @@ class TokenBound:
     def _reach(self, text: str, start: int, room: int) -> int:
         for part in _PARTS.finditer(text, start):
             begin, end = part.span()
-            cost = self._cost(part, text) if end - begin <= _STEPS[0] * _LONGEST else room + 1
+            is_long = end - begin > _LONG
+            is_word = is_long and part.lastgroup == "word"
+            cost = room + 1 if is_long and (not is_word or end - begin > room) else self._cost(part, text)
             if cost <= room:
                 room -= cost
                 continue
-            if begin > start and end - begin <= _STEPS[0] * _LONGEST:
+            if begin > start and not is_long:
                 return begin
-            stop, room = self._inside(text, begin, end, room)
-            if stop < end or end - begin <= _STEPS[0] * _LONGEST:
+            # A whole word of so many letters counts by its letters, more than a part of it.
+            stop, room = self._inside(text, begin, min(end, begin + _LONG) if is_word else end, room)
+            if stop < end or not is_long:
                 return min(stop, end - 1)  # a short one does not fit, even if its pieces do
         return len(text)
 
@@ -157,7 +161,7 @@ class TokenBound:
     def _row(self, piece: str) -> int:
         """Return the length of the longest token sequence in which no two adjacent tokens form one token."""
         size = len(piece)
-        if size > _STEPS[0] * _LONGEST:
+        if size > _LONG:
             return sum(map(self._character, piece))
         longest = _LONGEST if piece.isascii() else _LONGEST // 2
         if size > longest:

@@ -14,7 +14,6 @@ from groundwire.reading.passages.excerpts import (
     Chosen,
     ExcerptSpan,
     assemble,
-    check_find,
     choose,
     excerpt_of,
     find_all,
@@ -42,6 +41,7 @@ _SOME: Final = (Excerpt(start=0, end=0, text=""),)  # a stand-in when there are 
 _OF_CURSOR: Final = "0x"  # in place of a character of a cursor with a text to find: a token at least
 _WORD: Final = "x"  # in place of the content, so that surrounding newlines do not merge
 _LONGEST_CURSOR: Final = 3_000
+_MAX_FIND: Final = 500  # characters of a search text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ def check_ask(
         room=TextBudget(characters=characters, tokens=tokens, count=count_tokens),
         query=query if isinstance(query, str) else None,
         cursor=cursor.strip() if isinstance(cursor, str) else None,
-        find=None if find is None else check_find(find),
+        find=None if find is None else _check_find(find),
         around=around,
         ranker=ranker,
     )
@@ -123,6 +123,17 @@ def _check_query(text: object) -> str:
         raise InvalidRequest("query", "has no word in it", "Pass what you want to know.")
     if len(clean) > MAX_QUERY:
         raise InvalidRequest("query", f"has {len(clean):,} characters", f"Shorten it to at most {MAX_QUERY:,}.")
+    return clean
+
+
+def _check_find(text: object) -> str:
+    if not isinstance(text, str):
+        raise InvalidRequest("find", f"must be text, not {type(text).__name__}", "Pass the words to find.")
+    clean = " ".join(text.encode("utf-8", "replace").decode().split())
+    if not clean:
+        raise InvalidRequest("find", "is empty", "Pass the words to find.")
+    if len(clean) > _MAX_FIND:
+        raise InvalidRequest("find", f"has {len(clean):,} characters", f"Pass at most {_MAX_FIND:,}.")
     return clean
 
 
