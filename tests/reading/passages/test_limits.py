@@ -8,7 +8,7 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -295,6 +295,29 @@ class TestScores:
         assert (unasked.score, unasked.focus, unasked.terms) == (0.0, 0, frozenset())
         assert rank(Outline(""), "ferry") == []
 
+    @pytest.mark.parametrize("given", [["x"] * 9, None, {"a": 1}, [math.inf] * 9, [1.0] * 8])
+    def test_what_a_ranker_may_not_return_is_said(self, given: Any) -> None:
+        with pytest.raises(InvalidRequest, match="did not give 5 finite scores"):
+            rank(
+                Outline("\n\n".join(f"The ferry {number} leaves the old harbor now." for number in range(9))),
+                "ferry",
+                lambda query, texts: given,
+            )
+
+    def test_a_ranker_is_no_coroutine_function(self) -> None:
+        async def ranker(query: str, texts: Sequence[str]) -> list[float]:
+            return [1.0]
+
+        with pytest.raises(InvalidRequest, match="is a coroutine function"):
+            rank(Outline("The ferry leaves."), "ferry", cast("Any", ranker))
+
+    @pytest.mark.parametrize("scores", [(1e308, 1e308), (-1e308, 1e308), (1e9, 1e9 + 1), (-5.0, -5.0)])
+    def test_scores_of_any_size_order_the_passages(self, scores: tuple[float, float]) -> None:
+        text = "The ferry leaves the old harbor at noon.\n\nThe ferry returns to the old harbor at dusk."
+        found = rank(Outline(text), "ferry", lambda query, texts: [scores["dusk" in one] for one in texts])
+        assert min(row.score for row in found) > 0
+        assert (found[0].score < found[1].score) is (scores[0] < scores[1])
+
     def test_a_ranker_scores_the_500_best_and_no_others(self) -> None:
         asked: list[Sequence[str]] = []
 
@@ -307,7 +330,7 @@ class TestScores:
         assert len(asked[0]) == 500
         assert [row.score for row in found].count(0.0) == 1
         assert sorted(row.score for row in found)[1] == pytest.approx(1e-9)
-        assert max(row.score for row in found) == pytest.approx(499)
+        assert max(row.score for row in found) == pytest.approx(1)
         with pytest.raises(InvalidRequest, match="did not give 500 finite scores"):
             rank(Outline("\n\n".join(rows)), "ferry", lambda query, texts: [1.0] * 499)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -60,6 +60,7 @@ _MARKER: Final = 25  # characters that a passage takes beside its text
 _SCALE: Final = 4.0  # how much more the sum of the features has to be for e times the score
 _RANKED: Final = 500  # passages passed to the caller's ranker
 _COMPARED: Final = 40  # passages compared by meaning
+_LEAST: Final = 1e-9  # score of the passage that the caller's ranker puts last
 
 _READ: Final = 500  # characters of a text that the model reads
 _THREADS: Final = "OMP_NUM_THREADS"
@@ -131,18 +132,36 @@ def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ra
     if by_meaning and not best[0].score:
         return found
     texts = ["\n".join((*document.path(row.passage.start), text_of(document, row.passage))) for row in best]
-    scores = [float(score) for score in ranker(query, texts)]
-    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
-        problem = f"did not give {len(texts):,} finite scores for as many texts"
-        raise InvalidRequest("ranker", problem, "Return one number for each text.")
+    scores = _scores_of(ranker, query, texts)
     if by_meaning:
         middle, highest = median(scores), max(scores)
         width = (highest - middle) or 1.0
         more = {row.number: max(0.0, score - middle) / width for row, score in zip(best, scores, strict=True)}
         return [replace(row, score=round(row.score / best[0].score + more.get(row.number, 0.0), 4)) for row in found]
-    least = min(scores) - 1e-9
-    again = {row.number: score - least for row, score in zip(best, scores, strict=True)}
+    least, width = min(scores), max(scores) / 2 - min(scores) / 2  # halves, for their difference may be infinite
+    shares = [(score / 2 - least / 2) / width + _LEAST if width else 1.0 for score in scores]
+    again = {row.number: share for row, share in zip(best, shares, strict=True)}
     return [replace(row, score=again.get(row.number, 0.0)) for row in found]
+
+
+def _scores_of(ranker: Ranker, query: str, texts: Sequence[str]) -> list[float]:
+    """Return the scores of a caller's ranker.
+
+    Raises:
+        InvalidRequest: they are not a finite number for each text.
+    """
+    given = ranker(query, texts)
+    if isinstance(given, Coroutine):
+        given.close()
+        raise InvalidRequest("ranker", "is a coroutine function", "Pass an ordinary function; it runs in a thread.")
+    try:
+        scores = [float(score) for score in given]
+    except (TypeError, ValueError):
+        scores = []
+    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
+        problem = f"did not give {len(texts):,} finite scores for as many texts"
+        raise InvalidRequest("ranker", problem, "Return one number for each text.")
+    return scores
 
 
 def features(document: Outline, found: Sequence[Ranked], matches: Matches) -> dict[int, tuple[float, ...]]:
