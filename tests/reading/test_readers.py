@@ -163,4 +163,10 @@ async def test_a_part_is_better_than_nothing(settings: Make, site: Application, 
 def test_boxes_that_wait(main: str, after: str, said: str) -> None:
     page = WITH_A_BOX.format(WORDS + main, after)
     assert extract(page, "https://a.example/").later == ((said,) if said else ())
-    assert extract(page.replace("<script src=/app.js></script>", ""), "https://a.example/").later == ()
+    for script, runs in (
+        ("<script>fill()</script>", True),
+        ("<script type=application/ld+json>{}</script>", False),
+        ("", False),
+    ):
+        found = extract(page.replace("<script src=/app.js></script>", script), "https://a.example/").later
+        assert found == ((said,) if said and runs else ())

@@ -58,7 +58,7 @@ def extract(
     said, entitled = read_metadata(document, url, metas, found), title_element(document)
     hints = read_hints(found, metas, url)
     base = document.base_url(url) if document.find("base") is not None else url
-    scripted, programmed = document.find("script") is not None, has_program(document)
+    scripted, programmed = document.find("script") is not None, has_program(document, 1)
     removed = drop_unseen(document)
     body = document.find("body")
     text = "\n".join(body.stripped_strings) if body is not None else ""

@@ -162,12 +162,17 @@ def _is_beside(element: Element) -> bool:
     return False
 
 
-def has_program(document: Document) -> bool:
-    """Return whether a page, with all its elements, has a script that could render it."""
+def has_program(document: Document, least: int = _MIN_SCRIPT) -> bool:
+    """Return whether a page, with all its elements, has a script that could render it.
+
+    Args:
+        document: The page.
+        least: The size of an inline script that counts, in characters.
+    """
     for script in document.iter_elements("script"):
         if script.attr("src") or (script.attr("type") or "").lower() == "module":
             return True
-        if not _DATA.search(script.attr("type") or "") and len(script.text) >= _MIN_SCRIPT:
+        if not _DATA.search(script.attr("type") or "") and len(script.text) >= least:
             return True
     return False
 
