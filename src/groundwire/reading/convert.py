@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
 from groundwire.reading.block_pages.empty_shell import is_shell
 from groundwire.reading.documents.document import FILES, read_file
+from groundwire.reading.documents.office_package import GZIP, gunzipped
 from groundwire.reading.documents.simple_formats import read_notebook
 from groundwire.reading.documents.tabular import read_delimited
 from groundwire.reading.encoding.content_type import media_type
@@ -76,6 +77,16 @@ def convert(
     """
     media = media_type(content_type, body[:4_096], url)
     kind, remarks = media.kind, (media.remark,) if media.remark else ()
+    if kind == "archive" and body.startswith(GZIP):
+        try:
+            inside, address = gunzipped(body), url.removesuffix(".gz")
+        except UnreadableDocument as error:
+            return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
+        found = media_type("", inside[:4_096], address)
+        if found.kind == "binary" or inside.startswith(GZIP):
+            why = f"The response is a gzip archive of {found.description}, which cannot be read as text."
+            return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
+        return convert(inside, "", address, headers=headers, seconds=seconds, model=model, include=include)
     if kind in FILES:
         try:
             return Converted(extracted=cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import tarfile
 import zipfile
 from email.message import EmailMessage
+from typing import Literal
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
@@ -182,6 +185,56 @@ def test_an_archive_is_listed() -> None:
     assert "data/ " not in found.content
     assert found.kind == "listing"
     assert "none of its files was read" in found.warnings[0]
+
+
+def tarred(mode: Literal["w", "w:gz"]) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode=mode) as archive:
+        for name, size in (("notes/lamp.txt", 5), ("chart.pdf", 12_000)):
+            member = tarfile.TarInfo(name)
+            member.size = size
+            archive.addfile(member, io.BytesIO(b"x" * size))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_a_tar_archive_is_listed(mode: Literal["w", "w:gz"]) -> None:
+    found = read(tarred(mode), "application/x-gtar", "https://a.example/notes.tar.gz").extracted
+    assert found.content == "| File | Bytes |\n| --- | --- |\n| notes/lamp.txt | 5 |\n| chart.pdf | 12,000 |"
+    assert found.warnings == ("the archive is only listed; none of its files was read",)
+    assert "notes/lamp.txt" in read(tarred("w")[:1_200]).extracted.content
+
+
+@pytest.mark.parametrize(
+    ("body", "url", "words"),
+    [
+        (b"lamp,price\nred,42\n", "prices.csv.gz", "| red | 42 |"),
+        (b"<urlset><url><loc>https://a.example/1</loc></url></urlset>", "sitemap.xml.gz", "https://a.example/1"),
+        (b"<!doctype html><title>T</title><p>The lamp is lit.", "page.gz", "The lamp is lit."),
+        (b"%PDF-1.7 nonsense", "paper.pdf.gz", ""),
+    ],
+)
+def test_a_file_that_gzip_compressed_is_read(body: bytes, url: str, words: str) -> None:
+    found = read(gzip.compress(body), "application/gzip", f"https://a.example/{url}")
+    assert words in found.extracted.content
+    assert bool(words) is (found.unreadable is None)
+    assert words[:4] in read(gzip.compress(body)[:-6], "application/gzip", f"https://a.example/{url}").extracted.content
+
+
+@pytest.mark.parametrize(
+    ("body", "why", "says"),
+    [
+        (gzip.compress(b"\x89PNG\r\n\x1a\n"), "broken", "a gzip archive of a PNG image"),
+        (gzip.compress(gzip.compress(b"lamp")), "broken", "a gzip archive of a gzip archive"),
+        (b"\x1f\x8b\x08" + b"\xff" * 40, "broken", "damaged"),
+        (gzip.compress(bytes(40_000_001)), "large", "more than 40,000,000 bytes"),
+    ],
+    ids=["picture", "twice", "damaged", "bomb"],
+)
+def test_what_gzip_compressed_and_nobody_can_read_is_said(body: bytes, why: str, says: str) -> None:
+    found = read(body, "application/gzip").unreadable
+    assert found is not None
+    assert (found.why, says in found.message) == (why, True)
 
 
 def test_a_notebook_is_known_by_what_it_is() -> None:

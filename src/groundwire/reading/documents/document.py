@@ -31,7 +31,7 @@ _NAMES: Final[Mapping[KindName, str]] = {
     "epub": "an EPUB book",
     "mail": "an email message",
     "rtf": "an RTF document",
-    "archive": "a ZIP archive",
+    "archive": "an archive",
 }
 
 

@@ -21,9 +21,11 @@ from groundwire.reading.extracted import UnreadableDocument
 from groundwire.reading.metadata.dates import iso_date
 
 __all__ = [
+    "GZIP",
     "MAX_ELEMENTS",
     "Properties",
     "SafeZip",
+    "gunzipped",
     "left_out",
     "local_name",
     "own_attribute",
@@ -167,6 +169,28 @@ class SafeZip:
 
     def _broken(self, what: str) -> UnreadableDocument:
         return UnreadableDocument("broken", f"The response is {self._name}, but {what}. Look for another copy of it.")
+
+
+GZIP: Final = b"\x1f\x8b\x08"
+"""The first bytes of a file that gzip compressed."""
+
+
+def gunzipped(body: bytes) -> bytes:
+    """Return the file that a gzip archive (RFC 1952) has, or the beginning of it if the archive is cut off.
+
+    Raises:
+        UnreadableDocument: it is damaged or too large.
+    """
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        found = unpacker.decompress(body, _MAX_PART)
+    except zlib.error as error:
+        message = "The response is a gzip archive, but it is damaged. Look for another copy of it."
+        raise UnreadableDocument("broken", message) from error
+    if unpacker.unconsumed_tail:
+        message = f"The response is a gzip archive that unpacks to more than {_MAX_PART:,} bytes, the limit."
+        raise UnreadableDocument("large", message)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from email import policy
 from email.message import MIMEPart
 from email.parser import BytesParser
+from io import BytesIO
 from itertools import groupby, islice
 from typing import Any, Final
 
@@ -259,12 +262,13 @@ def _seconds(cue: str) -> int | None:
 
 
 def list_archive(body: bytes) -> Extracted:
-    """Return the names and sizes of the files in a ZIP archive, without decompressing anything.
+    """Return the names and sizes of the files in a ZIP or tar archive, without decompressing any of them.
 
     Raises:
         UnreadableDocument: it is damaged, encrypted, or has too many parts.
     """
-    files = [(name, size) for name, size in SafeZip(body, "a ZIP archive").sizes() if not name.endswith("/")]
+    sizes = SafeZip(body, "a ZIP archive").sizes() if body.startswith(b"PK") else _sizes_of_tar(body)
+    files = [(name, size) for name, size in sizes if not name.endswith("/")]
     rows = [["File", "Bytes"], *([escape_text(" ".join(name.split())), f"{size:,}"] for name, size in files[:_LISTED])]
     more = (f"the archive has {len(files):,} files; the first {_LISTED:,} are listed",) if len(files) > _LISTED else ()
     return Extracted(
@@ -273,6 +277,15 @@ def list_archive(body: bytes) -> Extracted:
         cut=bool(more),
         warnings=("the archive is only listed; none of its files was read", *more),
     )
+
+
+def _sizes_of_tar(body: bytes) -> list[tuple[str, int]]:
+    found: list[tuple[str, int]] = []
+    broken = suppress(tarfile.TarError, ValueError, OverflowError)  # cut off or damaged: those before it are listed
+    with broken, tarfile.open(fileobj=BytesIO(body), mode="r:") as archive:
+        for member in islice(archive, 10 * _LISTED):
+            found += [(member.name, member.size)] if member.isfile() else []
+    return found
 
 
 _MAX_OUTPUT: Final = 2_000  # characters of what one cell prints

@@ -59,6 +59,7 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
 )
 """Offset, bytes and description, after the WHATWG MIME Sniffing Standard and the formats' own specifications."""
 
+_LISTED: Final = frozenset({"a gzip archive", "a tar archive"})
 _IMAGES: Final = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM")
 _UNSURE: Final = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown", "*/*"}
@@ -179,7 +180,7 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
         return Kind("rtf", _DESCRIPTIONS["rtf"])
     for offset, signature, description in _SIGNATURES:
         if body.startswith(signature, offset):
-            return Kind("binary", description)
+            return Kind("archive" if description in _LISTED else "binary", description)
     return None
 
 
