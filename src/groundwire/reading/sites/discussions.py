@@ -109,12 +109,11 @@ HACKER_NEWS: Final = SiteSpec(
 
 
 def post(page: PageAddress) -> Steps:
-    """Read a post with its comments."""
-    (found,) = yield (
-        SiteRequest(
-            url=f"{page.api}/comments/{page['id']}.json", params={"raw_json": "1", "limit": str(_MOST_COMMENTS)}
-        ),
-    )
+    """Read a post with its comments, or with those around one of them."""
+    params = {"raw_json": "1", "limit": str(_MOST_COMMENTS)}
+    if page["comment"]:
+        params |= {"comment": page["comment"], "context": "8"}
+    (found,) = yield (SiteRequest(url=f"{page.api}/comments/{page['id']}.json", params=params),)
     one = need(found, 0, "data", "children", 0, "data", kind=dict)
     title = need(one, "title")
     link = text(one, "url") if not one.get("is_self") else ""
