@@ -7,6 +7,7 @@ number that is elsewhere on the same page. The true ones keep the sense.
 from __future__ import annotations
 
 import calendar
+import itertools
 import random
 import re
 import tomllib
@@ -18,7 +19,7 @@ from groundwire.citations.verify.entities import dates_of, names_of
 from groundwire.citations.verify.language_packs import Language
 from groundwire.citations.verify.quantities import numbers_of
 
-__all__ = ["FALSE", "TRUE", "PageRule", "foreign"]
+__all__ = ["FALSE", "TRUE", "PageRule", "foreign", "foreign_true"]
 
 PageRule = Callable[[str, Sequence[str], random.Random], str | None]
 """Takes a sentence, the other sentences of its page, and a generator; returns None if nothing can be changed."""
@@ -400,26 +401,139 @@ TRUE: Mapping[str, PageRule] = {
 
 
 _NEGATED = {
-    "de": ((r"\bnicht ", ""), (r"\bkeine", "eine"), (r"\b(ist|sind|war|waren|kann|wird)\b", r"\1 nicht")),
-    "fr": ((r"\b(?:ne |n['’])(\w+) (?:pas|plus|jamais) ", r"\1 "), (r"\b(est|sont|était|sera|peut) ", r"n'\1 pas ")),
-    "es": ((r"\bno (?=\w)", ""), (r"\b(es|son|está|fue|puede|tiene) ", r"no \1 ")),
-    "pt": ((r"\bnão (?=\w)", ""), (r"\b(é|são|está|foi|pode|tem) ", r"não \1 ")),
+    "de": ((r"\bnicht ", ""), (r"\bkeine", "eine"), (r"\b(ist|sind|war|waren|kann|wird|hat|haben)\b", r"\1 nicht")),
+    "fr": (
+        (r"\b(?:ne |n['’])(\w+) (?:pas|plus|jamais) ", r"\1 "),
+        (r"\b(est|sont|sera|peut|était|ont|a) ", r"ne \1 pas "),
+    ),
+    "es": ((r"\bno (?=\w)", ""), (r"\b(es|son|está|fue|puede|tiene|ha|han|se) ", r"no \1 ")),
+    "pt": ((r"\bnão (?=\w)", ""), (r"\b(é|são|está|foi|pode|tem|foram) ", r"não \1 ")),
     "it": ((r"\bnon (?=\w)", ""), (r"\b(è|sono|può|ha) ", r"non \1 ")),
-    "ru": ((r"\bне (?=\w)", ""), (r"\b(может|был|была|были|будет) ", r"не \1 ")),
-    "zh": (("不", ""), ("没有", "有"), ("可以", "不可以")),
-    "ja": (("ません", "ます"), ("できる", "できない"), ("ではない", "である")),
-    "ar": ((r"\b(?:لا|لم|لن) (?=\w)", ""), (r"\bكان ", "لم يكن ")),
-}
+    "ru": ((r"\bне (?=\w)", ""), (r"\b(может|могут|был|была|были|было|будет|будут|стал|стала) ", r"не \1 ")),
+    "zh": (
+        ("没有", "有"), ("不(?=[^仅但同断])", ""), ("可以", "不可以"), ("(?<=[^但还就只而若总])是(?=[^否])", "不是"),
+    ),
+    "ja": (
+        ("ません", "ます"), ("できる", "できない"), ("ではない", "である"), ("である", "ではない"),
+        ("した。", "しなかった。"), ("する。", "しない。"), ("された。", "されなかった。"), ("った。", "らなかった。"),
+    ),
+    "ar": ((r"\b(?:لا|لم|لن) (?=\w)", ""), (r"\bكان ", "لم يكن "), (r"\bكانت ", "لم تكن "), (r"\bيمكن ", "لا يمكن ")),
+}  # fmt: skip
 """How a denial is removed or added, in this order."""
 
+_FAMILIES = (
+    ("quantifier", "all", "some"), ("quantifier", "all", "few"), ("quantifier", "many", "few"),
+    ("quantifier", "most", "few"), ("quantifier", "some", "all"), ("quantifier", "few", "many"),
+    ("quantifier", "half", "all"), ("modal", "may", "must"), ("modal", "must", "may"), ("modal", "should", "may"),
+    ("modal", "will", "may"), ("bound", "over", "under"), ("bound", "under", "over"), ("degree", "more", "less"),
+    ("degree", "less", "more"),
+)  # fmt: skip
+_NEIGHBORS = (
+    ("km", "mile"), ("m", "km"), ("cm", "m"), ("kg", "tonne"), ("g", "kg"), ("minute", "hour"), ("hour", "day"),
+    ("day", "week"), ("week", "month"), ("month", "year"), ("year", "century"), ("%", "eur"), ("usd", "eur"),
+)  # fmt: skip
+_SOURCE = {
+    "de": "Der Quelle zufolge gilt: ", "fr": "Selon la source, ", "es": "Según la fuente, ", "pt": "Segundo a fonte, ",
+    "ru": "По данным источника, ", "zh": "据报道，", "ja": "記事によると、", "ar": "وفقا للمصدر، ",
+}  # fmt: skip
+_TITLED = {
+    "zh": (
+        r"(?<![\u4e00-\u9fff])[王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许邓韩冯曹彭曾萧田董潘袁蔡蒋余于杜叶程魏苏吕丁任沈姚卢]"
+        r"[\u4e00-\u9fff]{1,2}(?=[，、和与在说表把将被获于的])|[\u4e00-\u9fff]{2,3}(?:大学|公司|博物馆|市|县|省|医院|银行)"
+        r"|《[^》]{2,12}》|“[^”]{2,8}”"
+    ),
+    "ja": (
+        r"[\u30a1-\u30ff]{3,}|[\u4e00-\u9fff]{2,4}(?=さん|氏|教授|市長|社長|監督|選手|博士)"
+        r"|[\u4e00-\u9fff]{2,4}(?:大学|公司|博物館|市|町|県|病院|銀行)|「[^」]{2,8}」"
+    ),
+}
+"""Names in scripts without capitals, by what is before or after them."""
 
-def _opposites(code: str) -> list[tuple[list[str], list[str]]]:
+
+def _lines(code: str, table: str) -> list[str]:
     text = files("groundwire.citations.verify").joinpath("languages", f"{code}.toml").read_text("utf-8")
-    lines = tomllib.loads(text).get("opposites", "").split("\n")
-    return [(one.split(), other.split()) for one, _, other in (line.partition("|") for line in lines) if other.strip()]
+    return tomllib.loads(text).get(table, "").strip().split("\n")
 
 
-def foreign(sentence: str, page: Sequence[str], tongue: Language, chance: random.Random) -> Iterator[tuple[str, str]]:
+def _exchangeable(sentence: str, tongue: Language) -> list[tuple[int, int]]:
+    """Return the places of the names of a sentence; in Arabic those of its words that no list has."""
+    if tongue.dense:
+        return [found.span() for found in re.finditer(_TITLED[tongue.code], sentence)]
+    if tongue.code == "ar":
+        words = re.finditer(r"(?<!\w)[^\W\d_]{4,}(?!\w)", sentence)
+        return [one.span() for one in words if not tongue.is_function(one[0]) and one[0][0] not in "وفبلك"]
+    names = names_of(sentence, tongue)
+    return [(one.start, one.end) for one in names if (not one.first or len(one.words) > 1) and len(one.text) > 2]
+
+
+def _pairs_apart(sentence: str, spans: Sequence[tuple[int, int]], tongue: Language) -> list[list[tuple[int, int]]]:
+    """Return the pairs that are no items of one list, nor parts of one name."""
+    joins = "|".join(map(re.escape, tongue.conjunctions)) or "(?!)"
+    less = rf"[\W_]*(?:(?:{joins}|{'|'.join(map(re.escape, tongue.articles)) or '(?!)'})[\W_]*)*"
+    found = []
+    for one, two in itertools.combinations(spans, 2):
+        between = sentence[one[1] : two[0]]
+        apart = not re.fullmatch(less, between, re.IGNORECASE) and not re.search(r"[、،]", between)
+        if apart and (tongue.dense or len(between.split()) >= 2):
+            found.append([one, two])
+    return found
+
+
+def _replaced_once(sentence: str, old: str, new: str, edge: str) -> str | None:
+    found = re.search(rf"{edge}{re.escape(old)}{edge}", sentence, re.IGNORECASE)
+    if not found or found[0] == new:
+        return None
+    said = new.capitalize() if found[0][0].isupper() else new
+    return sentence[: found.start()] + said + sentence[found.end() :]
+
+
+def _swaps(tongue: Language) -> list[tuple[str, str, str]]:
+    """Return a language's replacements as kind, word, and other word, from its pack."""
+    by_kind: dict[tuple[str, str], list[str]] = {}
+    for phrase, marker in tongue.markers.items():
+        by_kind.setdefault((marker.family, marker.kind), []).append(phrase)
+    swaps = [
+        (family, old, by_kind[family, new][0])
+        for family, one, new in _FAMILIES
+        for old in by_kind.get((family, one), ())
+        if (family, new) in by_kind
+    ]
+    names = sorted(tongue.months.items(), key=lambda one: (one[1], -len(one[0])))
+    full = [name for at, (name, number) in enumerate(names) if not at or names[at - 1][1] != number]
+    swaps += [("month", one, full[at - 5]) for at, one in enumerate(full) if not tongue.dense]
+    for line in _lines(tongue.code, "contrasts"):
+        words = line.split()
+        kind = "weekday" if len(words) in {7, 8} else "contrast"
+        swaps += [(kind, one, words[at - 2]) for at, one in enumerate(words) if len(words) > 2]
+    words_for = {line.partition(":")[0]: line.partition(":")[2].split() for line in _lines(tongue.code, "units")}
+    for one, other in itertools.chain(_NEIGHBORS, map(reversed, _NEIGHBORS)):
+        left, right = words_for.get(one, []), words_for.get(other, [])
+        swaps += [("unit", word, right[min(at, len(right) - 1)]) for at, word in enumerate(left) if right]
+    for line in _lines(tongue.code, "opposites"):
+        left, _, right = (part.split() for part in line.partition("|"))
+        if left and right:
+            swaps += [("opposite", one, right[min(at, len(right) - 1)]) for at, one in enumerate(left)]
+            swaps += [("opposite", one, left[min(at, len(left) - 1)]) for at, one in enumerate(right)]
+    return [(kind, one.replace("_", " "), other.replace("_", " ")) for kind, one, other in swaps]
+
+
+_CUT = re.compile(r"[,，、،] ?")
+
+
+def _tail(sentence: str, others: Sequence[str], chance: random.Random) -> str | None:
+    """Return a sentence with the last part of one of another page behind its own."""
+    some = chance.sample(others, min(40, len(others)))
+    parts = [other[found[-1].end() :] for other in some if (found := list(_CUT.finditer(other)))]
+    dense = not sentence.isascii() and " " not in sentence[:-1]
+    parts = [part for part in parts if len(part) > 20 - 10 * dense and part[:20] not in sentence]
+    if not parts:
+        return None
+    return f"{sentence[:-1]}{'，' if dense else ', '}{chance.choice(parts)}"
+
+
+def foreign(
+    sentence: str, page: Sequence[str], tongue: Language, chance: random.Random, elsewhere: Sequence[str]
+) -> Iterator[tuple[str, str]]:
     """Yield the false sentences that can be made of one in another language, each with its kind.
 
     Args:
@@ -427,62 +541,56 @@ def foreign(sentence: str, page: Sequence[str], tongue: Language, chance: random
         page: The sentences of its page.
         tongue: The language; its pack has the words that count, weaken, and their opposites.
         chance: Decides.
+        elsewhere: Sentences of other pages.
     """
+    edge = "" if tongue.dense else r"\b"
     digits = list(re.finditer(r"(?<![\d.,/:-])\d{2,}(?![\d/:-])", sentence))
     if digits:
         at = chance.choice(digits)
         place = chance.randrange(len(at[0]))
         other = chance.choice([digit for digit in "123456789" if digit != at[0][place]])
         yield "number", sentence[: at.start() + place] + other + sentence[at.start() + place + 1 :]
-    mine = [name for name in names_of(sentence, tongue) if not name.first and len(name.text) > 3]
+    values = [(one.start(), one.end()) for one in re.finditer(r"(?<![\d.,/:-])\d+(?:[.,]\d+)*(?![\d/:-])", sentence)]
+    pairs = [
+        pair
+        for pair in itertools.combinations(values, 2)
+        if len(sentence[pair[0][1] : pair[1][0]]) > 4 - 2 * tongue.dense
+        and (len(sentence[slice(*pair[0])]) == 4) == (len(sentence[slice(*pair[1])]) == 4)
+    ]
+    if pairs and (changed := exchanged(sentence, chance.choice(pairs))):
+        yield "numbers swapped", changed
+    mine = _exchangeable(sentence, tongue)
+    apart = _pairs_apart(sentence, mine, tongue)
+    if apart and (changed := exchanged(sentence, chance.choice(apart))):
+        yield "words swapped" if tongue.code == "ar" else "names swapped", changed
     known = set(re.findall(r"\w+", sentence.lower()))
-    names = [name.text for one in page for name in names_of(one, tongue) if not name.first and len(name.text) > 3]
-    names = [name for name in names if known.isdisjoint(re.findall(r"\w+", name.lower()))]
-    if mine and names:
-        name = chance.choice(mine)
-        yield "name of the page", sentence[: name.start] + chance.choice(names) + sentence[name.end :]
+    names = [one[slice(*span)] for one in page for span in _exchangeable(one, tongue)]
+    names = [name for name in names if known.isdisjoint(re.findall(r"\w+", name.lower())) and name not in sentence]
+    if mine and names and tongue.code != "ar":
+        start, end = chance.choice(mine)
+        yield "name of the page", sentence[:start] + chance.choice(names) + sentence[end:]
     for form, instead in _NEGATED.get(tongue.code, ()):
         if (changed := re.sub(form, instead, sentence, count=1)) != sentence:
             yield "negation", changed
             break
-    edge = "" if tongue.dense else r"\b"
-    by_kind: dict[tuple[str, str], list[str]] = {}
-    for phrase, marker in tongue.markers.items():
-        by_kind.setdefault((marker.family, marker.kind), []).append(phrase)
-    pairs = [("quantifier", "all", "some"), ("quantifier", "many", "few"), ("quantifier", "most", "few"),
-             ("modal", "may", "must"),
-             ("quantifier", "some", "all"), ("quantifier", "few", "many"), ("modal", "must", "may"),
-             ("bound", "over", "under"),
-             ("degree", "more", "less"), ("degree", "less", "more")]  # fmt: skip
-    swaps = [
-        (family, old, by_kind[family, new][0])
-        for family, one, new in pairs
-        for old in by_kind.get((family, one), ())
-        if (family, new) in by_kind
-    ]
-    swaps += [
-        ("month", one, other)
-        for one in tongue.months
-        for other in list(tongue.months)[:24:5]
-        if tongue.months[one] != tongue.months[other]
-    ]
-    for left, right in _opposites(tongue.code):
-        swaps += [("opposite", one, right[0]) for one in left] + [("opposite", one, left[0]) for one in right]
+    swaps = _swaps(tongue)
     done: set[str] = set()
-    for family, old, new in chance.sample(swaps, len(swaps)):
-        if family in done or old not in sentence.casefold() or (tongue.dense and len(old) < 2):
+    for kind, old, new in chance.sample(swaps, len(swaps)):
+        least = 1 if kind in {"unit", "quantifier"} else 2
+        if kind in done or old.casefold() not in sentence.casefold() or (tongue.dense and len(old) < least):
             continue
-        found = re.search(rf"{edge}{re.escape(old)}{edge}", sentence, re.IGNORECASE)
-        if found and found[0] != new:
-            done.add(family)
-            yield (
-                family,
-                sentence[: found.start()]
-                + (new.capitalize() if found[0][0].isupper() else new)
-                + sentence[found.end() :],
-            )
+        behind = rf"(?<=\d ){edge}" if not tongue.dense else r"(?<=\d)"
+        changed = _replaced_once(sentence, old, new, edge) if kind != "unit" else None
+        if kind == "unit" and (found := re.search(rf"{behind}{re.escape(old)}{edge}", sentence)):
+            changed = sentence[: found.start()] + new + sentence[found.end() :]
+        if changed:
+            done.add(kind)
+            yield kind, changed
+    if (changed := _tail(sentence, elsewhere, chance)) is not None:
+        yield "clause added", changed
     if not tongue.dense:
-        spans = [one for one in re.finditer(r"(?<![\w'’-])[^\W\d_]{6,}(?![\w'’-])", sentence) if one[0][0].islower()]
+        spans = [one for one in re.finditer(r"(?<![\w'’-])[^\W\d_]{6,}(?![\w'’-])", sentence) if one[0][0].islower()
+                 or tongue.code == "ar"]  # fmt: skip
         pool = sorted(
             {word for one in page for word in re.findall(r"(?<![\w'’-])[^\W\d_]{6,}(?![\w'’-])", one)} - known
         )
@@ -491,3 +599,43 @@ def foreign(sentence: str, page: Sequence[str], tongue: Language, chance: random
             if alike and not tongue.is_function(match[0]):
                 yield "word of the page", sentence[: match.start()] + chance.choice(alike) + sentence[match.end() :]
                 break
+
+
+def foreign_true(
+    sentence: str, page: Sequence[str], tongue: Language, chance: random.Random
+) -> Iterator[tuple[str, str]]:
+    """Yield what is said otherwise of a sentence in another language, each with its kind."""
+    yield "true: verbatim", sentence
+    if tongue.code in _SOURCE:
+        yield "true: attributed", _SOURCE[tongue.code] + sentence
+    spelled = {word: int(value) for word, value in tongue.numbers.items() if 2 <= value <= 12 and len(word) > 2}
+    for word, value in spelled.items() if not tongue.dense else ():
+        if found := re.search(rf"(?<![\w-]){re.escape(word)}(?= [^\W\d_]{{3}})", sentence):
+            yield "true: in digits", f"{sentence[: found.start()]}{value}{sentence[found.end() :]}"
+            break
+    for line in _lines(tongue.code, "units"):
+        words = [word.replace("_", " ") for word in line.partition(":")[2].split()]
+        sign = line.partition(":")[0]
+        signs = {"km": "km", "kg": "kg", "%": "%", "cm": "cm", "mm": "mm", "m": "m", "g": "g"}
+        found = sign in signs and re.search(rf"(?<=\d) ?(?:{'|'.join(words)})(?!\w)", sentence)
+        if found and found[0].strip() != signs[sign]:
+            yield "true: unit abbreviated", f"{sentence[: found.start()]} {signs[sign]}{sentence[found.end() :]}"
+            break
+    if (changed := re.sub(r"(?<![\d.,])(\d{1,3})[. \u00a0](\d{3})(?![\d.,])", r"\1\2", sentence)) != sentence:
+        yield "true: digits joined", changed
+    if (changed := re.sub(r" ?[(（][^()（）]{3,60}[)）]", "", sentence)) != sentence and len(changed) > 20:
+        yield "true: without brackets", changed
+    after = page[page.index(sentence) + 1 :][:1] if sentence in page else ()
+    for other in after:
+        if len(sentence) + len(other) < 300:
+            yield "true: merged", f"{sentence[:-1]}{'；' if tongue.dense else '; '}{other}"
+    fronted = re.fullmatch(r"(.{15,}[^\W\d_]) ((?:en|in|em|в) \d{4}(?: году| год| г\.)?)[.]", sentence)
+    if fronted and tongue.code in {"fr", "es", "pt", "ru"} and "," not in fronted[1]:
+        first = fronted[1].split()[0]
+        lowered = first.lower() if tongue.is_function(first) else first
+        date = fronted[2][0].upper() + fronted[2][1:]
+        yield "true: fronted", f"{date}{',' if tongue.code != 'ru' else ''} {lowered}{fronted[1][len(first) :]}."
+    for date in dates_of(sentence)[:1]:
+        year, month, day = date.readings[0]
+        if len(date.readings) == 1 and year and month and day and not tongue.dense:
+            yield "true: date in digits", f"{sentence[: date.start]}{year}-{month:02}-{day:02}{sentence[date.end :]}"

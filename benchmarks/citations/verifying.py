@@ -14,6 +14,7 @@ of the pages, in their languages; FOLDER may then be `../shared/data/web_pages`,
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import re
 import statistics
@@ -23,7 +24,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.citations.further_rules import FALSE, TRUE, foreign
+from benchmarks.citations.further_rules import FALSE, TRUE, foreign, foreign_true
+from benchmarks.citations.handwritten import read_cases
 from benchmarks.citations.rewriting import mutate, names_exchanged, paraphrase
 from benchmarks.extraction.pages import read_pages, read_web_pages
 from groundwire.citations.verify import CitedPage, verify_answer
@@ -40,6 +42,8 @@ WRONG = (
 )  # fmt: skip
 TARGETS = {"verbatim": 0.05, "paraphrased": 0.10, "number": 0.95, "date": 0.95, "name": 0.95, "wrong source": 0.95}
 _EACH = 6  # sentences a page
+_VERDICTS = ("altered", "other", "supported")
+_JOINED = 6  # pages of the hand-written cases
 _CLEARLY = 4  # function words by which a page's language is known
 
 
@@ -151,38 +155,60 @@ def _joined_table(pages: Sequence[CitedPage], seed: int, number: int, show: str)
         print(f"{form}: false caught {caught} of {caught + missed}, true flagged {accused} of {accused + right_}")
 
 
-def _further_table(pages: Sequence[CitedPage], seed: int, show: str) -> None:
-    """Print how often sentences changed by the further rules are flagged, by language and rule."""
+def _further_table(pages: Sequence[CitedPage], seed: int, show: str, each: int = 2 * _EACH) -> None:
+    """Print how often sentences changed by the further rules are flagged and accused, by language and rule."""
     chance = random.Random(seed)
-    counts: Counter[tuple[str, str, bool]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
+    elsewhere: dict[str, list[str]] = {}  # sentences of pages before
     for page in pages:
         content = page.content or ""
         code, ahead = language_of(content)
         if code not in LANGUAGES or ahead < _CLEARLY:
             continue
         found = true_sentences(content, least=7 if code not in {"zh", "ja"} else 1)
-        for sentence in chance.sample(found, min(2 * _EACH, len(found))):
-            changed: Iterable[tuple[str, str | None]] = foreign(sentence, found, language(code), chance)
+        for sentence in chance.sample(found, min(each, len(found))):
+            tongue = language(code)
+            changed: Iterable[tuple[str, str | None]] = itertools.chain(
+                foreign(sentence, found, tongue, chance, elsewhere.get(code, ())),
+                foreign_true(sentence, found, tongue, chance),
+            )
             if code == "en":
                 changed = ((kind, rule(sentence, found, chance)) for kind, rule in {**FALSE, **TRUE}.items())
             for kind, said in changed:
-                if not said or said in content:
+                if not said or (said in content and kind != "true: verbatim"):
                     continue
                 findings = verify_answer(f"{said} [1]", [page]).findings
-                right = all(one.verdict == "supported" for one in findings)
-                counts[code, kind, right] += 1
-                if show == f"{kind}:{'missed' if right else 'suspected'}":
-                    print("-", said, "|", sentence, "|", [(one.verdict, one.disagreements) for one in findings])
-    for code, kind in dict.fromkeys((code, kind) for code, kind, _ in sorted(counts)):
-        flagged, passed = counts[code, kind, False], counts[code, kind, True]
-        print(f"{code} {kind:20} flagged {flagged:5} of {flagged + passed:5} {flagged / (flagged + passed):7.1%}")
-    for truth in (True, False):
-        for code in sorted({code for code, _, _ in counts}):
-            mine = {key: often for key, often in counts.items() if key[0] == code and (key[1] in TRUE) == truth}
-            flagged = sum(often for (_, _, right), often in mine.items() if not right)
-            if mine:
-                label = "true" if truth else "false"
-                print(f"{code} all {label}: flagged {flagged} of {sum(mine.values())}")
+                verdicts = {one.verdict for one in findings}
+                right = verdicts <= {"supported"}
+                counts[code, kind, "supported" if right else "altered" if "altered" in verdicts else "other"] += 1
+                shown = (f"{kind}:{'missed' if right else 'suspected'}", f"{code}:{'missed' if right else 'suspected'}")
+                if show in shown and right != kind.startswith("true"):
+                    print(
+                        "-", kind, "|", said, "|", sentence, "|", [(one.verdict, one.disagreements) for one in findings]
+                    )
+        elsewhere.setdefault(code, []).extend(found)
+    kinds = sorted({(code, kind) for code, kind, _ in counts})
+    rows = [(code, kind, {kind}) for code, kind in kinds]
+    for truth, code in itertools.product((True, False), sorted({code for code, _ in kinds})):
+        some = {kind for _, kind in kinds if kind.startswith("true") == truth}
+        rows.append((code, f"all {'true' if truth else 'false'}", some))
+    for code, label, some in rows:
+        altered, other, passed = (sum(counts[code, kind, verdict] for kind in some) for verdict in _VERDICTS)
+        if made := altered + other + passed:
+            share = (altered + other) / made
+            print(f"{code} {label:24} flagged {altered + other:5} of {made:5} {share:7.1%} (altered {altered})")
+
+
+def _written(folder: Path, part: str) -> Iterator[CitedPage]:
+    """Yield the pages of the hand-written cases in a folder and those in it, six of a language joined to one page."""
+    texts: dict[str, dict[str, None]] = {}
+    for place in (folder, *sorted(one for one in folder.iterdir() if one.is_dir())):
+        for case in read_cases(place):
+            if part == "all" or case.kept == (part == "kept"):
+                texts.setdefault(case.language, {}).update(dict.fromkeys(case.pages))
+    for found in map(list, texts.values()):
+        for at in range(0, len(found), _JOINED):
+            yield CitedPage(number=1, url="", content="\n\n".join(found[at : at + _JOINED]))
 
 
 def _exchanged_table(pages: Sequence[CitedPage], seed: int, show: str) -> None:
@@ -239,9 +265,14 @@ def main() -> None:
     parser.add_argument("--joined", type=int, default=0, help="judge pairs of answers over two pages instead")
     parser.add_argument("--further", action="store_true", help="apply the further rules instead")
     parser.add_argument("--exchanged", action="store_true", help="exchange any two names of a sentence instead")
+    parser.add_argument("--part", choices=("all", "tuned", "kept"), default="all", help="fold 0, or a half, is kept")
     arguments = parser.parse_args()
+    if list(arguments.data.glob("*.txt")):
+        _further_table(list(_written(arguments.data, arguments.part)), arguments.seed, arguments.show, 4 * _EACH)
+        return
     snippets = not any((arguments.data / name).exists() for name in ("truth.json", "truth.json.gz"))
     pages = list(read_web_pages(arguments.data) if snippets else read_pages(arguments.data))
+    pages = [page for page in pages if arguments.part == "all" or (page.fold == 0) == (arguments.part == "kept")]
     random.Random(arguments.seed).shuffle(pages)
     read = []
     spent = []
