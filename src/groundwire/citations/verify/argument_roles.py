@@ -1,7 +1,6 @@
 """Argument roles: whether names, numbers or words of a sentence have changed places in its passage.
 
-Two parts in reverse order are a change if exchanging them gives the order of the passage, unless one side is passive,
-uses the converse word (buy, sell), or the two are items of a list.
+Parts in reverse order are a change, unless one side is passive or has the converse word, or they are items of a list.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ __all__ = [
 _AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "но", "а"})
 _DEGREES: Final = frozenset({"more", "less", "over", "under"})
 _BEGINNING: Final = 4  # letters that a word has in common with its adjective
+_FEW: Final = 7  # words of a brief sentence without spaces
 _WITHIN: Final = 2  # other words between two things and the symmetric word that holds them
 _SAME_WORDS: Final = 0.9  # share of all words from which their order tells who does what, where names are not known
 
@@ -110,8 +110,8 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     at, there = [pairs[block.first] for block in blocks], (pairs[left.first], pairs[right.first])
     inverted = there[1] < there[0]
     names = aligned.claim[left.first].name
-    certain = names and all(page[place].name for place in there) and not aligned.tongue.dense
-    certain = certain and aligned.tongue.script != "arabic"  # any word may be a name
+    any_name = aligned.tongue.dense or aligned.tongue.script == "arabic"  # any word may be a name
+    certain = names and all(page[place].name for place in there) and not any_name
     mutual = any(token.key in aligned.tongue.symmetric for token in aligned.claim) if certain else True
     counts = all(aligned.claim[block.first].value is not None for block in (left, right))
     if counts or not (mutual or _is_even(aligned, left, right)):
@@ -126,11 +126,12 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     page_voice = _passive(aligned, page, first, second)
     other = (aligned.claim[at].keys[:1] != page[pairs[at]].keys[:1] for at in (left.first, right.first) if not names)
     home = sentence_at(page, first)
-    if second not in home or any(other):  # a synonym may govern otherwise
+    free = aligned.tongue.dense and len(aligned.to) > _FEW and aligned.strict_share < _SAME_WORDS  # in other words
+    if free or second not in home or any(other):  # a synonym may govern otherwise
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
-    arabic = aligned.tongue.script == "arabic"
+    arabic = any_name and not aligned.tongue.dense
     brief = min(len(left.places), len(right.places)) == 1
     if arabic and brief and aligned.strict_share < _SAME_WORDS:  # it may be any word
         return False

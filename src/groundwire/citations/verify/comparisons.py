@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close, sentence_at
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at
 from groundwire.citations.verify.argument_roles import alike, blocks_of, fold_text, joined, turned_degree
+from groundwire.citations.verify.dense_names import renamed
 from groundwire.citations.verify.entities import same_number, same_quantity
-from groundwire.citations.verify.language_packs import Language, Marker, dimension_of, fold
+from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Marker, dimension_of, fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
-from groundwire.citations.verify.word_order import carries, renamed
+from groundwire.citations.verify.word_order import carries
 
 __all__ = [
     "borne",
@@ -25,7 +28,6 @@ __all__ = [
     "measures",
     "of_other_unit",
     "other_time",
-    "overstated",
     "prices",
     "related",
     "turns_comparison",
@@ -36,6 +38,14 @@ _PHRASE: Final = 6  # tokens of a phrase before a cause
 _KNOWN: Final = 0.5  # share of the words of a cause from which the page has it in other words
 _SHOWN: Final = 4  # words of the passage that are shown
 _POUND: Final = frozenset({"pound", "gbp"})
+_TIMES: Final = 2  # tokens before a period that may count how often
+_SECONDS: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        unit: size * (1.0 if dimension == "time" else 365.25 * 86_400 / 12)
+        for unit, (dimension, size) in UNIT_BASES.items()
+        if dimension in {"time", "months"}
+    }
+)  # of each unit of time
 _CURRENCY: Final = 3  # letters of the code of a currency
 _SCOPE: Final = 5  # words after a "not" that it may deny
 
@@ -181,6 +191,10 @@ def _degree(tokens: Sequence[WordToken], at: int, tongue: Language) -> tuple[str
 def other_time(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield a unit of time without a number, if the passage has another one in its place: within an hour, a day."""
     claim, page, home = aligned.claim, aligned.page, home_of(aligned)
+    often, there_often = _rates(claim, aligned.tongue), _rates([page[at] for at in home], aligned.tongue)
+    if often and there_often and not any(math.isclose(*rates) for rates in itertools.product(often, there_often)):
+        yield Disagreement(kind="unit", claimed=next(iter(often.values())), stated=next(iter(there_often.values())))
+        return
     mine = _times(claim, range(len(claim)), aligned.tongue)
     theirs = _times(page, home or range(len(page)), aligned.tongue)
     units = {_time_of(page[one], aligned.tongue) for one in theirs}
@@ -189,6 +203,37 @@ def other_time(aligned: Alignment) -> Iterator[Disagreement]:
         if same and aligned.to[at] is None and _time_of(claim[at], aligned.tongue) not in units:
             yield Disagreement(kind="unit", claimed=claim[at].text, stated=page[place].text)
             return
+
+
+def _rates(tokens: Sequence[WordToken], tongue: Language) -> dict[float, str]:
+    """Return how many times a second something happens, with the words that say so: daily, twice a week."""
+    found: dict[float, str] = {}
+    for at, token in enumerate(tokens):
+        kind = tongue.rates.get(fold(token.text), "")
+        every = token.marker is not None and token.marker.kind == "all"
+        unit, last, steps = (kind if kind in UNIT_BASES else ""), at, 1.0
+        for place in range(len(tokens))[at + 1 : at + 3] if not unit and (every or kind == "each") else ():
+            value = tokens[place].value
+            if (unit := value.unit if isinstance(value, Number) else _time_of(tokens[place], tongue)) in _SECONDS:
+                last, steps = place, value.amount if isinstance(value, Number) else 1.0
+                break
+        times, begins = _count(tokens, at, tongue)
+        counted = times or any(isinstance(one.value, Number) for one in tokens[max(0, at - _TIMES - 1) : at])
+        if unit in _SECONDS and steps and (counted or kind != "each"):
+            found.setdefault((times or 1.0) / steps / _SECONDS[unit], joined(tokens[begins : last + 1], tongue.dense))
+    return found
+
+
+def _count(tokens: Sequence[WordToken], at: int, tongue: Language) -> tuple[float, int]:
+    """Return how many times something happens, by the words before a period, and the first of them: twice, 3 times."""
+    for place in range(at)[-_TIMES:]:
+        kind = tongue.rates.get(fold(tokens[place].text), "")
+        if kind.isdecimal():
+            return float(kind), place
+        value = tokens[place - 1].value if place else None
+        if kind == "times" and isinstance(value, Number):
+            return value.amount, place - 1
+    return 0.0, at
 
 
 def _times(tokens: Sequence[WordToken], places: range, tongue: Language) -> dict[int, int]:
@@ -286,8 +331,12 @@ def prices(aligned: Alignment, first: int, last: int) -> bool:
 
 
 def little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield words such as before and after that have changed places."""
+    """Yield words such as before and after that have changed places, and those with another ending: hermana."""
     claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
+    for at, place in aligned.pairs.items() if tongue.other_ending else ():
+        if frozenset((fold(claim[at].text), fold(page[place].text))) in tongue.other_ending:
+            yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[place].text)
+            return
     for at, token in enumerate(claim):
         form = tongue.normal_form(token.text) if token.kind == "function" else ""
         if to[at] is not None or form not in tongue.opposites:
@@ -333,50 +382,6 @@ def _denied(tokens: Sequence[WordToken], at: int) -> list[int]:
             break
         found.append(place)
     return found
-
-
-def overstated(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield what a sentence asserts or extends where the passage hedges, limits or counts a part.
-
-    "Has approved" where a decision is expected; "also" where the passage has "not"; nine where it is two of the nine.
-    """
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    for place, token in enumerate(page):  # two of the nine members, one of the lanes
-        if place in aligned.back or not (isinstance(token.value, Number) or fold_text(token) in tongue.vague):
-            continue
-        whole = next((at for at in range(len(page))[place + 1 : place + 4] if page[at].kind != "function"), place)
-        here = aligned.back.get(whole)
-        if here is None or tongue.partitive.isdisjoint(map(fold_text, page[place + 1 : whole])):
-            continue
-        before = claim[:here][-3:]
-        every = next((one for one in before if one.marker and one.marker.kind == "all"), None)
-        if every or (page[whole].value is not None and tongue.partitive.isdisjoint(map(fold_text, before))):
-            stated = joined(page[place : whole + 1], tongue.dense)
-            yield Disagreement(kind="quantifier", claimed=(every or claim[here]).text, stated=stated)
-            return
-    also = [token for at, token in enumerate(claim) if at not in aligned.pairs and fold_text(token) in tongue.additive]
-    guarded = not tongue.hedging.isdisjoint(map(fold_text, claim))
-    for place in home_of(aligned):
-        token, form = page[place], fold_text(page[place])
-        if place in aligned.back or not token.keys or not is_close(aligned, place):
-            continue
-        stated = joined(page[place : place + _SHOWN], tongue.dense)
-        denies = token.denies or token.key in tongue.denying
-        if also and (denies or form in tongue.limiting):
-            yield Disagreement(kind="negation", claimed=also[0].text, stated=stated)
-            return
-        if form in tongue.hedging and not guarded and (sure := _asserts(aligned, form)):
-            yield Disagreement(kind="modal", claimed=sure, stated=stated)
-            return
-
-
-def _asserts(aligned: Alignment, hedge: str) -> str:
-    """Return the word of a sentence that states as a fact what the passage hedges; empty if none does."""
-    if any(token.marker and token.marker.kind in {"may", "shall", "should"} for token in aligned.claim):
-        return ""
-    added = (token for at, token in enumerate(aligned.claim) if at not in aligned.pairs)
-    sure = aligned.tongue.certain - {hedge}
-    return next((token.text for token in added if fold_text(token) in sure), "")
 
 
 def equal_numbers(number: Number, others: Sequence[Number]) -> list[Number]:

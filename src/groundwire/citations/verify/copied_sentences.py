@@ -282,18 +282,19 @@ def _clauses(tokens: Sequence[WordToken], tongue: Language, *, elliptic: bool) -
             commas split clauses, too, where three words or more are on both sides.
     """
     starts = [0]
-    ends = {one.start: one.stop for one in stretches([token.breaks for token in tokens])}
+    ends = {at: one.stop for one in stretches([token.breaks for token in tokens]) for at in one}
     for place, token in enumerate(tokens[1:], start=1):
         small = token.kind == "function"
         joins = small and fold_text(token) in tongue.conjunctions
         counts = joins and _counts_apart(tokens, starts[-1], place)
         joins = joins and not elliptic
+        goes_on = joins and len(_words(tokens[place + 1 : ends[place]])) > 1
         if (
             (token.stops and not (len(tokens[place - 1].text) <= _TITLE and tokens[place - 1].text.istitle()))
             or (small and fold_text(token) in tongue.contrasting)
             or (elliptic and token.breaks and _is_long(tokens[starts[-1] : place], tokens[place : ends[place]]))
             or counts
-            or (joins and place + 1 < len(tokens) and tokens[place + 1].name)
+            or (joins and tokens[place + 1 : place + 2] and tokens[place + 1].name and goes_on)
         ):
             starts.append(place)
     return [tokens[slice(*span)] for span in itertools.pairwise([*starts, len(tokens)])]

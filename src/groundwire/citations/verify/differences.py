@@ -15,14 +15,12 @@ from groundwire.citations.verify.comparisons import (
     little_opposites,
     measures,
     other_time,
-    overstated,
     prices,
     related,
     turns_comparison,
 )
 from groundwire.citations.verify.copied_sentences import exchanged, mismatched, substituted
-from groundwire.citations.verify.language_packs import Marker
-from groundwire.citations.verify.quantities import Number
+from groundwire.citations.verify.modality import other_duty, overstated, said_by
 from groundwire.citations.verify.report import Disagreement, Kind
 from groundwire.citations.verify.word_order import apart, beside, excludes, reordered, turned
 
@@ -55,7 +53,6 @@ _DROPPED: Final[Mapping[str, AbstractSet[str]]] = {
     "quantifier": {"few", "half"},
     "modal": {"may", "must"},
 }
-_SHARES: Final = (("most", 50.0, 100.0), ("half", 45.0, 55.0), ("few", 0.0, 20.0))  # percent
 
 
 def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
@@ -80,6 +77,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     yield from () if swapped else _astray(aligned)
     converse = not swapped and turns_comparison(aligned)
     replaced = [*little_opposites(aligned), *_replaced(aligned, near, converse=converse)] or list(other_time(aligned))
+    replaced = replaced or ([] if marked or made_up(aligned) else list(other_duty(aligned)))
     yield from replaced
     told = replaced or any(one.claimed and one.stated for one in marked)
     if not swapped and not told and (place := substituted(aligned)):
@@ -119,7 +117,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             stated = (page[rival].marker or marker).kind
             kinds = {marker.kind, stated}
             barred = marker.kind == "may" and any(one.denies for one in claim[max(0, at - _DENIED) : at + _DENIED + 1])
-            may_not = barred and not any(page[place].denies for place in home)
+            may_not = barred and (aligned.tongue.code != "de" or not any(page[place].denies for place in home))
             nearly = kinds in _NEARLY or ("beyond" in kinds and "only" not in kinds)
             weaker = (marker.kind, stated) == ("shall", "must")
             if nearly or weaker or (may_not and "must" in kinds):  # may not without a ticket, must have one
@@ -135,7 +133,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         negation, modal = (marker.family == one for one in ("negation", "modal"))
         if (negation and excludes(aligned)) or (modal and not (aligned.copies and not made_up(aligned))):
             continue
-        spared = (marker.kind == "must" and denies) or _said_by(aligned, marker)
+        spared = (marker.kind == "must" and denies) or said_by(aligned, marker)
         told = marker.kind in _TOLD.get(marker.family, ()) and not spared and aligned.literal_share >= _MARKED
         if marker.kind == "all" and (unit := each_time(aligned, at)) is not None:
             other = next((page[place].text for place in unit), "")
@@ -152,23 +150,12 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         same = [at for at, one in enumerate(claim) if one.marker and one.marker.family == marker.family]
         if any(at not in aligned.pairs or marker.family != "negation" for at in same):
             continue
-        if _said_by(aligned, marker, of_page=True) or (marker.family == "modal" and not aligned.copies):
+        negation, modal = (marker.family == one for one in ("negation", "modal"))
+        if said_by(aligned, marker, of_page=True) or (modal and not aligned.copies) or (negation and excludes(aligned)):
             continue
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=joined(page[place : place + 4], False))
-
-
-def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bool:
-    """Return whether the other side says it otherwise: can be, is allowed to be; most, 61 percent."""
-    other = aligned.claim if of_page else aligned.page
-    if marker.kind == "may" and any(token.marker and token.marker.kind == "under" for token in other):  # up to
-        return True
-    shares = [one.value.amount for one in other if isinstance(one.value, Number) and one.value.unit == "%"]
-    words = aligned.tongue.modal_words.get(marker.kind, frozenset()) if marker.family == "modal" else frozenset()
-    said = (aligned.tongue.normal_form(token.text) in words for token in other)
-    spans = ((low, high) for kind, low, high in _SHARES if kind == marker.kind)
-    return any(low < share < high for low, high in spans for share in shares) or any(said)
 
 
 def _belongs(aligned: Alignment, place: int) -> bool:

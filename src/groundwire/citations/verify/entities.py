@@ -18,13 +18,13 @@ __all__ = [
     "Date",
     "Denial",
     "Name",
-    "abbreviates",
     "comparable",
     "dates_of",
     "denied",
     "exchanged_counts",
     "is_derived",
     "is_like",
+    "is_vague",
     "is_year",
     "names_of",
     "same_date",
@@ -76,6 +76,7 @@ _SCOPE: Final = 80  # characters after a negation in which its scope is searched
 _WORD: Final = r"[^\W\d_]+(?:['’.-][^\W\d_]+)*"
 _WORDS: Final = re.compile(rf"{_WORD}|\d[\d.,]*")
 _BREAK: Final = re.compile(r"[.!?:;,()\"“”«»\[\]|/\n–—•]")
+_PAUSES: Final = frozenset(";:؛")
 _NO_MORE: Final = re.compile(r"\s+(?:more than|less than|fewer than|later than|earlier than)\b", re.IGNORECASE)
 _CLAUSE_ENDS: Final = re.compile(r"[^\W\d_].*?(?P<end>[,;:،؛]\s|\s[–—]\s)")
 
@@ -136,7 +137,7 @@ def denied(text: str, tongue: Language | None = None) -> list[Denial]:
     for negation in tongue.negation.finditer(fold(text)):
         if not negation["denies"] or _NO_MORE.match(text, negation.end()):
             continue
-        scope = text[negation.end() : negation.end() + _SCOPE]
+        scope = "" if text[negation.end() :][:1] in _PAUSES else text[negation.end() : negation.end() + _SCOPE]
         ends = _CLAUSE_ENDS.search(scope)
         near = words_of(scope[: ends.start("end")] if ends else scope, tongue)
         before = words_of(text[: negation.start()][-_SCOPE // 2 :], tongue)
@@ -211,24 +212,6 @@ def same_date(claimed: Date, stated: Date) -> bool:
     )
 
 
-def abbreviates(short: str, long: str) -> bool:
-    """Return whether one name is the usual abbreviation of another: US, WHO."""
-    if not short.replace(".", "").isupper():
-        return long.replace(".", "").isupper() and abbreviates(long, short)
-    letters, words = short.replace(".", "").casefold(), long.split()
-    known = _SHORT_FORMS.get(letters)
-    return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
-
-
-_SHORT_FORMS: Final[Mapping[str, str]] = {
-    "us": "united states",
-    "usa": "united states",
-    "uk": "united kingdom",
-    "eu": "european union",
-    "un": "united nations",
-}
-
-
 def is_derived(
     number: Number, figures: tuple[Sequence[Number], ...], dates: Sequence[Date], words: Sequence[str], tongue: Language
 ) -> bool:
@@ -247,7 +230,7 @@ def is_derived(
     if (value == 1 and number.unit in units) or any(same_quantity(number, replace(_ONE, unit=one)) for one in units):
         return True  # a year
     if not is_year(number) and number.unit not in _YEARS:
-        return _is_share(number, told, stated) or _is_sum(number, stated)
+        return _is_share(number, told, stated) or _is_sum(number, told, stated)
     years = {other.amount for other in near if is_year(other)}
     years |= {float(year) for date in dates for year, _, _ in date.readings if year}
     if not is_year(number):
@@ -278,7 +261,7 @@ def _is_share(number: Number, told: Sequence[Number], stated: Sequence[Number]) 
     return any(0 < one < two and abs(one / two - share) < _CLOSE for one, two in parts for share in shares)
 
 
-def _is_sum(number: Number, stated: Sequence[Number]) -> bool:
+def _is_sum(number: Number, told: Sequence[Number], stated: Sequence[Number]) -> bool:
     """Return whether a number is the sum or the difference of two others: 58 and 13 million, an hour and 40 minutes."""
     dimension, base = UNIT_BASES.get(number.unit, ("", 1.0))
     if not number.unit:
@@ -296,9 +279,11 @@ def _is_sum(number: Number, stated: Sequence[Number]) -> bool:
         span = number.amount * _DAYS[number.unit]
         if any(last - first in {span, span - 1} for first in days for last in days):
             return True
+    said = [one.amount * base for one in told]
     return any(
         math.isclose(abs(total), value)
         for one, two in itertools.combinations(terms[:_TERMS], 2)
+        if (one in said) == (two in said)  # else the other end of a range
         for total in (one + two, one - two)
     )
 
@@ -311,6 +296,11 @@ def comparable(one: Number, other: Number) -> bool:
     if not other.unit:
         return one.unit not in {"%", "usd", "eur", "gbp"} and high <= _ALIKE * low
     return one.unit == other.unit or "" != dimension_of(one.unit) == dimension_of(other.unit)
+
+
+def is_vague(number: Number) -> bool:
+    """Return whether a number is a figure of speech: one of, two sides."""
+    return number.amount == 1 and (number.text.isalpha() or dimension_of(number.unit) in {"time", "months"})
 
 
 def is_year(number: Number) -> bool:

@@ -16,19 +16,19 @@ from groundwire.citations.verify.differences import reworded
 from groundwire.citations.verify.entities import (
     Date,
     Name,
-    abbreviates,
     comparable,
     dates_of,
     denied,
     exchanged_counts,
     is_derived,
     is_like,
+    is_vague,
     is_year,
     names_of,
     same_date,
     same_number,
 )
-from groundwire.citations.verify.language_packs import Language, dimension_of, fold, language
+from groundwire.citations.verify.language_packs import Language, abbreviates, fold, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.report import Disagreement
@@ -131,6 +131,8 @@ def disagreements(claim: Claim, passage: IndexedPassage, aligned: Alignment, *, 
 def is_evident(one: Disagreement, aligned: Alignment) -> bool:
     """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
     words = map(aligned.tongue.normal_form, (one.claimed, one.stated))
+    if not one.stated and one.kind in {"quantifier", "modal"}:  # the page may say so otherwise
+        return False
     if not one.stated or (one.kind == "word" and not aligned.tongue.exclude(*words)):
         return aligned.copies or one.kind == "quote"
     return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
@@ -215,7 +217,7 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage, *, cop
             continue
         if is_derived(number, (claim.numbers, stated, near.numbers), near.dates, words, claim.language):
             continue
-        if _is_vague(number) or _is_part(number, passage.text, claim.language):
+        if is_vague(number) or _is_part(number, passage.text, claim.language):
             continue
         free = copied or not _is_elsewhere(number, passage, context)
         rivals = (other for other in left if free and (copied or _is_rival(number, other, passage)))
@@ -236,11 +238,6 @@ def _is_rival(number: Number, other: Number, passage: IndexedPassage) -> bool:
     )
     whole = number.unit == other.unit == "%" and number.amount + other.amount == 100.0
     return comparable(number, other) and not whole and not scored
-
-
-def _is_vague(number: Number) -> bool:
-    """Return whether a number is a figure of speech: one of, two sides."""
-    return number.amount == 1 and (number.text.isalpha() or dimension_of(number.unit) in {"time", "months"})
 
 
 def _is_part(number: Number, text: str, tongue: Language) -> bool:
@@ -280,7 +277,10 @@ def _names(
         and (not name.first or len(name.words) > 1 or page.is_name(name.words[0], name.text))
     ]
     for name in claim.names:
+        if any(date.start <= name.start < date.end for date in claim.dates):
+            continue
         lost = [word for word in name.words if len(word) > 1 and not any(is_like(word, other) for other in here)]
+        lost = [word for word in lost if here.isdisjoint(tongue.groups.get(word, ()))]  # Dr., Doctor
         instead = ""
         places = [name.start + word.start() for word in CONTENT_WORD.finditer(name.text)]
         if not lost or measures.issuperset(fold(name.text).split()) or found.issuperset(places):
@@ -385,7 +385,8 @@ def _replaces(other: Name, name: Name, claimed: set[str]) -> bool:
 
 
 def _bare_words(text: str, tongue: Language) -> set[str]:
-    return {tongue.normal_form(word) for word in CONTENT_WORD.findall(text)}
+    words = [tongue.normal_form(word) for word in CONTENT_WORD.findall(text)]
+    return {key for word in words for key in (word, *tongue.groups.get(word, ()))}
 
 
 def _closest(claim: Claim, passage: IndexedPassage) -> tuple[str, float]:

@@ -1,14 +1,15 @@
 """Language data: number words, units, months, negation, quantifiers, antonyms, synonyms.
 
-Each language is a data file in `languages/`, loaded when a text in that language is first compared.
+Each language is a data file in `languages/`, loaded when a text in that language is first compared; `shared.toml` has
+the units and the languages of which little is known.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -22,12 +23,12 @@ __all__ = [
     "VOWEL_MARKS",
     "Language",
     "Marker",
+    "abbreviates",
     "dimension_of",
     "fold",
     "language",
-    "language_of",
     "months_of_all",
-    "script_of",
+    "text_of",
 ]
 
 # Scripts without spaces between words are compared by pairs of characters.
@@ -42,16 +43,10 @@ VOWEL_MARKS: Final = MappingProxyType(dict.fromkeys(range(0x64B, 0x653)))
 LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
 """The languages that have a pack."""
 
-_SCRIPTS: Final = re.compile(
-    r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<cyrillic>[\u0400-\u052f]+)"
-    r"|(?P<hebrew>[\u0590-\u05ff]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<indic>[\u0900-\u0dff]+)"
-    r"|(?P<thai>[\u0e00-\u0e7f]+)|(?P<kana>[\u3040-\u30ff]+)|(?P<han>[\u3400-\u9fff]+)|(?P<hangul>[\uac00-\ud7af]+)"
-)
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_LITTLE: Final = ("it", "nl")  # those in the shared file
 _ENDINGS: Final = (("ies", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
 _SHORTEST: Final = 3  # characters of a word without its ending
 _SPELLED_OTHERWISE: Final = str.maketrans("أإآٱىةß", "اااايهs")
-_SAMPLE: Final = 4_000  # characters used to detect a text's language
 
 
 class Marker(NamedTuple):
@@ -174,6 +169,13 @@ class Language:
             {kind: self._normal(data.get(of, "").split()) for kind, of in (("may", "permitting"), ("must", "obliging"))}
         )
         """Words that say what a modal verb does: it is allowed, it is required."""
+        self.duties: Mapping[str, str] = MappingProxyType(dict(_valued(data, "duties")))
+        """The phrases that require, allow or forbid: `must`, `may`, `must not`, `need not`."""
+        edge = "" if self.dense else r"\b"
+        self.duty: re.Pattern[str] = re.compile(f"{edge}(?:{_any_of(self.duties)}){edge}")
+        self.rates: Mapping[str, str] = MappingProxyType(dict(_valued(data, "rates")))
+        """The words that say how often: a unit of time, a count, `times` behind one, and `each` before a unit."""
+        self.until: frozenset[str] = self._folded(data, "until")
         self.joiner: str = fold(data.get("joiner", ""))
         named = enumerate(map(str.split, data.get("months", ())), start=1)
         self.months: Mapping[str, int] = MappingProxyType(
@@ -186,6 +188,13 @@ class Language:
         self.fractions: Mapping[str, float] = _numbers(data, "fractions")
         self.units: Mapping[str, str] = MappingProxyType(dict(_SIGNS) | dict(_valued(data, "units")))
         self.opposites: Mapping[str, frozenset[str]] = self._pairs(data, "opposites")
+        self.other_ending: frozenset[frozenset[str]] = frozenset(
+            frozenset(map(fold, (one, other)))
+            for left, _, right in (line.partition("|") for line in _lines(data, "opposites"))
+            for one, other in itertools.product(left.split(), right.split())
+            if self.normal_form(one) == self.normal_form(other)
+        )
+        """Opposites with one normal form: hermano, hermana."""
         self.converse: Mapping[str, frozenset[str]] = self._pairs(data, "converse")
         self.contrasts: Mapping[str, tuple[str, ...]] = self._groups(_lines(data, "contrasts"), "c")
         self.groups: Mapping[str, tuple[str, ...]] = self._groups(
@@ -219,7 +228,7 @@ class Language:
             frozenset().union(
                 self.function_words, self.markers, self.groups, self.contrasts, self.opposites, self.converse,
                 self.pronouns, self.generic, self.attribution, self.units, self.agent, self.passive,
-                self.denying, self.hedging, self.certain, self.additive, self.limiting, self.partitive,
+                self.denying, self.rates, self.hedging, self.certain, self.additive, self.limiting, self.partitive,
             )
             if self.dense
             else frozenset()
@@ -328,8 +337,16 @@ class Language:
         return word != other and not set(self.contrasts.get(word, ())).isdisjoint(self.contrasts.get(other, ()))
 
 
+def text_of(code: str) -> str:
+    """Return the data of a language as TOML."""
+    name = "shared" if code in _LITTLE else code
+    text = files(__package__).joinpath("languages", f"{name}.toml").read_text("utf-8")
+    own = text.rpartition(f"\n[{code}]\n")[2].partition("\n# ")[0] if code in _LITTLE else text
+    return own.replace(f"[{code}.", "[")
+
+
 def _shared() -> tuple[Mapping[str, tuple[str, float]], Mapping[str, str]]:
-    data = tomllib.loads(files(__package__).joinpath("units.toml").read_text("utf-8"))
+    data = tomllib.loads(text_of("shared"))
     bases = {unit: (str(dimension), float(factor)) for unit, (dimension, factor) in data["base"].items()}
     return MappingProxyType(bases), MappingProxyType(
         {sign: unit for unit, signs in data["signs"].items() for sign in signs.split()}
@@ -348,20 +365,7 @@ def dimension_of(unit: str) -> str:
 def language(code: str) -> Language:
     """Return a language by its code; English if it has no pack."""
     known = code if code in LANGUAGES else "en"
-    text = files(__package__).joinpath("languages", f"{known}.toml").read_text("utf-8")
-    return Language(known, tomllib.loads(text))
-
-
-@lru_cache(maxsize=1)
-def _telling() -> Mapping[str, tuple[str, ...]]:
-    telling: dict[str, list[str]] = {}
-    for code in LANGUAGES:
-        text = files(__package__).joinpath("languages", f"{code}.toml").read_text("utf-8")
-        if 'script = "latin"' in text:
-            words = " ".join(re.findall(r'^(?:telling|function) = "([^"]*)"', text, re.MULTILINE))
-            for word in filter(lambda one: len(one) > 1, dict.fromkeys(words.split())):
-                telling.setdefault(word, []).append(code)
-    return MappingProxyType({word: tuple(codes) for word, codes in telling.items()})
+    return Language(known, tomllib.loads(text_of(known)))
 
 
 @lru_cache(maxsize=1)
@@ -369,32 +373,26 @@ def months_of_all() -> Mapping[str, int]:
     """Return the month names of all languages, with their numbers: they are few, and a page may mix languages."""
     months: dict[str, int] = {}
     for code in LANGUAGES:
-        text = files(__package__).joinpath("languages", f"{code}.toml").read_text("utf-8")
+        text = text_of(code)
         found = re.search(r"^months = .*$", text, re.MULTILINE)
         for number, names in enumerate(tomllib.loads(found[0])["months"] if found else [], start=1):
             months.update({name.replace("_", " "): number for name in names.split() if name not in months})
     return MappingProxyType(months)
 
 
-def script_of(text: str) -> str:
-    """Return the script of most letters of a text."""
-    counts: Counter[str] = Counter()
-    for found in _SCRIPTS.finditer(text[: _SAMPLE // 4]):
-        counts[found.lastgroup or ""] += len(found[0])
-    if counts["kana"] and counts["han"] and counts["kana"] * 20 > counts["han"]:
-        return "kana"
-    return counts.most_common(1)[0][0] if counts else ""
+def abbreviates(short: str, long: str) -> bool:
+    """Return whether one name is the usual abbreviation of another: US, WHO."""
+    if not short.replace(".", "").isupper():
+        return long.replace(".", "").isupper() and abbreviates(long, short)
+    letters, words = short.replace(".", "").casefold(), long.split()
+    known = _SHORT_FORMS.get(letters)
+    return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
 
 
-def language_of(text: str) -> tuple[str, int]:
-    """Return the code of a text's language and its lead over the next; `""` if it cannot be detected."""
-    script = script_of(text)
-    if script != "latin":
-        return {"cyrillic": "ru", "han": "zh", "kana": "ja", "arabic": "ar"}.get(script, script), _SAMPLE
-    telling = _telling()
-    counts: Counter[str] = Counter()
-    for word, often in Counter(_WORD.findall(text[:_SAMPLE].lower())).items():
-        for code in telling.get(word, ()):
-            counts[code] += often
-    first, second, *_ = [*counts.most_common(2), ("", 0), ("", 0)]
-    return first[0], first[1] - second[1]
+_SHORT_FORMS: Final[Mapping[str, str]] = {
+    "us": "united states",
+    "usa": "united states",
+    "uk": "united kingdom",
+    "eu": "european union",
+    "un": "united nations",
+}

@@ -1,7 +1,6 @@
 """An index of a page for finding the passage that a sentence is based on.
 
-The page is processed lazily: the words of a sentence are looked up in its text, and only blocks with several of them
-are split into sentences.
+The words of a sentence are looked up in the page's text, and only blocks with several of them are split.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from groundwire.citations.verify.entities import Date, dates_of
-from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, fold, language, language_of, script_of
+from groundwire.citations.verify.language_detection import language_of, script_of
+from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, fold, language
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,

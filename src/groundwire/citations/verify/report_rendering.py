@@ -52,10 +52,11 @@ _COLORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
 def explained(finding: Finding, sentence: CitedSentence, index: PageIndex | None) -> Finding:
     """Add the positions of differences, the confidence and the reason to a finding.
 
-    A sentence that the page may well state is not called altered for a negation or an antonym alone.
+    A sentence that the page may well state in other words is not called altered.
     """
-    doubtful = all(one.kind in _DOUBTFUL for one in finding.disagreements) and 0.0 < finding.confidence < _SURE
-    if finding.verdict == "altered" and doubtful:
+    known = index is not None and index.may_say(sentence.plain)  # else only figures are compared
+    doubtful = known and all(one.kind not in _CERTAIN for one in finding.disagreements)
+    if doubtful and finding.verdict == "altered" and 0.0 < finding.confidence < _SURE:
         finding = replace(finding, verdict="not_found")
     differ = tuple(_with_places(one, finding, sentence, index) for one in finding.disagreements)
     finding = replace(finding, disagreements=differ)
@@ -96,8 +97,8 @@ def _find(words: str, text: str) -> TextSpan | None:
     return TextSpan(*found.span()) if found and found[0] else None
 
 
-_DOUBTFUL: Final = frozenset({"negation", "opposite"})  # differences that another wording may explain
-_SURE: Final = 0.7  # confidence from which these contradict a sentence
+_CERTAIN: Final = frozenset({"date", "unit", "quote", "entailment"})  # differences that always accuse a sentence
+_SURE: Final = 0.85  # confidence from which others do
 _OWN_WORDS: Final = 0.6  # share of its tokens that are the page's, below which a sentence is in other words
 _LITTLE: Final = 0.3  # share of a sentence's words, by weight
 _BRIEF: Final = 4  # words of a sentence

@@ -69,6 +69,9 @@ _END: Final = re.compile(
 )
 _MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］)){1,50}")
 _DAY: Final = re.compile(r"(?<!\d)\d{1,2}\.$")
+_COUNTED: Final = re.compile(
+    r"(?<!\bI )\b(?:d(?:e[rmns]|ie|as)|[aio]m|ins|zu[mr]|vom|beim|(?:ihr|sein|jed)e[mnrs]?)\s\d+\.$"
+)
 _MONTH: Final = re.compile(r"\s+([^\W\d_]+)")
 _NEXT: Final = re.compile(r"\s*[\"'“‘«(\[*_]*([^\s])")
 _ABBREVIATION: Final = re.compile(
@@ -146,6 +149,8 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
     character = following[1]
     if character.islower():
         return False
+    if not marked and _COUNTED.search(text, max(0, dot - 12), dot + 1):
+        return False  # im 21. Jahrhundert
     if _DAY.search(text, dot - 2, dot + 1) and (month := _MONTH.match(text, after, end)):
         return month[1].lower() not in months_of_all()  # 31. März
     return marked or not _ABBREVIATION.search(text, dot - 12, dot + 1)

@@ -18,7 +18,7 @@ from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import JOINS, spelled_words, squeezed, words_of
 
-__all__ = ["apart", "beside", "carries", "excludes", "loose_end", "renamed", "reordered", "spliced", "turned"]
+__all__ = ["apart", "beside", "carries", "excludes", "loose_end", "reordered", "spliced", "turned"]
 
 _SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
 _STEM: Final = 5  # letters that two forms of a verb have in common
@@ -240,28 +240,10 @@ def _are_list(aligned: Alignment, one: int, two: int) -> bool:
     return any(fold_text(token) in aligned.tongue.conjunctions for token in aligned.claim[one + 1 : two])
 
 
-def renamed(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield a name of which one character is another one, in a script without spaces."""
-    claim, page, to = aligned.claim, aligned.page, aligned.to
-    if not aligned.tongue.dense or aligned.share < _SAME:
-        return
-    for at in range(2, len(claim)):
-        before = to[at - 1]
-        if before is None or to[at - 2] != before - 1 or to[at] is not None or not _ends_name(claim, at):
-            continue
-        if before + 1 not in aligned.back and _ends_name(page, before + 1):
-            claimed, stated = claim[at - 2 : at + 1], page[before - 1 : before + 2]
-            yield Disagreement(kind="name", claimed=joined(claimed, True), stated=joined(stated, True))
-
-
-def _ends_name(tokens: Sequence[WordToken], at: int) -> bool:
-    """Return whether an unknown character follows another one, and none follows it."""
-    run = [token.name and not token.breaks for token in tokens[at - 1 : at + 2]]
-    return run[:2] == [True, True] and run[2:] != [True]
-
-
 def excludes(aligned: Alignment) -> bool:
-    """Return whether a sentence denies what the passage limits: no show without music, not on Sundays."""
+    """Return whether one side denies what the other limits or delays: no show without music, not until May."""
+    if _delays(aligned):
+        return True
     home = home_of(aligned) or range(len(aligned.page))
     page = [aligned.page[at] for at in home]
     limits = {token.marker.kind for token in page if token.marker} & {"all", "only"}
@@ -274,6 +256,19 @@ def excludes(aligned: Alignment) -> bool:
     )
     barred = "only" in limits and len(denials) == 1 and _permits(aligned, denials[0])
     return (twice or barred) and limits.isdisjoint(said) and not any(token.denies for token in page)
+
+
+def _delays(aligned: Alignment) -> bool:
+    """Return whether a denial on one side, and only there, only says when something began: not until May."""
+    until = aligned.tongue.until
+    for tokens, others in ((aligned.claim, aligned.page), (aligned.page, aligned.claim)):
+        denials = [at for at, token in enumerate(tokens) if token.denies]
+        if len(denials) == 1 and not any(token.denies for token in others):
+            behind = {fold_text(token) for token in tokens[denials[0] + 1 : denials[0] + 1 + _NEAR]}
+            earlier = until | aligned.tongue.earlier
+            if not until.isdisjoint(behind) and earlier.isdisjoint(map(fold_text, others)):
+                return True
+    return False
 
 
 def _permits(aligned: Alignment, at: int) -> bool:

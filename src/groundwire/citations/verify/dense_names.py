@@ -1,0 +1,69 @@
+"""Names in scripts without spaces, where nothing but its place tells that some characters are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Final
+
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, stretches
+from groundwire.citations.verify.argument_roles import joined
+from groundwire.citations.verify.report import Disagreement
+
+__all__ = ["renamed"]
+
+_SAME: Final = 0.8  # share of the words of a sentence from which the last character of a name may be another one
+_COPIED: Final = 0.6  # share of its words that are the page's in the same order
+_COPY: Final = 4  # such words
+_LONGEST: Final = 100  # words of a sentence that is compared word for word
+_NAME: Final = 10  # words of a name, where an unknown character is one
+_UNKNOWN: Final = 2  # characters that no list has
+
+
+def renamed(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield characters that replace others in a sentence of the page, in a script without spaces.
+
+    Two or more unknown characters are a name or a word that no list has; of a name, the last one alone may be another.
+    """
+    claim, page, to = aligned.claim, aligned.page, aligned.to
+    if not aligned.tongue.dense:
+        return
+    home = home_of(aligned) or max(stretches([token.stops for token in page]), key=len)
+    if ends := _overwritten(claim, page[home.start : home.stop]):
+        first, last, start, stop = ends
+        sides = claim[first:last], page[home.start + start : home.start + stop]
+        yield Disagreement(kind="name", claimed=joined(sides[0], True), stated=joined(sides[1], True))
+        return
+    for at in range(2, len(claim)) if aligned.share >= _SAME else ():
+        before = to[at - 1]
+        if before is None or to[at - 2] != before - 1 or to[at] is not None or not _ends_name(claim, at):
+            continue
+        if before + 1 not in aligned.back and _ends_name(page, before + 1):
+            claimed, stated = claim[at - 2 : at + 1], page[before - 1 : before + 2]
+            yield Disagreement(kind="name", claimed=joined(claimed, True), stated=joined(stated, True))
+
+
+def _overwritten(claim: Sequence[WordToken], page: Sequence[WordToken]) -> tuple[int, int, int, int] | None:
+    """Return the only part of a sentence that is not the page's, and what the page has there, if both may be names."""
+    mine, theirs = [token.text for token in claim], [token.text for token in page]
+    if len(mine) > _LONGEST or len(theirs) > _LONGEST:
+        return None
+    matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
+    spans = [one[1:] for one in matcher.get_opcodes() if one[0] != "equal"]
+    spans = [one for one in spans if one[0] < one[1] or 0 < one[2] < one[3] < len(theirs)]  # the page may say more
+    if not spans:
+        return None
+    first, last, start, stop = spans[0][0], spans[-1][1], spans[0][2], spans[-1][3]
+    rest = len(mine) - (last - first)
+    if rest < max(_COPY, _COPIED * len(mine)) or last - first > _NAME or stop - start > _NAME:
+        return None
+    sides = claim[first:last], page[start:stop]
+    unknown = [sum(len(token.text) for token in side if token.name) for side in sides]
+    plain = all(token.kind != "marker" for side in sides for token in side)
+    return (first, last, start, stop) if plain and min(unknown) >= _UNKNOWN else None
+
+
+def _ends_name(tokens: Sequence[WordToken], at: int) -> bool:
+    """Return whether an unknown character follows another one, and none follows it."""
+    run = [token.name and not token.breaks for token in tokens[at - 1 : at + 2]]
+    return run[:2] == [True, True] and run[2:] != [True]
