@@ -106,7 +106,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "argument_roles",
             "comparisons",
             "copied_sentences",
-            "dense_names",
+            "displaced_names",
             "differences",
             "entities",
             "facts",

@@ -6,7 +6,7 @@
 True sentences are taken from the pages of the extraction set as our reader gives them, said otherwise by rule, and made
 wrong by rule, by a seeded generator; each is an answer of one sentence with one mark. A wrong sentence is caught when
 its verdict is anything but `supported`, a right one is suspected when it is. `--joined 50` judges 50 true and 50 false
-answers that join a sentence each of two pages. `--further` applies the rules of `further_rules.py` to other sentences
+answers that join a sentence each of two or three pages, in each language. `--further` applies the rules of `further_rules.py` to other sentences
 of the pages, in their languages; FOLDER may then be `../shared/data/web_pages`, whose pages are in several.
 `--exchanged` exchanges any two names of a sentence, unless only names, commas and conjunctions are between them.
 """
@@ -44,6 +44,8 @@ WRONG = (
 TARGETS = {"verbatim": 0.05, "paraphrased": 0.10, "number": 0.95, "date": 0.95, "name": 0.95, "wrong source": 0.95}
 _EACH = 6  # sentences a page
 _VERDICTS = ("altered", "other", "supported")
+_TRIES = 20  # kinds of changes tried with a sentence
+_LEAST = {"zh": 10, "ja": 12}  # characters of a sentence that is joined with others
 _JOINED = 6  # pages of the hand-written cases
 _CLEARLY = 4  # function words by which a page's language is known
 
@@ -107,53 +109,83 @@ def cases(contents: list[str], seed: int) -> Iterator[Case]:
 
 
 JOINS = (
-    "{one} [1], and {two} [2].",
-    "{one}, and {two} [1][2].",
-    "{one} [1], while {two} [2].",
-    "{one} [1]; {two} [2].",
+    "{one} [1],{and_} {two} [2]{stop}",
+    "{one},{and_} {two} [1][2]{stop}",
+    "{one} [1]; {two} [2]{stop}",
+    "{one},{and_} {two} [1][2][3]{stop}",
+    "{one} [1], {two} [2],{and_} {three} [3]{stop}",
 )
+_AND = {"en": "and", "de": "und", "fr": "et", "es": "y", "pt": "e", "ru": "и", "it": "e", "nl": "en", "ar": "و"}
 
 
-def joined(contents: list[str], seed: int, number: int) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    """Yield answers joined of a sentence each of two pages, as kind, answer, and the pages.
+def joined(contents: list[str], seed: int, number: int) -> Iterator[tuple[str, str, str, tuple[int, ...]]]:
+    """Yield answers joined of a sentence each of two or three pages: the language, the kind, the answer, and the pages.
 
-    Each pair gives a true answer, half of them in other words, and one of which one part is made wrong.
+    Each choice gives a true answer, in English half of them in other words, and one of which one part is made wrong.
+    Of `[1][2][3]`, the third page says nothing of it.
     """
     chance = random.Random(seed)
-    taken = {at: found for at, content in enumerate(contents) if (found := true_sentences(content))}
-    everything = [sentence for found in taken.values() for sentence in found]
-    names = [name.text for one in everything for name in names_of(one) if not name.first and len(name.text) > 2]
-    for place in range(number):
-        pages = chance.sample(sorted(taken), 2)
-        said = [chance.choice(taken[page]) for page in pages]
-        told = [paraphrase(one, chance) or one for one in said] if place % 2 else said
-        wrong = None
-        while wrong is None:
-            kind, at = chance.choice([one for one in WRONG if one != "wrong source"]), chance.randrange(2)
-            wrong = mutate(said[at], kind, names, everything, chance)
-            wrong = None if wrong and any(wrong in contents[page] for page in pages) else wrong
-        for label, (one, two) in (("true", told), (kind, [*told[:at], wrong, *told[at + 1 :]])):
-            first = two.split(maxsplit=1)[0]
-            two = two[0].lower() + two[1:] if first in {"The", "A", "An", "In", "It", "This", "These"} else two
-            parts = {"one": one.rstrip(".!"), "two": two.rstrip(".!")}
-            yield label, JOINS[place % len(JOINS)].format(**parts), (pages[0], pages[1])
+    by_code: dict[str, dict[int, list[str]]] = {}
+    for at, content in enumerate(contents):
+        code, ahead = language_of(content)
+        found = true_sentences(content, least=7 if code not in {"zh", "ja"} else 1)
+        found = [one for one in found if len(one) >= _LEAST.get(code, 0)]
+        if found and code in LANGUAGES and ahead >= _CLEARLY:
+            by_code.setdefault(code, {})[at] = found
+    for code, taken in by_code.items():
+        tongue = language(code)
+        everything = [sentence for found in taken.values() for sentence in found]
+        names = [name.text for one in everything for name in names_of(one) if not name.first and len(name.text) > 2]
+        for place in range(number if len(taken) > 2 else 0):
+            pages = chance.sample(sorted(taken), 3)
+            said = [chance.choice(taken[page]) for page in pages]
+            told = [paraphrase(one, chance) or one for one in said] if place % 2 and code == "en" else said
+            form = JOINS[place % len(JOINS)]
+            wrong, at, kind = None, chance.randrange(3 if "three" in form else 2), ""
+            for _ in range(_TRIES):
+                if code == "en":
+                    kind = chance.choice([one for one in WRONG if one != "wrong source"])
+                    wrong = mutate(said[at], kind, names, everything, chance)
+                else:
+                    ways = list(foreign(said[at], taken[pages[at]], tongue, chance, everything))
+                    kind, wrong = chance.choice(ways) if ways else ("", None)
+                if wrong and not any(wrong in contents[page] for page in pages):
+                    break
+                wrong = None
+            for label, parts in (("true", told), (kind, [*told[:at], wrong or "", *told[at + 1 :]])):
+                if not all(parts):
+                    continue
+                bare = [part.rstrip(".!。！") for part in parts]
+                first = [one.split(maxsplit=1)[0] for one in bare]
+                small = [one if at and tongue.is_function(one.lower()) else "" for at, one in enumerate(first)]
+                bare = [one[0].lower() + one[1:] if of else one for one, of in zip(bare, small, strict=True)]
+                and_, stop = f" {_AND[code]}" if code in _AND else "", "。" if tongue.dense else "."
+                fields = dict(zip(("one", "two", "three"), bare, strict=True))
+                yield code, label, form.format(**fields, and_=and_, stop=stop), tuple(pages)
 
 
 def _joined_table(pages: Sequence[CitedPage], seed: int, number: int, show: str) -> None:
-    """Print how often answers over two pages are judged wrongly, by the form in which they cite them."""
-    counts: Counter[tuple[str, bool, bool]] = Counter()
-    for kind, answer, (one, two) in joined([page.content or "" for page in pages], seed, number):
-        report = verify_answer(answer, [replace(pages[one], number=1), replace(pages[two], number=2)])
-        right = all(finding.verdict in {"supported", "no_claim"} for finding in report.findings)
-        form = "A and B [1][2]" if "[1][2]" in answer else "A [1], B [2]"
-        counts[form, kind == "true", right] += 1
+    """Print how often answers over several pages are judged wrongly, by language and the form in which they cite."""
+    counts: Counter[tuple[str, str, bool, str]] = Counter()
+    for code, kind, answer, of in joined([page.content or "" for page in pages], seed, number):
+        cited = [replace(pages[one], number=at) for at, one in enumerate(of, start=1)]
+        report = verify_answer(answer, cited)
+        verdicts = {finding.verdict for finding in report.findings}
+        right = verdicts <= {"supported", "no_claim"}
+        form = " ".join(re.findall(r"(?:\[\d\])+", answer))
+        if form == "[1][2][3]" and kind == "true" and right:
+            right = all(finding.unsupporting == (3,) for finding in report.findings)
+        verdict = "supported" if right else "altered" if "altered" in verdicts else "other"
+        counts[code, form, kind == "true", verdict] += 1
         if show == ("joined:suspected" if kind == "true" else "joined:missed") and right != (kind == "true"):
             found = [(one.verdict, one.share, one.disagreements, one.notes) for one in report.findings]
             print("-", kind, "|", answer, "|", found)
-    for form in sorted({form for form, _, _ in counts}):
-        caught, missed = counts[form, False, False], counts[form, False, True]
-        accused, right_ = counts[form, True, False], counts[form, True, True]
-        print(f"{form}: false caught {caught} of {caught + missed}, true flagged {accused} of {accused + right_}")
+    for code, form in sorted({(code, form) for code, form, _, _ in counts}):
+        lines = []
+        for truth in (False, True):
+            altered, other, passed = (counts[code, form, truth, verdict] for verdict in _VERDICTS)
+            lines.append(f"{altered + other} of {altered + other + passed} (altered {altered})")
+        print(f"{code} {form:14} false flagged {lines[0]}, true flagged {lines[1]}")
 
 
 def _further_table(pages: Sequence[CitedPage], seed: int, show: str, each: int = 2 * _EACH) -> None:
@@ -269,6 +301,10 @@ def main() -> None:
     parser.add_argument("--part", choices=("all", "tuned", "kept"), default="all", help="fold 0, or a half, is kept")
     arguments = parser.parse_args()
     if list(arguments.data.glob("*.txt")):
+        if arguments.joined:
+            written = list(_written(arguments.data, arguments.part))
+            _joined_table(written, arguments.seed, arguments.joined, arguments.show)
+            return
         _further_table(list(_written(arguments.data, arguments.part)), arguments.seed, arguments.show, 4 * _EACH)
         return
     snippets = not any((arguments.data / name).exists() for name in ("truth.json", "truth.json.gz"))

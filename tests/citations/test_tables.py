@@ -33,7 +33,7 @@ from groundwire.citations.verify.comparisons import (
     turns_comparison,
 )
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
-from groundwire.citations.verify.dense_names import renamed
+from groundwire.citations.verify.displaced_names import renamed
 from groundwire.citations.verify.differences import made_up, reworded
 from groundwire.citations.verify.entities import (
     comparable,

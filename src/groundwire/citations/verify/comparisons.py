@@ -11,7 +11,7 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at
 from groundwire.citations.verify.argument_roles import alike, blocks_of, fold_text, joined, turned_degree
-from groundwire.citations.verify.dense_names import renamed
+from groundwire.citations.verify.displaced_names import renamed
 from groundwire.citations.verify.entities import same_number, same_quantity
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Marker, dimension_of, fold
 from groundwire.citations.verify.quantities import Number

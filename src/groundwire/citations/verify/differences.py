@@ -20,6 +20,7 @@ from groundwire.citations.verify.comparisons import (
     turns_comparison,
 )
 from groundwire.citations.verify.copied_sentences import exchanged, mismatched, substituted
+from groundwire.citations.verify.displaced_names import crossed
 from groundwire.citations.verify.modality import other_duty, overstated, said_by
 from groundwire.citations.verify.report import Disagreement, Kind
 from groundwire.citations.verify.word_order import apart, beside, excludes, reordered, turned
@@ -65,6 +66,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     if aligned.share < 0.3:
         return
     swapped = exchanged(aligned) or list(roles(aligned)) or list(mismatched(aligned)) or list(reordered(aligned))
+    swapped = swapped or list(crossed(aligned))
     if borne(aligned):
         swapped = []
     yield from (one for one in swapped if one.claimed != one.stated)

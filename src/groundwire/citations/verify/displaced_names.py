@@ -1,23 +1,66 @@
-"""Names in scripts without spaces, where nothing but its place tells that some characters are one."""
+"""Names where the page has others: in scripts without spaces, by their place, and those of two clauses exchanged."""
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, stretches
-from groundwire.citations.verify.argument_roles import joined
+from groundwire.citations.verify.argument_roles import fold_text, joined
+from groundwire.citations.verify.language_packs import Language
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["renamed"]
+__all__ = ["crossed", "renamed"]
 
 _SAME: Final = 0.8  # share of the words of a sentence from which the last character of a name may be another one
 _COPIED: Final = 0.6  # share of its words that are the page's in the same order
 _COPY: Final = 4  # such words
 _LONGEST: Final = 100  # words of a sentence that is compared word for word
+_CLAUSES: Final = 6  # clauses of a sentence that are compared
 _NAME: Final = 10  # words of a name, where an unknown character is one
 _UNKNOWN: Final = 2  # characters that no list has
+
+
+def crossed(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield two clauses of which each has a part of one clause of the passage and a part of the other.
+
+    Tanaka drew it, and Sato built it: Sato drew it, and Tanaka built it. What both clauses of the passage have tells
+    nothing. Other scripts have capitals, so that their names are known.
+    """
+    if not aligned.tongue.dense:
+        return
+    mine, theirs = _clauses(aligned.claim, aligned.tongue), _clauses(aligned.page, aligned.tongue)
+    where = {at: number for number, clause in enumerate(theirs) for at in clause}
+    often = Counter(token.key for clause in theirs for token in {aligned.page[at] for at in clause})
+    told: list[dict[int, list[int]]] = []  # for each clause, its words by the clause of the passage that they are in
+    for clause in mine[:_CLAUSES]:
+        places: dict[int, list[int]] = {}
+        for at in clause:
+            there = aligned.pairs.get(at)
+            token = aligned.claim[at]
+            if there is not None and token.kind in {"word", "number"} and often[aligned.page[there].key] < 2:
+                places.setdefault(where[there], []).append(at)
+        told.append(places)
+    for one, other in itertools.combinations(range(len(told)), 2):
+        for first, second in itertools.combinations(sorted(told[one].keys() & told[other].keys()), 2):
+            parts = [told[clause][home] for clause in (one, other) for home in (first, second)]
+            few = min(sum(len(aligned.claim[at].text) for at in part) for part in parts)
+            if few >= _UNKNOWN:
+                claimed, stated = ([*parts[0], *parts[1]], [*parts[0], *parts[2]])
+                yield Disagreement(
+                    kind="order",
+                    claimed=joined([aligned.claim[at] for at in sorted(claimed)], True),
+                    stated=joined([aligned.page[aligned.pairs[at]] for at in stated], True),
+                )
+                return
+
+
+def _clauses(tokens: Sequence[WordToken], tongue: Language) -> list[range]:
+    """Return the clauses of a text: what is between commas and conjunctions."""
+    return stretches([token.breaks or fold_text(token) in tongue.conjunctions for token in tokens])
 
 
 def renamed(aligned: Alignment) -> Iterator[Disagreement]:
