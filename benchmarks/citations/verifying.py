@@ -6,8 +6,9 @@
 True sentences are taken from the pages of the extraction set as our reader gives them, said otherwise by rule, and made
 wrong by rule, by a seeded generator; each is an answer of one sentence with one mark. A wrong sentence is caught when
 its verdict is anything but `supported`, a right one is suspected when it is. `--joined 50` judges 50 true and 50 false
-answers that join a sentence each of two or three pages, in each language. `--further` applies the rules of `further_rules.py` to other sentences
-of the pages, in their languages; FOLDER may then be `../shared/data/web_pages`, whose pages are in several.
+answers that join a sentence each of two or three pages, in each language. `--further` applies the rules of
+`further_rules.py` to other sentences of the pages, in their languages; FOLDER may then be `../shared/data/web_pages`,
+whose pages are in several, or the folder of the hand-written cases, of whose pages six of a language are joined to one.
 `--exchanged` exchanges any two names of a sentence, unless only names, commas and conjunctions are between them.
 """
 
@@ -141,13 +142,14 @@ def joined(contents: list[str], seed: int, number: int) -> Iterator[tuple[str, s
             said = [chance.choice(taken[page]) for page in pages]
             told = [paraphrase(one, chance) or one for one in said] if place % 2 and code == "en" else said
             form = JOINS[place % len(JOINS)]
+            others = [one for page, found in taken.items() if page not in pages for one in found]
             wrong, at, kind = None, chance.randrange(3 if "three" in form else 2), ""
             for _ in range(_TRIES):
                 if code == "en":
                     kind = chance.choice([one for one in WRONG if one != "wrong source"])
                     wrong = mutate(said[at], kind, names, everything, chance)
                 else:
-                    ways = list(foreign(said[at], taken[pages[at]], tongue, chance, everything))
+                    ways = list(foreign(said[at], taken[pages[at]], tongue, chance, others))
                     kind, wrong = chance.choice(ways) if ways else ("", None)
                 if wrong and not any(wrong in contents[page] for page in pages):
                     break
