@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from groundwire.reading.text.sanitize import clean_text, hygiene_warnings, strip_invisible
+from groundwire.reading.text.sanitize import clean_text, hygiene_warnings, strip_controls, strip_invisible
 
 
 @pytest.mark.req("B11")
@@ -157,3 +157,25 @@ def test_nothing_unseen_is_overlooked_when_it_stands_alone() -> None:
     for code in (*range(0x80, 0xD800), *range(0xE000, 0x10000), *range(0x1BC00, 0x1D200), *range(0xE0000, 0xE1000)):
         text = f"a{chr(code)}b{chr(code) * 6}"
         assert strip_invisible(text)[0] == strip_invisible("\u200b" + text)[0], hex(code)
+
+
+@pytest.mark.req("B11")
+def test_every_control_goes_and_everything_else_stays() -> None:
+    for code in range(0x11000):
+        char = chr(code)
+        stripped = strip_controls(f"a{char}b")
+        if char in "\r\x0b\x0c\x85\u2028\u2029":
+            assert stripped in {"a\nb", "ab"}, hex(code)
+        elif unicodedata.category(char) in {"Cc", "Cs"} and char not in "\t\n":
+            assert char not in stripped, hex(code)
+        elif 0xFDD0 <= code <= 0xFDEF or code in {0xFFFE, 0xFFFF}:
+            assert stripped == "ab", hex(code)
+        else:
+            assert stripped == f"a{char}b", hex(code)
+
+
+@pytest.mark.req("B11")
+@given(st.text(st.sampled_from("a\t\n\x00\x1b[31m]0;\x07\\\x85\x9b\xa0é\u2028\ufffe\ud800\U0001f600")))
+def test_what_is_stripped_does_not_depend_on_what_else_is_there(text: str) -> None:
+    """A surrogate at the end, which goes itself, has every character looked at."""
+    assert strip_controls(text + "\n") == strip_controls(text + "\n\udfff")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from groundwire.reading.css.longhands import is_told, longhands
+from groundwire.reading.css.longhands import NARROW, is_told, longhands
 from groundwire.reading.css.values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
 
 __all__ = ["in_container", "is_supported", "on_screen"]
@@ -22,7 +22,7 @@ _Judge = Callable[[str], bool | None]
 _SPACE: Final = re.compile(r"\s+")
 _WORD: Final = re.compile(r"\s*(and|or|not)(?=[\s(])")
 _TYPE: Final = re.compile(r"(?:(not|only)\s+)?(?!not\b|only\b)([a-z-]+)(?:\s+and\s+|$)")
-_FEATURE: Final = re.compile(r"([a-z-]+)\s*(?::\s*(.*))?")
+_FEATURE: Final = re.compile(r"([a-z0-9-]+)\s*(?::\s*(.*))?")
 _RANGE: Final = re.compile(
     r"(?:([\w.+/-]+)\s*([<>]=?)\s*)?((?:device-)?(?:width|height|inline-size|block-size)|aspect-ratio|resolution|color)"
     r"\s*(?:([<>]=?|=)\s*([\w.+/-]+))?"
@@ -42,9 +42,25 @@ _TRUE_OF_A_DESKTOP: Final = frozenset(
         ("pointer", ""), ("color", ""), ("width", ""), ("height", ""), ("scripting", "enabled"), ("scripting", ""),
         ("update", "fast"), ("grid", "0"), ("display-mode", "browser"), ("prefers-contrast", "no-preference"),
         ("forced-colors", "none"), ("overflow-block", "scroll"), ("color-gamut", "srgb"), ("dynamic-range", "standard"),
-        ("monochrome", "0"),
+        ("monochrome", "0"), ("prefers-reduced-transparency", "no-preference"), ("overflow-inline", "scroll"),
+        ("color-index", "0"), ("-webkit-transform-3d", ""), ("prefers-reduced-data", "no-preference"),
+        ("video-color-gamut", "srgb"), ("nav-controls", ""),
     }
 )  # fmt: skip
+
+
+_STEM_NAMES: Final = """
+    accent align all alignment anchor animation app appearance aspect backdrop backface background baseline block border
+    bottom box break caption caret clear clip color column columns contain container content corner counter cursor cx cy
+    d direction display dominant dynamic empty field fill filter flex float flood font forced gap grid hanging height
+    hyphen hyphens image initial inline inset interactivity interpolate isolation justify left letter lighting line list
+    margin marker mask math max min mix object offset opacity order orphans outline overflow overlay overscroll padding
+    page paint perspective place pointer position print quotes r reading resize right rotate row ruby rx ry scale scroll
+    scrollbar shape size speak src stop stroke tab table text timeline top touch transform transition translate unicode
+    user vector vertical view visibility white widows width will word writing x y z zoom
+"""
+_STEMS: Final = frozenset(_STEM_NAMES.split())
+"""The first words of the names of CSS properties."""
 
 
 def on_screen(query: str) -> bool:
@@ -208,4 +224,6 @@ def _supports(text: str) -> bool | None:
         return True
     if name.startswith(_OTHERS) or value.startswith(_OTHERS):
         return False
-    return bool(longhands(name, value)) if is_told(name) else True
+    if is_told(name) and name not in NARROW:
+        return bool(longhands(name, value))
+    return name.removeprefix("-webkit-").partition("-")[0] in _STEMS

@@ -13,14 +13,23 @@ from typing import Final
 
 from turbohtml import Element
 
+from groundwire.reading.css.colors import Color, legacy_color
 from groundwire.reading.css.longhands import is_told, longhands
-from groundwire.reading.css.parser import UNLAYERED, Declaration
+from groundwire.reading.css.parser import REVERSED, UNLAYERED, Declaration
 
-__all__ = ["Styles"]
+__all__ = ["Styles", "declare_attributes", "is_computed"]
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _MAX_VALUE: Final = 500  # characters, after `var()`
 _VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
+_ATTR: Final = re.compile(r"attr\(\s*([\w-]+)\s*((?:type\([^()]*\)|%|[\w-]+)?)\s*(?:,([^()]*))?\)")
+_ENV: Final = re.compile(r"env\(([\w\s-]+)(?:,([^()]*))?\)")
+_IF: Final = re.compile(r"(?<![\w-])if\(((?:[^()]|\([^()]*\))*)\)")
+_COMPUTED: Final = ("var(", "attr(", "env(", "if(")
+_ANIMATED: Final = (
+    "animation", "animation-name", "animation-fill-mode", "animation-iteration-count", "animation-direction",
+)  # fmt: skip
+_BLACK: Final = Color(0.0, 0.0, 0.0, 1.0)
 _UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
 
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
@@ -35,10 +44,14 @@ class Styles:
     """The longhands of the elements that have any.
 
     Attributes:
-        keyframes: The properties of the last frame of each animation.
+        keyframes: The properties of the frames that animations end with; see `Sheet`.
+        initial: The initial values of registered custom properties.
         incomplete: Whether there are external styles that were not loaded.
         classes: The classes with rules in the available sheets.
         named: The classes of the page's elements.
+        aligned: Whether a rule centers text or aligns it to the right.
+        reacts: Whether a rule may open a box when the mouse or the keyboard is used.
+        blank: The ids of SVG's clip paths, masks and filters that leave nothing of an element, in lower case.
         added: The longhands of an element's generated box (`::before`), if it has a background.
     """
 
@@ -48,7 +61,10 @@ class Styles:
         self.keyframes = keyframes
         self.incomplete = incomplete
         self.classes: set[str] = set()
+        self.initial: Mapping[str, str] = {}
         self.named = named
+        self.reacts = self.aligned = False
+        self.blank: frozenset[str] = frozenset()
         self.added: dict[Element, dict[str, str]] = {}
         self._rows: list[list[_Row]] = []
         self._numbers: dict[Element, int] = {}
@@ -70,7 +86,7 @@ class Styles:
         return None if self._shared(number) is None else number
 
     def get(self, element: Element) -> Mapping[str, str]:
-        """Return an element's longhands, with custom properties resolved."""
+        """Return an element's longhands after its animations, with custom properties resolved."""
         number = self._numbers.get(element)
         if number is None:
             return _NOTHING
@@ -79,11 +95,11 @@ class Styles:
             return shared
         style: dict[str, str] = {}
         for name, value in _in_force(self._merge(number)):
-            if "var(" not in value:
+            if not is_computed(value):
                 style[name] = value
             elif not name.startswith("--"):
                 style.update(longhands(name, self._resolve(element, value)))
-        return style
+        return self._animated(style)
 
     def declare(
         self,
@@ -120,7 +136,7 @@ class Styles:
         for name, value, important in declared:
             if name == "all":
                 rows = [row for row in rows if row[0].startswith("--") or row[1][0][0] > important]
-            later = name.startswith("--") or ("var(" in value and is_told(name))
+            later = name.startswith("--") or (is_computed(value) and is_told(name))
             pairs = ((name, value),) if later else longhands(name, value)
             priority = (important, inline, -layer if important else layer, specificity, number)
             rows += [(longhand, (priority, part)) for longhand, part in pairs]
@@ -157,24 +173,61 @@ class Styles:
         """Return the longhands of a sequence of sources; None if custom properties are involved."""
         if number not in self._plain:
             style = dict(_in_force(self._merge(number)))
-            found = any("var(" in value and not name.startswith("--") for name, value in style.items())
-            plain = {name: value for name, value in style.items() if "var(" not in value}
-            self._plain[number] = None if found else plain
+            found = any(is_computed(value) and not name.startswith("--") for name, value in style.items())
+            plain = {name: value for name, value in style.items() if not is_computed(value)}
+            self._plain[number] = None if found else self._animated(plain)
         return self._plain[number]
 
+    def _animated(self, style: dict[str, str]) -> dict[str, str]:
+        """Return a style after its animation has ended."""
+        if "animation" not in style and "animation-name" not in style:
+            return style
+        words = " ".join(style.get(name, "") for name in _ANIMATED).replace(",", " ").split()
+        if not {"forwards", "both", "infinite"} & set(words):
+            return style
+        names = {name.lower(): frame for name, frame in self.keyframes.items()}
+        turned = REVERSED if "reverse" in words or "alternate-reverse" in words else ""
+        for word in words:
+            if (frame := names.get(word + turned)) is not None:
+                ended = [pair for name, value in frame.items() for pair in longhands(name, value)]
+                return {**style, **dict(ended)}
+        if self.incomplete and words != ["none"]:
+            return {name: value for name, value in style.items() if name not in {"opacity", "visibility", "transform"}}
+        return style
+
     def _resolve(self, element: Element, value: str) -> str:
+        said = value
         for _ in range(8):
-            if "var(" not in value or len(value) > _MAX_VALUE:
+            if not is_computed(value) or len(value) > _MAX_VALUE:
                 break
             value = _VAR.sub(lambda match: self._property(element, match[1]) or (match[2] or "").strip(), value)
-        return "" if "var(" in value else value.lower()
+            value = _ATTR.sub(lambda match: _attribute(element, match), value)
+            value = _ENV.sub(lambda match: "0px" if "safe-area" in match[1] else (match[2] or "").strip(), value)
+            value = _IF.sub(lambda match: self._chosen(element, match[1]), value)
+        else:
+            value = _VAR.sub(lambda match: (match[2] or "").strip(), said)  # of a cycle, the fallback is what counts
+        return "" if is_computed(value) else value.lower()
+
+    def _chosen(self, element: Element, inside: str) -> str:
+        """Return the first value of `if()` whose condition holds."""
+        for branch in inside.split(";"):
+            condition, _, value = branch.rpartition("):")
+            if not condition:
+                value = branch.partition(":")[2] if branch.strip().startswith("else") else ""
+            name, _, asked = condition.strip().partition("(")
+            wanted, _, required = asked.partition(":")
+            said = self._property(element, wanted.strip()) if name == "style" else ""
+            holds = bool(said) and required.strip() in {"", said}
+            if not condition or holds:
+                return value.strip()
+        return ""
 
     def _property(self, element: Element, name: str) -> str:
         """Resolve a custom property of an element; linear, since no path is visited twice."""
         known = self._custom.setdefault(name, {})
         path: list[Element] = []
         node: object = element
-        value = ""
+        value = self.initial.get(name, "")
         while isinstance(node, Element):
             if (said := known.get(node)) is not None:
                 value = said
@@ -183,14 +236,29 @@ class Styles:
             if (number := self._numbers.get(node)) and (entry := self._merge(number).get(name)) is not None:
                 value = entry[1]
                 if value == "initial":
-                    value = ""
+                    value = self.initial.get(name, "")
                     break
                 if value not in _UNSET:
                     break
-                value = ""
+                value = self.initial.get(name, "")
             node = node.parent
         known.update(dict.fromkeys(path, value))
         return value
+
+
+def is_computed(value: str) -> bool:
+    """Return whether a value depends on an element's custom properties or attributes."""
+    return "(" in value and any(call in value for call in _COMPUTED)
+
+
+def _attribute(element: Element, match: re.Match[str]) -> str:
+    """Return what stands for `attr()`; without a type it is a string, which no property of ours takes."""
+    kind, value = match[2].strip(), element.attr(match[1])
+    if not kind or kind in {"string", "raw-string"}:
+        return "''"
+    if value is None:
+        return (match[3] or "").strip()
+    return value.strip() + ("" if kind.startswith("type(") or kind == "number" else kind)
 
 
 def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
@@ -199,3 +267,37 @@ def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
     for name, (priority, value) in merged.items():
         if reset is None or priority >= reset[0]:
             yield name, value
+
+
+def declare_attributes(elements: Iterable[Element], styles: Styles) -> None:
+    """Declare the colors of attributes: `bgcolor`, `<font color>` and the like.
+
+    Args:
+        elements: Those with such an attribute, and any others.
+        styles: The styles to declare them in.
+    """
+    for element in elements:
+        _declare_attributes(element, styles)
+
+
+def _declare_attributes(element: Element, styles: Styles) -> None:
+    if element.tag == "body" and (value := element.attr("link")) and legacy_color(value) is not None:
+        links = element.select("a[href]:not([style*=color])")
+        styles.declare(links, (Declaration("color", _in_hex(value), important=False),), layer=-1)
+    pairs = (
+        {"bgcolor": "background-color", "text": "color"} if element.tag == "body" else {"bgcolor": "background-color"}
+    )
+    if element.tag == "font":
+        pairs = {"color": "color"}
+    for attribute, name in pairs.items():
+        value = (element.attr(attribute) or "").strip().lower()
+        if legacy_color(value) is not None:
+            styles.declare((element,), (Declaration(name, _in_hex(value), important=False),), layer=-1)
+    if element.attr("background"):
+        styles.declare((element,), (Declaration("background-image", "image", important=False),), layer=-1)
+
+
+def _in_hex(value: str) -> str:
+    """Return a legacy color in the form that style sheets have."""
+    shade = legacy_color(value) or _BLACK
+    return "#" + "".join(f"{round((part or 0.0) * 255):02x}" for part in shade[:3])

@@ -9,30 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from colorsys import hls_to_rgb
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from groundwire.reading.css.values import arguments, comma_parts, ratio
 
-__all__ = [
-    "Color",
-    "Triple",
-    "alike",
-    "blend",
-    "color",
-    "from_hsl",
-    "from_hwb",
-    "from_lab",
-    "from_linear",
-    "from_oklab",
-    "from_p3",
-    "from_xyz",
-    "gradient_colors",
-    "legacy_color",
-    "polar",
-]
+__all__ = ["Color", "alike", "altered", "blend", "color", "gradient_colors", "legacy_color", "mixed"]
 
 Triple = tuple[float, float, float]
 _Matrix = tuple[Triple, Triple, Triple]
@@ -127,6 +111,8 @@ _HUE: Final = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
 _DEGREES: Final[Mapping[str, float]] = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
 _SYSTEM: Final[Mapping[str, str]] = {
     "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
+    "background": "light-dark(#fff,#121212)", "highlighttext": "light-dark(#fff,#000)",
+    "selecteditemtext": "#fff",
     "canvastext": "light-dark(#000,#fff)", "windowtext": "light-dark(#000,#fff)", "fieldtext": "light-dark(#000,#fff)",
 }  # fmt: skip
 _TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![a-z-])[a-z-]++\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]++")
@@ -244,6 +230,45 @@ def alike(one: Color, other: Color) -> bool:
 def blend(front: Color, back: Color) -> Color:
     """Blend a color over an opaque one."""
     return _mix(front, back, front.alpha)._replace(alpha=1.0)
+
+
+def altered(shade: Color, filters: str) -> Color:
+    """Return an opaque color after the color functions of `filter` (Filter Effects 1, section 7)."""
+    red, green, blue, alpha = shade
+    if red is None or green is None or blue is None:
+        return shade
+    parts = [red, green, blue]
+    for name, inside in _FILTER.findall(filters):
+        share = 1.0 if not inside.strip() else ratio(inside.strip())
+        if share is None:
+            return Color(None, None, None, alpha)
+        by = _FILTERS[name]
+        parts = [min(max(by(part, share), 0.0), 1.0) for part in parts]
+    return Color(parts[0], parts[1], parts[2], alpha)
+
+
+def mixed(front: Color, back: Color, mode: str) -> Color:
+    """Mix two opaque colors as `mix-blend-mode` does (Compositing 1); uncommon modes change nothing."""
+    by = _MODES.get(mode)
+    if by is None or None in front[:3] or None in back[:3]:
+        return front
+    parts = [by(b or 0.0, s or 0.0) for s, b in zip(front[:3], back[:3], strict=True)]
+    return Color(parts[0], parts[1], parts[2], 1.0)
+
+
+_FILTER: Final = re.compile(r"(invert|brightness|contrast)\(([^()]*)\)")
+_FILTERS: Final[Mapping[str, Callable[[float, float], float]]] = {
+    "invert": lambda part, share: part * (1 - min(share, 1.0)) + (1 - part) * min(share, 1.0),
+    "brightness": lambda part, share: part * share,
+    "contrast": lambda part, share: (part - 0.5) * share + 0.5,
+}
+_MODES: Final[Mapping[str, Callable[[float, float], float]]] = {
+    "multiply": lambda b, s: b * s, "screen": lambda b, s: b + s - b * s, "darken": min,
+    "lighten": max, "difference": lambda b, s: abs(b - s), "exclusion": lambda b, s: b + s - 2 * b * s,
+    "color-dodge": lambda b, s: 0.0 if b == 0 else 1.0 if s >= 1 else min(1.0, b / (1 - s)),
+    "color-burn": lambda b, s: 1.0 if b >= 1 else 0.0 if s <= 0 else 1 - min(1.0, (1 - b) / s),
+    "plus-lighter": lambda b, s: min(b + s, 1.0),
+}  # fmt: skip
 
 
 def _mix(one: Color, other: Color, share: float) -> Color:

@@ -14,14 +14,16 @@ from typing import Final
 from groundwire.reading.css.colors import color
 from groundwire.reading.css.values import arguments, pixels, ratio
 
-__all__ = ["is_told", "longhands", "may_hide"]
+__all__ = ["NARROW", "is_told", "longhands", "may_hide"]
 
 _WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _ALIASES: Final[Mapping[str, str]] = {
     "-webkit-clip-path": "clip-path", "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
-    "-webkit-mask-size": "mask-size", "offset": "offset-path",
+    "-webkit-mask-size": "mask-size", "-webkit-mask-position": "mask-position", "-webkit-line-clamp": "line-clamp",
+    "-webkit-mask-box-image": "mask-image", "-webkit-perspective": "perspective", "offset": "offset-path",
     "-webkit-transform": "transform", "-webkit-filter": "filter", "-webkit-animation": "animation",
-    "-webkit-animation-name": "animation-name", "-webkit-animation-fill-mode": "animation-fill-mode",
+    "-webkit-animation-name": "animation-name", "-webkit-animation-direction": "animation-direction",
+    "-webkit-animation-fill-mode": "animation-fill-mode",
     "-webkit-background-clip": "background-clip", "-webkit-opacity": "opacity",
     "-webkit-text-security": "text-security", "-webkit-backface-visibility": "backface-visibility",
     "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke": "text-stroke",
@@ -58,6 +60,7 @@ _FONT_SIZE: Final = re.compile(
     r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
 )
 _MASK_SIZE: Final = re.compile(r"(?:[\d%a-z]|top|left|center)\s*/\s*([\d.]+(?:px|%)?)")
+_MASK_PLACE: Final = re.compile(r"\)\s*(-\d[\d.]*px)")
 _WORD: Final = re.compile(r"[a-z-]+")
 
 
@@ -91,6 +94,11 @@ _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
     "overflow-x": _words(_OVERFLOWS),
     "overflow-y": _words(_OVERFLOWS),
     "font-size": _is_size,
+    "columns": lambda value: value != "auto",
+    "direction": _words(frozenset({"rtl"})),
+    "flex-direction": lambda value: value.startswith("column"),
+    "container-type": _words(frozenset({"size"})),
+    "isolation": _words(frozenset({"isolate"})),
     "color": _is_color,
     "background-color": _is_color,
     "text-fill": _is_color,
@@ -108,12 +116,17 @@ _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
         _is_room,
     ),
 }  # fmt: skip
+NARROW: Final = frozenset({"columns", "direction", "flex-direction", "container-type", "isolation"})
+"""Properties of which only some valid values are kept."""
 _KEPT: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
     "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color", "mask-size",
-    "zoom", "animation-iteration-count", "offset-path", "font-size-adjust",
+    "zoom", "animation-iteration-count", "animation-direction", "offset-path", "font-size-adjust",
+    "column-count", "column-width",
+    "break-before", "break-after", "grid-area", "grid-template-columns", "grid-auto-rows",
+    "text-font", "mix-blend-mode", "mask-position", "transform-origin", "perspective", "line-clamp",
 }  # fmt: skip
 
 
@@ -203,16 +216,32 @@ def _background(_: str, value: str) -> Iterator[tuple[str, str]]:
     parts = arguments(value)
     if not all(part in _BACKGROUND_WORDS or "(" in part or _is_color(part) or _is_length(part) for part in parts):
         return
-    shade = next((part for part in parts if color(part) is not None), None)
+    shade = next((part for part in parts if color(part) is not None or part == "currentcolor"), None)
     image = "url(" in value or "image(" in value or "image-set(" in value
     yield "background-color", shade or "transparent"
     yield "background-image", "image" if image else value if "gradient(" in value else "none"
     yield "background-clip", "text" if "text" in parts else "border-box"
 
 
+def _flex(_: str, value: str) -> Iterator[tuple[str, str]]:
+    parts = value.split()
+    if len(parts) == 3 and ratio(parts[0]) == 0 and (pixels(parts[2]) or 0.0) < 1:
+        yield "width", parts[2]  # of a part that does not grow
+
+
+def _grid(name: str, value: str) -> Iterator[tuple[str, str]]:
+    rows, _, columns = value.partition("/")
+    if not rows.startswith("auto-flow"):
+        yield "grid-template-rows", rows.strip()
+    if columns and "auto-flow" not in columns:
+        yield "grid-template-columns", columns.strip()
+
+
 def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
     yield "mask-image", value
     yield "mask-size", match[1] if (match := _MASK_SIZE.search(value)) else "auto"
+    if "no-repeat" in value and (place := _MASK_PLACE.search(value)) is not None:
+        yield "mask-position", place[1]
 
 
 _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {
@@ -229,6 +258,9 @@ _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]
     "font": _font,
     "background": _background,
     "mask": _mask,
+    "flex": _flex,
+    "grid": _grid,
+    "grid-template": _grid,
 }
 
 _PLAIN: Final = frozenset(
@@ -236,6 +268,8 @@ _PLAIN: Final = frozenset(
         "color", "text-fill", "background-color", "background-image", "background-clip", "text-shadow", "text-stroke",
         "text-stroke-color", "box-shadow", "color-scheme", "float", "white-space", "position", "min-width",
         "min-height", "backface-visibility", "overflow-x", "overflow-y", "padding-right", "padding-bottom",
+        "columns", "column-count", "column-width", "break-before", "break-after", "direction", "flex-direction",
+        "isolation", "mix-blend-mode", "mask-position", "transform-origin", "line-clamp", "perspective", "grid-area",
     }
 )  # fmt: skip
 """Longhands that hide nothing without another one; colors are compared elsewhere."""
@@ -252,7 +286,7 @@ _PLAIN_VALUES: Final[Mapping[str, frozenset[str]]] = {
 _PLAIN_RANGES: Final[Mapping[str, tuple[float, float, float | None]]] = {
     "font-size": (9.0, 1e6, 16.0), "text-indent": (-50.0, 100.0, None), "letter-spacing": (-5.0, 50.0, None),
     "line-height": (1.0, 1e6, 16.0),
-    **dict.fromkeys(("width", "height", "max-width", "max-height"), (3.0, 1e6, 500.0)),
+    **dict.fromkeys(("width", "height", "max-width", "max-height"), (5.0, 1e6, 500.0)),
     **dict.fromkeys(("left", "right", "top", "bottom"), (0.0, 100.0, 200.0)),
     **dict.fromkeys(
         ("margin-left", "margin-top", "padding-left", "padding-top", "border-left", "border-top"), (-50.0, 100.0, 200.0)

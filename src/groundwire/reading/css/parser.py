@@ -16,11 +16,15 @@ from typing import Final, NamedTuple
 from groundwire.reading.css.at_rules import in_container, is_supported, on_screen
 from groundwire.reading.css.longhands import is_told
 
-__all__ = ["UNLAYERED", "Declaration", "Sheet", "StyleRule", "declarations", "read_sheet"]
+__all__ = ["REVERSED", "UNLAYERED", "Declaration", "Sheet", "StyleRule", "declarations", "read_sheet"]
 
 UNLAYERED: Final = 1 << 20
 """The layer of unlayered rules; later layers take precedence, and this one over all."""
 
+REVERSED: Final = " reversed"
+_FIRST: Final = frozenset({"from", "0%"})
+_LAST: Final = frozenset({"to", "100%"})
+_LAYERS: Final = 1_000  # in one layer
 _MAX_DEPTH: Final = 24
 _MAX_SELECTOR: Final = 2_000  # characters
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -71,7 +75,9 @@ class Sheet:
 
     rules: list[StyleRule] = field(default_factory=list)
     keyframes: dict[str, dict[str, str]] = field(default_factory=dict)
-    """The properties of the last frame of each animation."""
+    """The properties of the last frame of each animation, and of the first under its name with `REVERSED`."""
+    initial: dict[str, str] = field(default_factory=dict)
+    """The initial values of registered custom properties."""
     layers: dict[str, int] = field(default_factory=dict)
     """The index of each named layer."""
     contained: bool = False
@@ -88,6 +94,8 @@ class _Block:
     layer: int = UNLAYERED
     end: str = ""
     """The end of a scope: a selector."""
+    path: str = ""
+    """The full name of its cascade layer."""
     declared: list[Declaration] = field(default_factory=list)
 
 
@@ -164,8 +172,8 @@ def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None)
             stray = False
             stack.append(_if_wanted(opened, may_match))
         block = stack[-1]
-        if block.kind in {"rule", "frame"}:
-            block.declared.extend(_told(body))
+        if block.kind in {"rule", "frame", "property"}:
+            block.declared.extend(_told(body) if block.kind != "property" else declarations(body))
         elif block.kind == "group" and "@layer" in body.lower():
             for statement in body.split(";"):
                 _end_statement(statement, block, sheet)
@@ -269,7 +277,12 @@ def _read(text: str) -> Declaration | None:
         important = bool(count)
     custom = name.startswith("--")
     value = " ".join(value.split())
-    return Declaration(name if custom else name.lower(), value.lower(), important) if value else None
+    lowered = value.lower()  # except the names of custom properties
+    return (
+        Declaration(name if custom else name.lower(), value if "var(" in lowered else lowered, important)
+        if value
+        else None
+    )
 
 
 def _unescape(text: str) -> str:
@@ -288,8 +301,10 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
     if deep or around.kind in {"skip", "frame"}:
         return _Block("skip")
     if around.kind == "frames":
-        last = any(stop.strip().lower() in {"to", "100%"} for stop in prelude.split(","))
-        return _Block("frame", around.selector) if last else _Block("skip")
+        stops = {stop.strip().lower() for stop in prelude.split(",")}
+        if not stops.isdisjoint(_LAST):
+            return _Block("frame", around.selector)
+        return _Block("skip") if stops.isdisjoint(_FIRST) else _Block("frame", around.selector + REVERSED)
     if not prelude.startswith("@"):
         if len(prelude) > _MAX_SELECTOR or "}" in prelude:
             return _Block("skip")
@@ -304,14 +319,14 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
             inside = f":is({selector})" if "," in selector else selector
             selector = f"{inside}:not(:is({around.end}), :is({around.end}) *)"
         return _Block("rule", selector, around.layer)
-    name, _, rest = prelude[1:].partition(" ")
+    name, _, rest = " ".join(prelude[1:].split()).partition(" ")
     name, paren, more = name.lower().partition("(")
     rest = (paren + more + " " + rest).strip()
     return _open_at(name, rest, around, sheet)
 
 
 def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
-    inside = _Block(around.kind, around.selector, around.layer, around.end)
+    inside = _Block(around.kind, around.selector, around.layer, around.end, around.path)
     if name == "media":
         return inside if on_screen(rest) else _Block("skip")
     if name == "supports":
@@ -319,19 +334,34 @@ def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
     if name == "container":
         return inside if sheet.contained and in_container(rest) else _Block("skip")
     if name == "layer":
-        inside.layer = _layer(rest or f"({len(sheet.layers)})", sheet)
+        inside.path = f"{around.path}.{rest or f'({len(sheet.layers)})'}".lstrip(".")
+        inside.layer = _layer(inside.path, sheet)
+        return inside
+    if name == "property":
+        return _Block("property", rest)
+    if name == "scope" and not rest:
         return inside
     if name == "scope":
         match = _SCOPE.fullmatch(rest)
         return _Block("group", match[1].strip(), around.layer, end=match[2] or "") if match else _Block("skip")
     if name.endswith("keyframes"):
-        sheet.keyframes.setdefault(rest.strip("\"' "), {})
-        return _Block("frames", rest.strip("\"' "))
+        rest = rest.strip("\"' ")
+        for kept in (rest, rest + REVERSED):
+            sheet.keyframes.setdefault(kept, {})
+        return _Block("frames", rest)
     return _Block("skip")
 
 
 def _layer(name: str, sheet: Sheet) -> int:
-    return sheet.layers.setdefault(name.strip(), len(sheet.layers))
+    """Return the place of a layer in the order of precedence; that of one within another is before it."""
+    whole, place = "", 0
+    for part in name.strip().split("."):
+        around, whole = whole, f"{whole}.{part.strip()}".lstrip(".")
+        if whole not in sheet.layers:
+            beside = sum(1 for known in sheet.layers if known.rpartition(".")[0] == around)
+            sheet.layers[whole] = place - _LAYERS + beside + 1 if around else (beside + 1) * _LAYERS
+        place = sheet.layers[whole]
+    return place
 
 
 def _nested(selector: str, parent: str) -> str:
@@ -346,17 +376,20 @@ def _end_statement(text: str, block: _Block, sheet: Sheet) -> None:
     text = text.strip()
     if not text:
         return
-    if block.kind in {"rule", "frame"}:
-        if declared := _declaration(text) if "\\" in text else _told_part(text):
+    if block.kind in {"rule", "frame", "property"}:
+        if declared := _declaration(text) if "\\" in text or block.kind == "property" else _told_part(text):
             block.declared.append(declared)
     elif block.kind == "group" and text[:6].lower() == "@layer":
-        for name in text[6:].split(","):
-            _layer(name, sheet)
+        for name in text[6:].split(",")[:_LAYERS]:
+            _layer(f"{block.path}.{name.strip()}".lstrip("."), sheet)
 
 
 def _close(block: _Block, sheet: Sheet) -> None:
     if block.kind == "rule" and block.declared and block.selector:
         sheet.rules.append(StyleRule(block.selector, tuple(block.declared), block.layer))
+    elif block.kind == "property":
+        said = {declared.name: declared.value for declared in block.declared}
+        sheet.initial[block.selector] = said.get("initial-value", "")
     elif block.kind == "frame":
         frame = {declared.name: declared.value for declared in block.declared if not declared.important}
         sheet.keyframes[block.selector].update(frame)

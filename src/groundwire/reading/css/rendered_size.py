@@ -1,4 +1,4 @@
-"""Transforms and font sizes, as far as they affect whether an element is visible and legible.
+"""Transforms, clipping shapes, and font sizes, as far as they affect whether an element is visible and legible.
 
 Sources: CSS Transforms 2 (https://www.w3.org/TR/css-transforms-2/), where percentages refer to 200 pixels, since there
     is no layout; CSS Fonts 4, section 2.5 (https://www.w3.org/TR/css-fonts-4/#font-size-prop).
@@ -14,10 +14,21 @@ from typing import Final
 from turbohtml import Document, Element
 
 from groundwire.reading.css.cascade import Styles
-from groundwire.reading.css.values import arguments, pixels, ratio
+from groundwire.reading.css.values import arguments, fraction, pixels, ratio
 
-__all__ = ["TINY_FONT", "TRANSFORMS", "is_flat", "is_turned_away", "may_be_tiny", "measure_fonts", "moves"]
+__all__ = [
+    "TINY_FONT",
+    "TRANSFORMS",
+    "cuts_all",
+    "font_size",
+    "is_flat",
+    "is_turned_away",
+    "may_be_tiny",
+    "measure_fonts",
+    "moves",
+]
 
+_PLACED: Final = frozenset({"absolute", "fixed"})
 TRANSFORMS: Final = frozenset({"scale", "rotate", "transform"})
 """The longhands that can make an element invisible."""
 
@@ -52,13 +63,20 @@ def is_turned_away(style: Mapping[str, str]) -> bool:
     return turned[2][2] < 0
 
 
-def moves(style: Mapping[str, str]) -> tuple[float, float]:
-    """Return by how many pixels an element is moved right and down."""
+def moves(style: Mapping[str, str], whole: float = _SHARE_OF) -> tuple[float, float]:
+    """Return by how many pixels an element is moved right and down.
+
+    Args:
+        style: Its longhands.
+        whole: The reference of percentages, in pixels.
+    """
     if "translate" not in style and "transform" not in style:
         return 0.0, 0.0
-    own = [_shift(*_lengths(style["translate"].split()))] if "translate" in style else []
-    matrix = _product([*own, *_steps(style)])
-    return matrix[0][3], matrix[1][3]
+    own = [_shift(*_lengths(style["translate"].split(), whole))] if "translate" in style else []
+    matrix = _product([*own, *_steps(style, whole)])
+    x, y = (*_lengths(arguments(style.get("transform-origin", "")), 0.0),)
+    turned = matrix[0][0] * x + matrix[0][1] * y, matrix[1][0] * x + matrix[1][1] * y
+    return matrix[0][3] + x - turned[0], matrix[1][3] + y - turned[1]
 
 
 def _is_behind(transform: str) -> bool:
@@ -81,19 +99,19 @@ def _is_flat(matrix: _Matrix) -> bool:
     return abs(a * d - b * c) <= _FLAT or math.hypot(a, b) <= _THIN or math.hypot(c, d) <= _THIN or matrix[2][2] == 0
 
 
-def _steps(style: Mapping[str, str]) -> list[_Matrix]:
+def _steps(style: Mapping[str, str], whole: float = _SHARE_OF) -> list[_Matrix]:
     calls = _CALL.findall(style.get("transform", ""))[:_MAX_CALLS]
-    return [_step(name, arguments(inside)) for name, inside in calls]
+    return [_step(name, arguments(inside), whole) for name, inside in calls]
 
 
-def _step(name: str, parts: Sequence[str]) -> _Matrix:
+def _step(name: str, parts: Sequence[str], whole: float) -> _Matrix:
     """Return the matrix of one function; the identity if it is unknown."""
     if name in {"translate", "translate3d"}:
-        return _shift(*_lengths(parts))
+        return _shift(*_lengths(parts, whole))
     if name == "translatex":
-        return _shift(*_lengths([*parts[:1], "0"]))
+        return _shift(*_lengths([*parts[:1], "0"], whole))
     if name == "translatey":
-        return _shift(*_lengths(["0", *parts[:1]]))
+        return _shift(*_lengths(["0", *parts[:1]], whole))
     if name in {"scale", "scale3d"}:
         return _scale([ratio(part) for part in parts])
     if name in {"scalex", "scaley", "scalez"} and parts:
@@ -102,6 +120,8 @@ def _step(name: str, parts: Sequence[str]) -> _Matrix:
         return _scale(factors)
     if name in {"rotatex", "rotatey", "rotate3d"}:
         return _turn(" ".join(parts if name == "rotate3d" else [name[-1], *parts]))
+    if name in {"rotate", "rotatez"} and len(parts) == 1:
+        return _turn(parts[0])
     if name in {"skew", "skewx", "skewy"} and parts:
         angles = [_angle(part) or 0.0 for part in parts]
         matrix = _identity()
@@ -147,8 +167,8 @@ def _scale(factors: Sequence[float | None]) -> _Matrix:
     return matrix
 
 
-def _lengths(parts: Sequence[str]) -> tuple[float, float]:
-    lengths = [pixels(part, _SHARE_OF) or 0.0 for part in parts[:2]]
+def _lengths(parts: Sequence[str], whole: float) -> tuple[float, float]:
+    lengths = [pixels(part, whole) or 0.0 for part in parts[:2]]
     return (lengths[0] if lengths else 0.0), (lengths[1] if len(lengths) > 1 else 0.0)
 
 
@@ -159,13 +179,15 @@ def _shift(x: float, y: float) -> _Matrix:
 
 
 def _turn(value: str) -> _Matrix:
-    """Return the matrix of a rotation about an axis, as in `rotate`; one in the plane changes no area."""
+    """Return the matrix of a rotation about an axis, as in `rotate`; without one, in the plane."""
     words = value.split()
     angle = _angle(words[-1]) if words else None
     axis = {"x": [1.0, 0.0, 0.0], "y": [0.0, 1.0, 0.0]}.get(words[0]) if len(words) == 2 else None
     if len(words) == 4:
         axis = [ratio(word) or 0.0 for word in words[:3]]
     length = math.hypot(*axis) if axis else 0.0
+    if angle is not None and len(words) == 1:
+        axis, length = [0.0, 0.0, 1.0], 1.0
     if angle is None or axis is None or length == 0:
         return _identity()
     x, y, z = (part / length for part in axis)
@@ -184,6 +206,105 @@ def _angle(value: str) -> float | None:
     if match is None or (match[2] is None and float(match[1])):
         return None
     return float(match[1]) / _TURN[match[2] or "deg"] * 2 * math.pi
+
+
+_SLIVER: Final = 2.0  # pixels
+_ALL: Final = 99.0  # percent of a box
+_WIDE: Final = 1_000.0  # pixels
+_HUGE: Final = 5_000.0  # pixels
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
+_MOVE: Final = re.compile(r"m\s*(-?[\d.]+)[\s,]*(-?[\d.]+)", re.IGNORECASE)
+_ABSOLUTE: Final = re.compile(r"[LHVCSQTA]")
+
+
+def cuts_all(style: Mapping[str, str]) -> bool:
+    """Return whether `clip` or `clip-path` leaves nothing of an element."""
+    clip = style.get("clip", "")
+    if clip.startswith("rect(") and style.get("position") in _PLACED and _is_sliver(clip[5:-1]):
+        return True
+    return any(_cuts_all(name, inside) for name, inside in _CALL.findall(style.get("clip-path", "")))
+
+
+def _is_sliver(edges: str) -> bool:
+    """Return whether the rectangle with the edges top, right, bottom, left has no area."""
+    parts = arguments(edges.partition(" round")[0])
+    sides = [0.0 if part == "auto" and place in {0, 3} else pixels(part, 100.0) for place, part in enumerate(parts)]
+    if len(sides) != 4:
+        return False
+    top, right, bottom, left = sides
+    flat = top is not None and bottom is not None and bottom - top <= _SLIVER
+    return flat or (left is not None and right is not None and right - left <= _SLIVER)
+
+
+def _cuts_all(name: str, inside: str) -> bool:
+    if name == "rect":
+        return _is_sliver(inside)
+    parts = arguments(inside.partition(" round")[0])
+    if name == "inset" and parts:
+        top, right, bottom, left = (parts + parts[:1] * 3)[:4] if len(parts) != 2 else parts * 2
+        if len(parts) == 3:
+            left = right
+        return _covers(top, bottom) or _covers(left, right)
+    if name in {"circle", "ellipse"}:
+        radii, _, center = inside.partition("at ")
+        sizes = [pixels(part, 100.0) for part in arguments(radii)]
+        places = [pixels(part) for part in arguments(center)]
+        farthest = max((size or 1e6 for size in sizes), default=1e6)
+        if any(size is not None and size <= 1 for size in sizes):
+            return True
+        beyond = [(fraction(part) or 0.0) * 100 for part in arguments(center)]
+        return any(place is not None and not -farthest < place < _HUGE for place in places) or any(
+            not -1 - farthest <= share <= 100 + farthest for share in beyond
+        )
+    if name == "xywh" and len(parts) >= 4:
+        x, y, width, height = (pixels(part, 100.0) for part in parts[:4])
+        return any(
+            size is not None and (size <= 1 or (place is not None and place + size <= 0))
+            for place, size in ((x, width), (y, height))
+        )
+    if name == "polygon":
+        return _has_no_area(inside)
+    if name == "path":
+        return _is_no_path(inside)
+    if name == "shape":
+        return len(set(re.findall(r"(?:from|to)\s++(\S++\s++[^\s,]++)", inside))) <= 1
+    return False
+
+
+def _is_no_path(inside: str) -> bool:
+    """Return whether an SVG path has no area, or lies outside of any box; relative steps are assumed to be short."""
+    if len(_NUMBER.findall(inside)) <= 4:
+        return True  # a point or a line
+    starts = [(float(x), float(y)) for x, y in _MOVE.findall(inside)]
+    steps = [abs(float(part)) for part in _NUMBER.findall(_MOVE.sub(" ", inside))]
+    if not starts or _ABSOLUTE.search(_MOVE.sub(" ", inside)) is not None:
+        return False
+    reach = sum(steps)
+    return all(min(x, y) <= -reach or max(x, y) >= _HUGE for x, y in starts)
+
+
+def _covers(one: str, other: str) -> bool:
+    first, second = pixels(one, 100.0), pixels(other, 100.0)
+    if first is None or second is None:
+        return False
+    shares = "%" in one or "%" in other
+    return first + second >= (_ALL if shares and first >= 0 and second >= 0 else _WIDE)
+
+
+def _has_no_area(points: str) -> bool:
+    """Return whether a polygon has no area (the shoelace formula)."""
+    points = points.removeprefix("evenodd,").removeprefix("nonzero,")
+    corners = [[pixels(part, 1_000.0) for part in arguments(pair)] for pair in points.split(",")]
+    corners = [corner for corner in corners if len(corner) == 2]
+    known = [(x, y) for x, y in corners if x is not None and y is not None]
+    if len(known) != len(corners) or not known:
+        return False
+    for place in (0, 1):
+        sides = [arguments(pair)[place] for pair in points.split(",") if len(arguments(pair)) == 2]
+        if all(corner[place] <= 0 for corner in known) or all((fraction(side) or 0.0) >= 1 for side in sides):
+            return True
+    area = sum(x * v - u * y for (x, y), (u, v) in zip(known, known[1:] + known[:1], strict=True))
+    return abs(area) / 2 < 4
 
 
 _MEDIUM_FONT: Final = 16.0  # pixels
@@ -230,13 +351,19 @@ def measure_fonts(document: Document, states: dict[Element, bool], styles: Style
     known: dict[Element, float] = {}
     for element in states:
         if "font-size" in styles.get(element):  # and not only in an animation
-            states[element] = _font_size(element, styles, known) <= TINY_FONT
+            states[element] = font_size(element, styles, known) <= TINY_FONT
     for control in document.select("button"):
         states.setdefault(control, False)  # has its own size, whatever its parent's
 
 
-def _font_size(element: Element, styles: Styles, known: dict[Element, float]) -> float:
-    """Return the font size of an element in pixels; linear, since no path is visited twice."""
+def font_size(element: Element, styles: Styles, known: dict[Element, float]) -> float:
+    """Return the font size of an element in pixels.
+
+    Args:
+        element: The element.
+        styles: All styles of the page.
+        known: The sizes computed so far, which makes it linear: no path is visited twice.
+    """
     path: list[Element] = []
     node: object = element
     while isinstance(node, Element) and node not in known:

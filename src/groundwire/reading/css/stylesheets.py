@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote
 
-from turbohtml import Document, Element, SelectorSyntaxError
+from turbohtml import Document, DocumentFragment, Element, SelectorSyntaxError
 from turbohtml.convert import css_specificity
 from turbohtml.query import Matcher
 
 from groundwire.reading.css.at_rules import on_screen
-from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.blank_fonts import blank_families, mark_fonts, may_be_blank
+from groundwire.reading.css.cascade import Styles, is_computed
 from groundwire.reading.css.longhands import is_told, longhands
 from groundwire.reading.css.parser import Declaration, Sheet, StyleRule, declarations, read_sheet
 
-__all__ = ["class_names", "read_styles", "sheet_of", "with_imports"]
+__all__ = ["SHADOW_STEPS", "read_shadow", "read_styles", "sheet_of", "with_imports"]
 
 _MAX: Final = 200_000  # characters
 _IMPORT: Final = re.compile(
@@ -62,6 +64,7 @@ def with_imports(text: str) -> tuple[str, bool]:
 
 _MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page in total
 _MAX_WORK: Final = 5_000_000  # steps: elements visited by selectors, and characters of attributes searched
+SHADOW_STEPS: Final = 1_000_000  # elements of shadow trees visited by selectors
 _STEP: Final = 64  # characters of attributes; searching them takes as long as visiting an element
 _DEEP: Final = 64  # nested elements that may have an attribute
 _MATCHES: Final = 8  # elements visited in the time of one individual match
@@ -70,20 +73,34 @@ _FEW: Final = 12  # elements; matching each of them is faster than searching the
 _CONTAINS: Final = re.compile(r"[;{\s]container(?:-type)?\s*:", re.IGNORECASE)
 _HIDES: Final = re.compile(
     r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
-    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid|position",
+    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid|position|column|break-|direction|isolat|blend",
     re.IGNORECASE,
 )
 """Every style that could hide something contains one of these."""
 
+_SPACING: Final = ("--", "margin", "padding", "text-align")
+_ALIGNED: Final = re.compile(r"text-align(?:-last)?\s*:\s*(?!left|start|inherit)", re.IGNORECASE)
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
 )
+_OPENED: Final = frozenset({"height", "max-height", "overflow", "overflow-y", "display", "columns", "column-count"})
+"""Properties that open a box which clips its content."""
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
 _ADDED: Final = re.compile(r"::?(?:before|after)\Z")
 _OF_OTHERS: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
 """What makes a whole selector list invalid, as it does in browsers of other vendors."""
 _ALWAYS: Final = ":not(.\u2205)"
 """A selector that matches every element, with the specificity of the replaced one."""
+_PSEUDOS: Final[Mapping[str, str]] = {
+    ":-webkit-any": ":is", ":-webkit-any-link": ":any-link", ":defined": _ALWAYS, ":open": "[open]",
+    ":placeholder-shown": "[placeholder]:not([value])", ":valid": ":is(input, select, textarea):not([required])",
+    ":invalid": ":is(input, select, textarea)[required]:not([value])",
+    ":indeterminate": ":is([type=radio i]:not([checked]), progress:not([value]))", ":in-range": "[min][value]",
+}  # fmt: skip
+_SLOTTED: Final = re.compile(r"(?:slot)?::slotted\(([^()]*)\)")
+_HOST: Final = re.compile(r":host(?:\(([^()]*)\))?")
+_ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
+_PSEUDO: Final = re.compile(rf"(?:{'|'.join(sorted(_PSEUDOS, key=len, reverse=True))})(?![\w-])")
 _NAMED: Final = re.compile(r"[.#][\w\x80-\U0010ffff-]+(?!\\)")
 _ESCAPED: Final = re.compile(r"[.#](?:[\w\x80-\U0010ffff-]|\\.)+")
 _SPECIAL: Final = re.compile(r"[(\[\\,]")
@@ -108,6 +125,9 @@ def read_styles(document: Document) -> Styles:
     if any("@container" in text for text in texts if text):
         sheet.contained = any(_CONTAINS.search(text) for text in texts if text)
         sheet.contained = sheet.contained or document.select_one('[style*="container" i]') is not None
+    styled = document.select("[style]")
+    inline = [element.attr("style") or "" for element in styled]
+    blank = blank_families(text for text in texts if text and may_be_blank(text))
     room = _MAX_SHEETS
     for element, text in zip(elements, texts, strict=True):
         if text is None:
@@ -124,19 +144,57 @@ def read_styles(document: Document) -> Styles:
             and on_screen(element.attr("media") or "")
         ):
             room -= len(text)
-            read_sheet(text, sheet, names.may_match)
+            read_sheet(mark_fonts(text, blank) if blank else text, sheet, names.may_match)
     styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=named)
+    styles.initial = sheet.initial
+    styles.aligned = any("text-align" in text and _ALIGNED.search(text) for text in (*texts, *inline) if text)
     styles.classes = {name[1:] for name in names.asked if name[0] == "."}
     if sheet.rules:
         _apply(_Finder(document, rows), sheet.rules, styles, names)
-    sources: dict[str, int | None] = {}
-    for element in document.select("[style]"):
-        text = element.attr("style") or ""
-        if text not in sources:
-            telling = _HIDES.search(text) is not None or "--" in text
-            sources[text] = styles.source(declarations(text), inline=True) if telling else None
+    sources = dict.fromkeys(inline)
+    for text in sources:
+        if _HIDES.search(text) is not None or any(part in text for part in _SPACING):
+            said = declarations(mark_fonts(text, blank) if blank else text)
+            sources[text] = styles.source(said, inline=True)
+    for element, text in zip(styled, inline, strict=True):
         styles.give(element, sources[text])
     return styles
+
+
+def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: int) -> int:
+    """Apply the style sheets of a shadow tree to it, its host, and what is slotted, before it is moved.
+
+    Args:
+        styles: The styles of the page.
+        host: The element that has the tree.
+        shadow: The tree.
+        room: How many steps may be taken.
+
+    Returns:
+        How many are left.
+    """
+    sheet = Sheet()
+    for element in shadow.select("style"):
+        read_sheet(element.text, sheet)
+    size = sum(1 for _ in shadow.descendants) if sheet.rules else 0
+    for rule in sheet.rules:
+        for arm in filter(None, _arms(rule.selector)):
+            room -= size
+            if room < 0:
+                styles.incomplete = True
+                return room
+            slotted, own = _SLOTTED.fullmatch(arm), _HOST.fullmatch(arm)
+            try:
+                if slotted is not None:
+                    elements = [node for node in host if isinstance(node, Element) and node.matches(slotted[1])]
+                elif own is not None:
+                    elements = [host] if not own[1] or host.matches(own[1]) else []
+                else:
+                    elements = [] if ":" in arm and _STATES.search(arm) else shadow.select(arm)
+            except (SelectorSyntaxError, ValueError, RecursionError):
+                continue
+            styles.declare(elements, rule.declarations, layer=rule.layer)
+    return room
 
 
 def _sheets(document: Document) -> list[Element]:
@@ -145,11 +203,6 @@ def _sheets(document: Document) -> list[Element]:
     if any((link.attr("href") or "").lstrip()[:5].lower() == "data:" for link in links):
         return document.select('style, link[rel~="stylesheet" i]')
     return [*document.find_all("style"), *links]
-
-
-def class_names(document: Document) -> frozenset[str]:
-    """Return all class names of a page's elements."""
-    return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
 
 
 class _Names:
@@ -289,11 +342,15 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
             if len(arms) > 1 and not names.may_match(arm):
                 continue
             if ":" in arm:
-                arm = _NOT_STATE.sub(_ALWAYS, arm).replace(":-webkit-any(", ":is(").replace(":defined", _ALWAYS)
+                arm = _PSEUDO.sub(lambda match: _PSEUDOS[match[0]], _NOT_STATE.sub(_ALWAYS, arm))
                 if _ADDED.search(arm):
                     _note_added(finder.document, arm, rule, styles)
+                if ":checked" in arm or _STATES.search(arm):
+                    styles.reacts = styles.reacts or any(said.name in _OPENED for said in rule.declarations)
                 if "::" in arm or _STATES.search(arm):
                     continue
+            if _ASTRAL.search(arm) is not None:
+                arm = _ASTRAL.sub(lambda match: f"\\{ord(match[0]):x} ", arm)
             try:
                 elements = finder.find(arm)
                 specificity = css_specificity(arm)[0]
@@ -322,7 +379,7 @@ def _note_added(document: Document, arm: str, rule: StyleRule, styles: Styles) -
 
 def _matters(declared: Declaration) -> bool:
     name, value, _ = declared
-    return name.startswith("--") or ("var(" in value and is_told(name)) or bool(longhands(name, value))
+    return name.startswith("--") or (is_computed(value) and is_told(name)) or bool(longhands(name, value))
 
 
 def _arms(selector: str) -> list[str]:

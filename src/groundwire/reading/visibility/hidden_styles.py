@@ -11,7 +11,15 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from groundwire.reading.css.colors import gradient_colors
-from groundwire.reading.css.rendered_size import TINY_FONT, TRANSFORMS, is_flat, is_turned_away, may_be_tiny, moves
+from groundwire.reading.css.rendered_size import (
+    TINY_FONT,
+    TRANSFORMS,
+    cuts_all,
+    is_flat,
+    is_turned_away,
+    may_be_tiny,
+    moves,
+)
 from groundwire.reading.css.values import arguments, fraction, pixels, ratio
 
 __all__ = [
@@ -29,10 +37,19 @@ __all__ = [
 FAINT: Final = 0.05
 """The opacity up to which nothing is visible."""
 
-INHERITED: Final = ("visibility", "font-size", "font-size-adjust", "text-indent", "letter-spacing", "text-security")
+INHERITED: Final = (
+    "visibility",
+    "font-size",
+    "font-size-adjust",
+    "text-indent",
+    "letter-spacing",
+    "text-security",
+    "text-font",
+)
 """The properties that hide text unless a descendant sets them again."""
 
 _TINY_BOX: Final = 2.0  # pixels
+_NO_LETTER: Final = 4.0  # pixels; a line has as many above its letters
 _FAR_LEFT: Final = -900.0  # pixels; tricks use -9999px, -999em, -5000px, -100vw
 _FAR_RIGHT: Final = 4_000.0  # pixels
 _FAR_UP: Final = -700.0  # pixels; a screen is 720 high
@@ -40,7 +57,6 @@ _FAR_DOWN: Final = 50_000.0  # pixels; documents converted to HTML place their l
 _PUSHED_OUT: Final = 3_000.0  # pixels from the right edge
 _FAR: Final = 5.0  # times the size of the box around it
 _AWAY: Final = 2.0  # the same, if it is placed
-_ALL: Final = 99.0  # percent of a box
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 _BLURRED: Final = 10.0  # pixels
 _BEHIND: Final = -10
@@ -88,11 +104,13 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return ""
     if style.get("content-visibility") == "hidden" and boxed:
         return "content-visibility"
-    if ("clip" in style or "clip-path" in style) and _is_clipped(style):
+    if ("clip" in style or "clip-path" in style) and cuts_all(style):
         return "clip"
     if "filter" in style and _filtered(style["filter"]):
         return "filter"
     if "mask-image" in style and (_masked(style["mask-image"]) or _is_nothing(style.get("mask-size", ""))):
+        return "mask"
+    if "mask-image" in style and (pixels(style.get("mask-position", "").partition(" ")[0]) or 0.0) <= _FAR_LEFT:
         return "mask"
     if boxed and not TRANSFORMS.isdisjoint(style) and (is_flat(style) or is_turned_away(style)):
         return "transform"
@@ -116,7 +134,9 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
 def _is_contained(style: Mapping[str, str]) -> bool:
     """Return whether a box has the height of nothing and clips its overflow, unless a flexible box stretches it."""
     contained = set(style.get("contain", "").split())
-    if contained.isdisjoint({"strict", "size"}) or contained.isdisjoint(_CLIPPING):
+    if contained.isdisjoint({"strict", "size"}) and "container-type" not in style:
+        return False
+    if contained.isdisjoint(_CLIPPING) and style.get("overflow-y") not in _CUT:
         return False
     return not style.keys() & {"height", "min-height"} and not (
         style.get("position") in _PLACED and {"top", "bottom"} <= style.keys()
@@ -169,7 +189,7 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     if name == "letter-spacing":
         spacing = pixels(value)
         return spacing is not None and (spacing <= -12 or spacing >= 500)
-    return value != "none"
+    return value == "blank" if name == "text-font" else value != "none"
 
 
 def is_flattened(style: Mapping[str, str]) -> bool:
@@ -186,76 +206,7 @@ def _is_tiny(value: str) -> bool:
     if not value or value in {"auto", "none"}:
         return False
     size = pixels(value, 500.0)
-    return size is not None and size <= _TINY_BOX
-
-
-def _is_clipped(style: Mapping[str, str]) -> bool:
-    clip = style.get("clip", "")
-    if clip.startswith("rect(") and style.get("position") in _PLACED and _is_sliver(clip[5:-1]):
-        return True
-    return any(_cuts_all(name, inside) for name, inside in _CALL.findall(style.get("clip-path", "")))
-
-
-def _is_sliver(edges: str) -> bool:
-    """Return whether the rectangle with the edges top, right, bottom, left has no area."""
-    parts = arguments(edges.partition(" round")[0])
-    sides = [0.0 if part == "auto" and place in {0, 3} else pixels(part, 100.0) for place, part in enumerate(parts)]
-    if len(sides) != 4:
-        return False
-    top, right, bottom, left = sides
-    flat = top is not None and bottom is not None and bottom - top <= _TINY_BOX
-    return flat or (left is not None and right is not None and right - left <= _TINY_BOX)
-
-
-def _cuts_all(name: str, inside: str) -> bool:
-    if name == "rect":
-        return _is_sliver(inside)
-    parts = arguments(inside.partition(" round")[0])
-    if name == "inset" and parts:
-        top, right, bottom, left = (parts + parts[:1] * 3)[:4] if len(parts) != 2 else parts * 2
-        if len(parts) == 3:
-            left = right
-        return _covers(top, bottom) or _covers(left, right)
-    if name in {"circle", "ellipse"}:
-        radii, _, center = inside.partition("at ")
-        sizes = [pixels(part, 100.0) for part in arguments(radii)]
-        places = [pixels(part) for part in arguments(center)]
-        farthest = max((size or 1e6 for size in sizes), default=1e6)
-        return any(size is not None and size <= 1 for size in sizes) or any(
-            place is not None and place <= -farthest for place in places
-        )
-    if name == "xywh" and len(parts) >= 4:
-        x, y, width, height = (pixels(part, 100.0) for part in parts[:4])
-        return any(
-            size is not None and (size <= 1 or (place is not None and place + size <= 0))
-            for place, size in ((x, width), (y, height))
-        )
-    if name == "polygon":
-        return _has_no_area(inside)
-    if name == "path":
-        return len(_NUMBER.findall(inside)) <= 4  # a point or a line
-    return False
-
-
-def _covers(one: str, other: str) -> bool:
-    first, second = pixels(one, 100.0), pixels(other, 100.0)
-    if first is None or second is None:
-        return False
-    shares = "%" in one or "%" in other
-    return first + second >= (_ALL if shares and first >= 0 and second >= 0 else 2_000.0)
-
-
-def _has_no_area(points: str) -> bool:
-    """Return whether a polygon has no area (the shoelace formula)."""
-    corners = [[pixels(part, 1_000.0) for part in arguments(pair)] for pair in points.split(",")]
-    corners = [corner for corner in corners if len(corner) == 2]
-    known = [(x, y) for x, y in corners if x is not None and y is not None]
-    if len(known) != len(corners) or not known:
-        return False
-    if all(x <= 0 for x, _ in known) or all(y <= 0 for _, y in known):
-        return True
-    area = sum(x * v - u * y for (x, y), (u, v) in zip(known, known[1:] + known[:1], strict=True))
-    return abs(area) / 2 < 4
+    return size is not None and size <= _NO_LETTER
 
 
 def _filtered(value: str) -> bool:

@@ -5,19 +5,21 @@ The background of a text is that of the element, of its ancestors, or of an elem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
 from turbohtml import Document, Element, Node
 
 from groundwire.reading.css.cascade import Styles
-from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors, legacy_color
-from groundwire.reading.css.parser import Declaration
-from groundwire.reading.css.values import arguments, comma_parts, fraction, pixels, ratio
+from groundwire.reading.css.colors import Color, alike, altered, blend, color, gradient_colors, mixed
+from groundwire.reading.css.values import arguments, comma_parts, pixels
 from groundwire.reading.visibility.hidden_styles import FAINT
+from groundwire.reading.visibility.layout import is_spread
 
-__all__ = ["BLACK", "COLORED", "PLACED", "WHITE", "Backdrop", "Given", "covered", "declare_attributes", "unreadable"]
+__all__ = ["BLACK", "COLORED", "PLACED", "WHITE", "Backdrop", "Given", "unreadable"]
 
 Given = Mapping[Element, Mapping[str, str]]
 """The longhands of the elements that change a color."""
@@ -31,7 +33,6 @@ _YELLOW: Final = Color(1.0, 1.0, 0.0, 1.0)
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
 _MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
 PLACED: Final = frozenset({"absolute", "fixed"})
-_POSITIONED: Final = PLACED | {"relative", "sticky", "-webkit-sticky"}
 _MAX_SIBLINGS: Final = 50
 
 
@@ -49,6 +50,7 @@ class Backdrop:
         self._styles = styles
         self._given = given
         self.dark = dark
+        self.is_incomplete = styles.incomplete
         self._known: dict[Element, Color | None] = {}
         self._paints: dict[tuple[int, str], Color | None] = {}
         self._anything_placed = placed or bool(styles.added)
@@ -128,6 +130,15 @@ class Backdrop:
             node = node.parent
         return False
 
+    def has_own(self, element: Element, outer: Element | None) -> bool:
+        """Return whether an element's background is painted by it or by one around it, up to an outer one, if given."""
+        for node in (element, *islice(element.ancestors, _NEAREST)):
+            if isinstance(node, Element) and ((shade := self._of(node)) is None or shade.alpha > 0):
+                return True
+            if node is outer:
+                return False
+        return False
+
     def _of(self, element: Element) -> Color | None:
         """Return the background of an element itself; None if unknown."""
         style = self._given.get(element, _NOTHING)
@@ -145,6 +156,8 @@ class Backdrop:
                 return None
             return shades[0]
         value = style.get("background-color", "")
+        if value == "currentcolor":
+            return None
         if value in {"", "initial", "unset", "revert"}:
             if tag in _CONTROLS:
                 return None
@@ -159,7 +172,7 @@ class Backdrop:
         if not self._anything_placed:
             return _CLEAR
         added = self._styles.added.get(element, {})
-        if added.get("position") in PLACED and _is_spread(added):
+        if added.get("position") in PLACED and is_spread(added):
             return self._painted(added, "")
         for steps, sibling in enumerate(beside):
             if steps > _MAX_SIBLINGS:
@@ -167,60 +180,26 @@ class Backdrop:
             if not isinstance(sibling, Element):
                 continue
             style = self._styles.get(sibling)
-            if style.get("position") in PLACED and (sibling.tag in _MEDIA or _is_spread(style)):
+            if style.get("position") in PLACED and (sibling.tag in _MEDIA or is_spread(style)):
                 return None if sibling.tag in _MEDIA or sibling.find("img") is not None else self._of(sibling)
         return _CLEAR
 
 
-def _is_spread(style: Mapping[str, str]) -> bool:
-    """Return whether an element is as large as its containing block."""
-
-    def fills(size: str, start: str, end: str) -> bool:
-        if (fraction(style.get(size, "")) or 0.0) >= 0.99:
-            return True
-        return all((edge := pixels(style.get(side, ""), 1_000.0)) is not None and edge <= 0 for side in (start, end))
-
-    return fills("width", "left", "right") and fills("height", "top", "bottom")
-
-
-def covered(styles: Styles) -> Iterator[Element]:
-    """Yield what an opaque box without text lies on: the parts of the box around it that have no position.
-
-    With external style sheets it is unknown which those are.
-    """
-    for element in () if styles.incomplete else styles:
-        style, around = styles.get(element), element.parent
-        if style.get("position") != "absolute" or not _is_spread(style) or not isinstance(around, Element):
-            continue
-        shade = color(style.get("background-color", ""))
-        if shade is None or shade.alpha < 1 or not _is_plain(style) or element.text.strip():
-            continue
-        for child in around if styles.get(around).get("position") in _POSITIONED else ():
-            if isinstance(child, Element) and child is not element and _is_plain(styles.get(child)):
-                inside = (node for node in child.descendants if isinstance(node, Element))
-                if all(styles.get(node).get("position") not in _POSITIONED for node in (child, *inside)):
-                    yield child
-
-
-def _is_plain(style: Mapping[str, str]) -> bool:
-    """Return whether an element is painted in its order, as a whole."""
-    order = ratio(style.get("z-index", "0"))
-    return order == 0 and not _STACKED & style.keys()
-
-
-COLORED: Final = "font[color], [bgcolor], body[text], [background]"
+COLORED: Final = "font[color], [bgcolor], body[text], body[link], [background]"
 """Elements that an attribute gives a color."""
 
 _COLORS: Final = frozenset(
-    {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow"}
-)
-_LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
-_STACKED: Final = frozenset(
-    {"opacity", "visibility", "display", "transform", "translate", "scale", "rotate", "clip", "clip-path", "filter",
-     "mask-image", "animation", "animation-name"}
+    {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow",
+     "color-scheme", "filter", "mix-blend-mode"}
 )  # fmt: skip
-"""What changes the order in which elements are painted, or what is painted of them."""
-_NEAR: Final = 500.0  # pixels; a shadow farther away is elsewhere
+_TOKENS: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![\w-])(?:rgb|hsl)a?\([^()]*\)|(?<![\w-])[a-z]+(?![\w(-])")
+_ALTERING: Final = frozenset({"filter", "mix-blend-mode"})
+_NEAREST: Final = 32  # ancestors that are looked at for a filter
+_FILTERS: Final = 4  # of them that are applied
+_LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
+_NEAR: Final = 200.0  # pixels; a shadow farther to the left or above may be out of the page
+_FAR: Final = 1_000.0  # pixels; the same for the right and below
+_DIM: Final = 100.0  # pixels; a shadow as blurred as that is invisible
 _WHOLE: Final = 50.0  # pixels; a wider inner shadow fills a line of text
 _OWN_COLOR: Final = "a[href], mark, button"
 """Elements with a default color in browsers."""
@@ -259,39 +238,20 @@ def _is_dark(document: Document, styles: Styles) -> bool:
     return "dark" in words and "light" not in words
 
 
-def declare_attributes(elements: Iterable[Element], styles: Styles) -> None:
-    """Declare the colors of attributes: `bgcolor`, `<font color>` and the like.
-
-    Args:
-        elements: At least those selected by `COLORED`.
-        styles: The styles to declare them in.
-    """
-    for element in elements:
-        _declare_attributes(element, styles)
-
-
-def _declare_attributes(element: Element, styles: Styles) -> None:
-    pairs = (
-        {"bgcolor": "background-color", "text": "color"} if element.tag == "body" else {"bgcolor": "background-color"}
-    )
-    if element.tag == "font":
-        pairs = {"color": "color"}
-    for attribute, name in pairs.items():
-        value = (element.attr(attribute) or "").strip().lower()
-        if (shade := legacy_color(value)) is not None:
-            parts = (round((part or 0.0) * 255) for part in shade[:3])
-            value = "#" + "".join(f"{part:02x}" for part in parts)
-            styles.declare((element,), (Declaration(name, value, important=False),), layer=-1)
-    if element.attr("background"):
-        styles.declare((element,), (Declaration("background-image", "image", important=False),), layer=-1)
-
-
 def _changes(style: Mapping[str, str]) -> bool:
     return not _COLORS.isdisjoint(style)
 
 
 def _could_hide(style: Mapping[str, str]) -> bool:
-    return "color" in style or "text-fill" in style
+    """Return whether a style may hide text: by its color, or by a background of the default one."""
+    if "color" in style or "text-fill" in style or "inset" in style.get("box-shadow", ""):
+        return True
+    if style.get("background-color", "") == "currentcolor" or "color-scheme" in style or "mix-blend-mode" in style:
+        return True
+    if any(name in style.get("filter", "") for name in ("invert", "brightness", "contrast")):
+        return True
+    paints = [style.get("background-color", ""), *_TOKENS.findall(style.get("background-image", ""))]
+    return any((shade := color(paint)) is not None and alike(shade, BLACK) and shade.alpha > 0 for paint in paints)
 
 
 class _TextLook:
@@ -302,11 +262,17 @@ class _TextLook:
         self._backdrop = backdrop
         self._names = ("text-fill", "color") if filled else ("color",)
         self._shown = shown
+        self._altered = any(not _ALTERING.isdisjoint(style) for style in given.values())
 
     def hides(self, element: Element) -> bool:
         """Return whether an element's own text is unreadable."""
         front = self._front(element, self._names)
-        if front is None or not self._backdrop.may_be_like(front):
+        if front is not None and self._given.get(element, {}).get("background-color") == "currentcolor":
+            return self._front(element, ("color",)) == front
+        filters = self._filters(element)
+        if front is not None and filters:
+            return self._is_filtered_away(element, front, filters)
+        if front is None or not (self._backdrop.may_be_like(front) or "inset" in self._shadows(element)):
             return False
         back = None
         if front.alpha <= FAINT:
@@ -318,7 +284,7 @@ class _TextLook:
 
     def _behind(self, element: Element) -> Color | None:
         """Return the background color of an element's text, including that of an inner shadow."""
-        shadows = self._given[element].get("box-shadow", "") if element in self._given else ""
+        shadows = self._shadows(element)
         for shadow in comma_parts(shadows) if "inset" in shadows else ():
             words = arguments(shadow)
             lengths = [length for word in words if (length := pixels(word)) is not None]
@@ -326,12 +292,41 @@ class _TextLook:
                 return next(filter(None, map(self._shade, words)), None)
         return self._backdrop.behind(element)
 
+    def _shadows(self, element: Element) -> str:
+        return self._given[element].get("box-shadow", "") if element in self._given else ""
+
+    def _filters(self, element: Element) -> list[Element]:
+        """Return the elements around a text, or the text's own, that change its colors after it is painted."""
+        if not self._altered:
+            return []
+        nearest = islice(element.ancestors, _NEAREST)
+        around = (element, *(node for node in nearest if isinstance(node, Element)))
+        return [node for node in around if not _ALTERING.isdisjoint(self._given.get(node, ()))]
+
+    def _is_filtered_away(self, element: Element, front: Color, filters: Iterable[Element]) -> bool:
+        """Return whether a text is indistinguishable after the filters around it and the backgrounds in them."""
+        back = self._behind(element)
+        if back is None or back.alpha < 1:
+            return False
+        front = blend(front, back)
+        for node in islice(filters, _FILTERS):
+            style, around = self._given[node], node.parent
+            under = self._backdrop.behind(around) if isinstance(around, Element) else None
+            inside = self._backdrop.has_own(element, node)
+            value = style.get("filter", "")
+            front, inner = altered(front, value), altered(back, value) if inside else back
+            mode = style.get("mix-blend-mode", "")
+            if mode and under is not None and isinstance(around, Element) and self._backdrop.has_own(around, None):
+                front, inner = mixed(front, under, mode), mixed(inner, under, mode) if inside else inner
+            back = inner
+        return alike(front, back)
+
     def _shade(self, value: str) -> Color | None:
         return color(value, dark=self._backdrop.dark)
 
     def _front(self, element: Element, names: tuple[str, ...]) -> Color | None:
         """Return the color of an element's text, from the first property that sets it; None if unknown."""
-        plain = WHITE if self._backdrop.dark else BLACK
+        plain = None if self._backdrop.is_incomplete else WHITE if self._backdrop.dark else BLACK
         for name in names:
             node: object = element
             while isinstance(node, Element):
@@ -354,7 +349,8 @@ class _TextLook:
         for shadow in comma_parts(self._inherited(element, "text-shadow")):
             words = arguments(shadow)
             lengths = [length for word in words if (length := pixels(word)) is not None]
-            near = len(lengths) >= 2 and max(map(abs, lengths[:2])) < _NEAR
+            near = len(lengths) >= 2 and min(lengths[:2]) > -_NEAR and max(lengths[:2]) < _FAR
+            near = near and max(lengths[2:], default=0.0) < _DIM
             if near and self._stands_out(next(filter(None, map(self._shade, words)), own), back):
                 return True
         stroke = arguments(self._inherited(element, "text-stroke"))

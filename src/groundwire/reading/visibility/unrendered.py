@@ -12,10 +12,15 @@ from typing import Final
 
 from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
 
+from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.stylesheets import SHADOW_STEPS, read_shadow
+from groundwire.reading.css.values import pixels, ratio
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import is_task_box
 
 __all__ = [
+    "blank_references",
+    "class_names",
     "drop_shortcodes",
     "drop_texts",
     "drop_unrendered",
@@ -50,6 +55,12 @@ _HOSTS: Final = frozenset(
         "nav", "p", "section", "span",
     }
 )  # fmt: skip
+_SHAPES: Final = frozenset(
+    {"path", "polygon", "polyline", "line", "text", "use", "image", "foreignobject", "foreignObject"}
+)
+_BLACK: Final = re.compile(r"(?:^|fill:\s*)(?:black|#000(?:000)?|none)(?:;|$)")
+_FAR: Final = 900.0  # pixels
+_MAX_REFERENCES: Final = 500
 _BUILDERS: Final = ("vc_", "et_pb_", "fusion_", "av_", "ux_", "mk_", "cs_")
 _SHORTCODE: Final = re.compile(rf"\[/?(?:{'|'.join(_BUILDERS)})\w{{1,60}}(?=[\s\]])[^\[\]]{{0,2000}}\]")
 _OPENING: Final = re.compile(rf"\[(?:{'|'.join(_BUILDERS)})")
@@ -67,6 +78,11 @@ _BUTTONS: Final = "button, summary, [role=button], [aria-expanded]"
 _LONGEST_LABEL: Final = 300  # characters of a question above its answer
 _SHORTEST_ANSWER: Final = 40  # characters
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
+
+
+def class_names(document: Document) -> frozenset[str]:
+    """Return all class names of a page's elements."""
+    return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
 
 
 def drop_unrendered(document: Document) -> Counter[str]:
@@ -133,9 +149,60 @@ def _shows_fallback(element: Element) -> bool:
     return element.tag == "object" and element.attr("data") is None and element.attr("type") is None
 
 
-def flatten_shadows(document: Document) -> bool:
-    """Move declarative shadow trees to where they are shown, with filled slots; return whether there were any."""
-    found = False
+def blank_references(document: Document) -> frozenset[str]:
+    """Return the ids, in lower case, of SVG's clip paths, masks and filters that leave nothing of an element."""
+    found: set[str] = set()
+    for name, leaves_nothing in (("clippath", _clips_all), ("mask", _masks_all), ("filter", _filters_all)):
+        for element in document.select(f"svg {name}[id]")[:_MAX_REFERENCES]:
+            if leaves_nothing([child for child in element.descendants if isinstance(child, Element)]):
+                found.add((element.attr("id") or "").lower())
+    return frozenset(found)
+
+
+def _is_dot(shape: Element) -> bool:
+    """Return whether a shape has no area; one that uses another has an unknown area."""
+    sizes = {"rect": ("width", "height"), "circle": ("r",), "ellipse": ("rx", "ry")}.get(shape.tag)
+    if sizes is None:
+        return shape.tag not in _SHAPES
+    return any(
+        (pixels(f"{value}px" if (value := shape.attr(size) or "0")[-1:].isdigit() else value, 1e3) or 0.0) <= 1
+        for size in sizes
+    )
+
+
+def _clips_all(shapes: list[Element]) -> bool:
+    return all(map(_is_dot, shapes))
+
+
+def _masks_all(shapes: list[Element]) -> bool:
+    return all(_is_dot(shape) or _BLACK.search(f"{shape.attr('fill')};{shape.attr('style')}") for shape in shapes)
+
+
+def _filters_all(steps: list[Element]) -> bool:
+    for step in steps:
+        tag, values = step.tag.lower(), (step.attr("values") or "").replace(",", " ").split()
+        if tag == "feflood" and ratio(step.attr("flood-opacity") or "1") == 0 and step is steps[-1]:
+            return True
+        if tag == "fecolormatrix" and len(values) == 20 and all(ratio(value) == 0 for value in values[15:]):
+            return True
+        if tag == "fefunca" and step.attr("type") in {"linear", "gamma", "table", "discrete"}:
+            sizes = (step.attr("slope"), step.attr("amplitude"), *(step.attr("tablevalues") or "").split())
+            said = [ratio(size) for size in sizes if size]
+            if said and all(size == 0 for size in said) and not ratio(step.attr("intercept") or "0"):
+                return True
+        if tag == "feoffset" and max(abs(ratio(step.attr(side) or "0") or 0.0) for side in ("dx", "dy")) >= _FAR:
+            return True
+    return False
+
+
+def flatten_shadows(document: Document, styles: Styles) -> bool:
+    """Move declarative shadow trees to where they are shown, with filled slots; return whether there were any.
+
+    Args:
+        document: The page.
+        styles: Its styles, to which those of the trees are added.
+    """
+    found, room = False, SHADOW_STEPS
     for template in document.select("template[shadowrootmode]"):
         host = template.parent
         if not isinstance(host, Element) or (host.tag not in _HOSTS and "-" not in host.tag):
@@ -143,6 +210,8 @@ def flatten_shadows(document: Document) -> bool:
         shadow = next((child for child in template.children if isinstance(child, DocumentFragment)), None)
         if shadow is None:
             continue
+        if room > 0:
+            room = read_shadow(styles, host, shadow, room)
         template.extract()
         found = True
         slots: dict[str, Element] = {}

@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from turbohtml import Document, Element
+from turbohtml import Document, Element, Node, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.cascade import Styles, declare_attributes
 from groundwire.reading.css.longhands import may_hide
 from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
-from groundwire.reading.css.stylesheets import class_names, read_styles
-from groundwire.reading.css.values import pixels, ratio
+from groundwire.reading.css.stylesheets import read_styles
+from groundwire.reading.css.values import arguments, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import (
     FAINT,
     INHERITED,
@@ -32,8 +32,12 @@ from groundwire.reading.visibility.hidden_styles import (
     is_shown_by,
     text_hidden,
 )
-from groundwire.reading.visibility.text_contrast import COLORED, covered, declare_attributes, unreadable
+from groundwire.reading.visibility.layout import Layout, covered, moves_away
+from groundwire.reading.visibility.overflow import CUT, Overflow, clips
+from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
+    blank_references,
+    class_names,
     drop_texts,
     drop_unrendered,
     fill_streamed,
@@ -52,20 +56,19 @@ _REVEAL_MARKS: Final = (
     "data-aos", "data-sal", "data-w-id", "data-animate", "data-animation", "data-scroll", "data-sr-id", "data-reveal",
     "data-framer-appear-id", "data-motion", "v-cloak", "ng-cloak", "x-cloak",
 )  # fmt: skip
+_NOTHING: Final[Mapping[str, str]] = {}
 _OUT: Final = frozenset({"absolute", "fixed"})
 _FREE: Final = frozenset({"fixed"})
 _SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
 """Properties that scripts reset when a part scrolls into view; `display` needs a click."""
 
-_ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
-_NO_ROWS: Final = frozenset({"0fr", "0px", "0"})
-_CUT: Final = frozenset({"hidden", "clip"})
-_MARGINS: Final = ("margin-top", "margin-left")
-_CLIPPED: Final = (("height", "overflow-y"), ("width", "overflow-x"))
-_MOVED: Final = frozenset({"top", "left", "bottom", "right", "transform", "translate"})
-_LINE: Final = 20.0  # pixels; a box of less shows no line of text
+_NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)", "minmax(0px,0fr)"})
+_REFERENCE: Final = re.compile(r"url\(\s*[\"']?#([^\"')]+)")
+_LINE_NAMES: Final = re.compile(r"\[[^\]]*\]")
+_GRIDS: Final = ("grid-template-rows", "grid-template-columns", "grid-auto-rows")
 _HIDDEN: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
+_COLUMNS: Final = 50  # of a table that may be collapsed
 _NESTED: Final = 5
 """How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
 
@@ -99,7 +102,16 @@ class _Judgement:
     """The reason for each element that is removed with its content."""
     texts: dict[str, dict[Element, bool]] = field(default_factory=dict)
     """For each inherited property, whether it hides an element's own text."""
+    pieces: list[Text] = field(default_factory=list)
+    """Pieces of text that are removed from a visible element."""
     revealed: int = 0
+
+    def hide(self, node: Node) -> None:
+        """Note a part of the page that lies where nobody sees it."""
+        if isinstance(node, Element):
+            self.whole.setdefault(node, "position")
+        elif isinstance(node, Text):
+            self.pieces.append(node)
 
 
 class _Look(NamedTuple):
@@ -113,10 +125,10 @@ class _Look(NamedTuple):
     """The inherited properties that hide or show its text."""
     flat: bool
     """Whether it may have no height; see `_flattened`."""
-    pushed: bool
-    """Whether its margin may move it out of a box; see `_is_pushed_out`."""
+    moved: bool
+    """Whether it may lie outside of the page; see `Layout.is_out`."""
     cuts: bool = False
-    """Whether it may clip what follows an empty part; see `_beyond`."""
+    """Whether it may clip some of its content; see `Overflow.clipped`."""
 
 
 def drop_unseen(document: Document) -> Removed:
@@ -131,27 +143,31 @@ def drop_unseen(document: Document) -> Removed:
     """
     styles = read_styles(document)
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
-    named = class_names(document) if flatten_shadows(document) else styles.named
+    named = class_names(document) if flatten_shadows(document, styles) else styles.named
     if alive:
         fill_streamed(document)
+    styles.blank = blank_references(document) if document.find("svg") is not None else frozenset()
     counts = drop_unrendered(document)
     marked = document.select(f"{_HIDDEN}, {COLORED}")  # both at once: searching the page is what takes time
     reasons = _declare_defaults(document, marked, styles, named)
     declare_attributes(marked, styles)
     if not len(styles):
         return Removed(counts, named=named)
-    found = _judge(styles, reasons)
+    found = _judge(styles, reasons, alive=alive)
     measure_fonts(document, found.texts["font-size"], styles)
     found.texts["color"] = unreadable(document, styles)
     _let_out(found.whole, styles)
-    for element in covered(styles):
-        found.whole.setdefault(element, "position")
+    for node in covered(styles, alive=alive):
+        found.hide(node)
     if alive:
         found.revealed += keep_folded(document, found.whole)
         for _ in range(_NESTED):
             if not _keep_main_part(document, found):
                 break
     _drop_whole(found.whole, reasons, counts)
+    for piece in found.pieces:
+        piece.extract()
+        counts["position"] += 1
     for name, states in found.texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
@@ -185,18 +201,20 @@ def _is_hidden(element: Element) -> bool:
     return element.attr("hidden") is not None or element.attr("popover") is not None
 
 
-def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
+def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgement:
     found = _Judgement(texts={name: {} for name in INHERITED})
+    layout = Layout(styles)
+    overflow = Overflow(styles, layout, alive=alive or styles.reacts)
     faint: dict[Element, float] = {}
     known: dict[tuple[str, int], _Look] = {}
     for element in styles:
-        tag, kind = element.tag, styles.kind(element)
+        tag, kind = _box_of(element, styles), styles.kind(element)
         look = known.get((tag, kind)) if kind is not None else None
         if look is None:
             look = _look(tag, styles.get(element), styles)
             if kind is not None:
                 known[tag, kind] = look
-        reason, opacity, texts, flat, pushed, cuts = look
+        reason, opacity, texts, flat, moved, cuts = look
         if opacity is not None:
             faint[element] = opacity
             reason = "opacity" if _opacity(element, faint) <= FAINT else ""
@@ -207,12 +225,15 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
                 found.revealed += 1
             else:
                 found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
-        if pushed and not reason and _is_pushed_out(element, styles):
+        if moved and not reason and layout.is_out(element):
             found.whole[element] = "position"
         if cuts:
-            found.whole.update(dict.fromkeys(_beyond(element, styles), "position"))
+            for node in overflow.clipped(element):
+                found.hide(node)
         if flat:
             found.whole.update(dict.fromkeys(_flattened(element, styles), "size"))
+        if tag == "col" and ("visibility", True) in texts:
+            found.whole.update(dict.fromkeys(_cells_of(element), "visibility"))
         for name, state in texts:
             if state and name == "visibility" and styles.incomplete and _is_marked(element):
                 found.revealed += 1
@@ -221,62 +242,50 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
     return found
 
 
+def _box_of(element: Element, styles: Styles) -> str:
+    """Return an element's name; that of a block for a part of a flexible row or a grid, which has a box."""
+    tag = element.tag
+    if not is_boxed(tag, _NOTHING):
+        display = styles.get(element.parent).get("display", "") if isinstance(element.parent, Element) else ""
+        return "div" if "flex" in display or "grid" in display else tag
+    return tag
+
+
 def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     """Return the effect of a style, as far as it does not depend on the element's position."""
-    pushed = _MOVED.isdisjoint(style) and any((pixels(style.get(name, "")) or 0.0) >= _LINE for name in _MARGINS)
-    cuts = any(style.get(overflow) in _CUT and size in style for size, overflow in _CLIPPED)
+    moved, cuts = moves_away(style), clips(style)
     if not any(may_hide(name, value) for name, value in style.items()):
         shows = tuple((name, False) for name in INHERITED if style.get(name, "inherit") != "inherit")
-        return _Look("", None, shows, flat=False, pushed=pushed, cuts=cuts)
-    if styles.keyframes or "animation" in style or "animation-name" in style:
-        style = _animated(style, styles)
+        return _Look("", None, shows, flat=False, moved=moved, cuts=cuts)
     if styles.incomplete and "position" not in style:
         style = {**style, "position": "relative"}  # another sheet positions what has a position
     boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
-    reason = hidden_by(tag, style, boxed=boxed)
+    reason = "clip" if styles.blank and _refers(style, styles.blank) else hidden_by(tag, style, boxed=boxed)
     opacity = None if reason else ratio(style.get("opacity", "1"))
     said = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
     return _Look(
         reason,
-        opacity if opacity is not None and opacity < 0.5 else None,
+        opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
         tuple((name, state) for name, state in said if state is not None),
-        style.get("grid-template-rows") in _NO_ROWS or (boxed and is_flattened(style)),
-        pushed,
+        any(True in _tracks(style[name]) for name in _GRIDS if name in style) or (boxed and is_flattened(style)),
+        moved,
         cuts,
     )
 
 
-def _is_pushed_out(element: Element, styles: Styles) -> bool:
-    """Return whether the margin of an element moves it out of a box that clips it."""
-    style, around = styles.get(element), element.parent
-    box = styles.get(around) if isinstance(around, Element) else {}
-    return any(
-        (room := _room(box, size, overflow)) is not None and (pixels(style.get(margin, "")) or 0.0) >= room
-        for margin, (size, overflow) in zip(_MARGINS, _CLIPPED, strict=True)
-    )
+def _cells_of(column: Element) -> Iterator[Element]:
+    """Yield the cells of a column of a table without spans."""
+    table = column.closest("table")
+    columns = table.select("col") if table is not None else []
+    if table is not None and len(columns) <= _COLUMNS and table.select_one("[colspan], [rowspan], [span]") is None:
+        place = columns.index(column)
+        yield from table.select(f"tr > :nth-child({place + 1})")
 
 
-def _room(box: Mapping[str, str], size: str, overflow: str) -> float | None:
-    """Return the pixels of a box that clips what exceeds them; None if it does not."""
-    if box.get(overflow) not in _CUT or (room := pixels(box.get(size, ""))) is None:
-        return None
-    return max(room, pixels(box.get(f"min-{size}", "0"), 500.0) or 0.0, 1.0)
-
-
-def _beyond(element: Element, styles: Styles) -> Iterator[Element]:
-    """Yield the parts of a box that empty ones before them push out of it."""
-    box = styles.get(element)
-    for size, overflow in _CLIPPED:
-        room = _room(box, size, overflow)
-        if room is None or (size == "width" and box.get("white-space") != "nowrap"):
-            continue
-        for child in element:
-            if not isinstance(child, Element) or (style := styles.get(child)).get("position") in _OUT:
-                continue
-            if room <= 0:
-                yield child
-            elif is_boxed(child.tag, style) and not child.text.strip():
-                room -= pixels(style.get(size, "")) or 0.0
+def _refers(style: Mapping[str, str], blank: frozenset[str]) -> bool:
+    """Return whether a style clips, masks or filters by something that leaves nothing."""
+    values = " ".join(style.get(name, "") for name in ("clip-path", "mask-image", "filter"))
+    return any(reference in blank for reference in _REFERENCE.findall(values))
 
 
 def _is_stretched(element: Element, styles: Styles) -> bool:
@@ -286,29 +295,24 @@ def _is_stretched(element: Element, styles: Styles) -> bool:
 
 
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
-    """Yield what a box without height clips: one whose own lines have none, or parts in such a row."""
-    children = [child for child in element if isinstance(child, Element)]
-    if styles.get(element).get("grid-template-rows") in _NO_ROWS:
-        yield from (child for child in children if styles.get(child).get("overflow-y") in _CUT)
-    elif not any(is_boxed(child.tag, styles.get(child)) for child in children):
-        yield element
+    """Yield what a box without height clips: one whose own lines have none, or parts in such a row or column."""
+    style, children = styles.get(element), [child for child in element if isinstance(child, Element)]
+    rows, columns = (_tracks(style.get(f"grid-template-{name}", "")) for name in ("rows", "columns"))
+    rows = rows or _tracks(style.get("grid-auto-rows", ""))
+    if not (rows and all(rows)) and not any(columns):
+        if not rows and not columns and not any(is_boxed(child.tag, styles.get(child)) for child in children):
+            yield element
+        return
+    around = style.get("overflow-y") in CUT
+    for place, child in enumerate(children):
+        has_none = (rows and all(rows)) or (place < len(columns) and columns[place])
+        if has_none and (around or styles.get(child).get("overflow-y") in CUT):
+            yield child
 
 
-def _animated(style: Mapping[str, str], styles: Styles) -> Mapping[str, str]:
-    """Return a style after its animation has ended."""
-    words = " ".join(style.get(name, "") for name in _ANIMATED).split()
-    words = [word.rstrip(",") for word in words]
-    if not words or words == ["none"]:
-        return style
-    if not {"forwards", "both", "infinite"} & set(words):
-        return style
-    names = {name.lower(): frame for name, frame in styles.keyframes.items()}
-    for word in words:
-        if word in names:
-            return {**style, **names[word]}
-    if styles.incomplete:
-        return {name: value for name, value in style.items() if name not in {"opacity", "visibility", "transform"}}
-    return style
+def _tracks(value: str) -> list[bool]:
+    """Return for each row or column of a grid whether it has no size."""
+    return [track in _NO_TRACK for track in arguments(_LINE_NAMES.sub(" ", value).replace(", ", ","))]
 
 
 def _opacity(element: Element, faint: Mapping[Element, float]) -> float:
