@@ -82,11 +82,11 @@ def convert(
             inside, address = gunzipped(body), url.removesuffix(".gz")
         except UnreadableDocument as error:
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
-        found = media_type("", inside[:4_096], address)
-        if found.kind == "binary" or inside.startswith(GZIP):
-            why = f"The response is a gzip archive of {found.description}, which cannot be read as text."
+        inner = media_type("", inside[:4_096], address)
+        if inner.kind == "binary" or inside.startswith(GZIP):
+            why = f"The response is a gzip archive of {inner.description}, which cannot be read as text."
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
-        return convert(inside, "", address, headers=headers, seconds=seconds, model=model, include=include)
+        return convert(inside, "", address, headers=headers, seconds=seconds, model=model, parts=parts)
     if kind in FILES:
         try:
             return Converted(extracted=cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
