@@ -206,7 +206,7 @@ class _HedgedRun:
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
         self._started.append(self._loop.time())
-        if self._hedged and price_of(provider):
+        if self._hedged and len(self._providers) > 1 and price_of(provider):
             self._repeat_free()
         if charged:
             self._runner.extra.spend(charged)

@@ -178,18 +178,20 @@ _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igsh
 def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], provider: str) -> list[SearchResult]:
     """Return cleaned, valid rows in their order, numbered from 1.
 
+    A row that was made for this search alone is cleaned itself; of any other, which a provider may keep, a copy is.
+
     Args:
         rows: The provider's rows.
         policies: Domain lists that every row must match, whatever the provider supports.
         provider: The provider's name, for rows without a source.
     """
     policies = [policy for policy in policies if policy.allowed or policy.blocked]
-    seen, kept = set[str](), list[SearchResult]()
+    kept: dict[str, SearchResult] = {}
     for row in rows:
         address = row.url
-        if (url := plain_url(address)) is None or len(address) > MAX_URL or "'" in address:
-            if len(address) > MAX_URL:
-                continue
+        if len(address) > MAX_URL:
+            continue
+        if (url := plain_url(address)) is None or "'" in address:
             address = address.strip()
             if not address.isascii() or 0 in address.encode().translate(_SAFE):
                 address = address.translate(_UNSAFE)
@@ -198,41 +200,33 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
             except (InvalidRequest, BlockedByPolicy):
                 continue  # not a URL that anyone could open
         key = canonical(url)
-        if key in seen or (policies and not all(policy.permits(url.host) for policy in policies)):
+        if key in kept or (policies and not all(policy.permits(url.host) for policy in policies)):
             continue
-        seen.add(key)
-        kept.append(_cleaned(row, len(kept) + 1, url, key, address, provider))
-    return kept
+        made: Any = row if getattr(row, "_address", row) is None else row.model_copy()
+        object.__setattr__(made, "__class__", ResultSlots)
+        made.citation_id = len(kept) + 1
+        made.url = address
+        made._address = tuple.__new__(Address, (url, key))
+        made._opener = None
+        _clean(made, url.host, provider)
+        made.__class__ = SearchResult
+        kept[key] = made
+    return [*kept.values()]
 
 
-def _cleaned(row: SearchResult, number: int, url: WebUrl, key: str, address: str, provider: str) -> SearchResult:
-    """Return a row with plain text that carries its URL: the row itself, if it was made for this search alone."""
-    title, snippet, source, published, origin = row.title, row.snippet, row.source, row.published, row.published_origin
+def _clean(row: ResultSlots, host: str, provider: str) -> None:
+    """Make the texts of a row plain, and its date ISO 8601."""
+    title, snippet = row.title, row.snippet
     both = title + snippet  # one glance tells whether there is anything to do
     long = len(title) > MAX_TITLE or len(snippet) > MAX_SNIPPET
     if long or not both.isascii() or "  " in both or 0 in both.encode().translate(_STAYS):
         title, snippet = _shown(title, MAX_TITLE), _shown(snippet, MAX_SNIPPET)
-    if source != provider:
-        source = plain(source, MAX_TITLE) or provider
-    if published is not None or origin:
-        published, origin = _published(published, origin)
-    made: Any = row
-    if getattr(row, "_address", row) is None:
-        object.__setattr__(row, "__class__", ResultSlots)
-    else:  # the provider may keep its own
-        made = ResultSlots()
-        made.score, made._opener = row.score, None
-    made.citation_id = number
-    made.url = address
-    made.title = title.strip() or url.host
-    made.snippet = snippet.strip()
-    made.source = source
-    made.published = published
-    made.published_origin = origin
-    made._address = tuple.__new__(Address, (url, key))
-    made.__class__ = SearchResult
-    result: SearchResult = made
-    return result
+    row.title = title.strip() or host
+    row.snippet = snippet.strip()
+    if row.source != provider:
+        row.source = plain(row.source, MAX_TITLE) or provider
+    if row.published is not None or row.published_origin:
+        row.published, row.published_origin = _published(row.published, row.published_origin)
 
 
 _set_address = vars(ResultSlots)["_address"].__set__

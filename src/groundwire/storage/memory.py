@@ -101,7 +101,8 @@ class MemoryStore:
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
         check_amount(amount, limit)
-        check_seconds(ttl=ttl)
+        if ttl is not None:
+            check_seconds(ttl=ttl)
         with self._lock:
             now = self._now()
             held = self._counters.get(key, now)
@@ -177,7 +178,7 @@ class MemoryStore:
             now = self._now()
             held = self._registers.get(wanted.key, now) or _Numbered()
             held.last = max(held.last, wanted.floor)
-            found = tuple([held.number(names) for names in wanted.groups])
+            found = held.number(wanted.groups)
             note = hash(wanted.note).to_bytes(8, "big", signed=True)  # which no other process compares
             new = held.notes.pop(note, True)
             held.notes[note] = False
@@ -243,20 +244,21 @@ class _Numbered:
         self.numbers: dict[bytes, int] = {}
         self.notes: dict[bytes, bool] = {}  # an ordered set
 
-    def number(self, names: Sequence[bytes]) -> int:
-        """Return the number of a group; all its names have it from now on."""
-        if len(names) == 1:
-            number = self.numbers.setdefault(names[0], self.last + 1)
-            self.last = max(self.last, number)
-            return number
-        for name in names:
-            if (number := self.numbers.get(name)) is not None:
-                break
-        else:
-            number = self.last = self.last + 1
-        for name in names:
-            self.numbers.setdefault(name, number)
-        return number
+    def number(self, groups: Sequence[Sequence[bytes]]) -> tuple[int, ...]:
+        """Return the number of each group; all its names have it from now on."""
+        numbers, last, found = self.numbers, self.last, []
+        for names in groups:
+            if len(names) == 1:
+                number = numbers.setdefault(names[0], last + 1)
+            else:
+                number = next((numbers[name] for name in names if name in numbers), last + 1)
+                for name in names:
+                    numbers.setdefault(name, number)
+            if number > last:
+                last = number
+            found.append(number)
+        self.last = last
+        return tuple(found)
 
 
 class _Expiring(Generic[_V]):
