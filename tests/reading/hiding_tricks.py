@@ -476,6 +476,75 @@ HIDDEN: Final = (
     '<div style="background:#000"><p style="color:#fff;filter:invert(100%)">SECRET</p></div>',
     '<div style="background:#fff"><p style="color:#000;filter:invert()">SECRET</p></div>',
     '<div style="background:transparent"><p style="color:#000;filter:invert()">SECRET</p></div>',
+    "position:absolute;left:-250px;width:240px",
+    "position:absolute;top:-12em",
+    "position:absolute;margin:-400px",
+    "position:absolute;right:110%",
+    "position:absolute;translate:-300px",
+    "position:absolute;left:0;transform:translateX(calc(-100% - 20px))",
+    "position:fixed;inset-inline-start:102%",
+    "position:fixed;bottom:-200px",
+    "position:fixed;left:0;top:0;transform:translate(-100%,-100%)",
+    "position:relative;right:1400px",
+    "margin-left:-105%",
+    "transform:translate3d(-105%,0,0)",
+    "translate:-1500px 0",
+    "float:left;margin-left:-500px",
+    "text-indent:-700px",
+    "text-indent:-50vw",
+    '<div style="position:absolute;left:-200px"><div style="position:absolute;left:-200px"><p>SECRET</p></div></div>',
+    '<p><b style="position:absolute;left:-220px">SECRET</b></p>',
+    "<style>.b{height:30px;overflow:hidden}</style><div class=b><p>one line of words</p><p>another line</p>"
+    "<p>SECRET</p></div>",
+    "<style>.b{block-size:25px;overflow:clip}</style><div class=b><p>one line of words</p><p>another "
+    "line</p><p>SECRET</p></div>",
+    "<style>.b{columns:1;height:2em;overflow:hidden}</style><div class=b><p>one line of words</p><p>"
+    "another line</p><p>SECRET</p></div>",
+    "<style>.b{columns:900px 1;max-height:30px;overflow:hidden}</style><div class=b><p>one line of words</p>"
+    "<p>another line</p><p>SECRET</p></div>",
+    '<div style="height:40px;overflow:hidden"><table><tr><td>a<tr><td>b<tr><td>c<tr><td>SECRET</table></div>',
+    '<div style="height:20px;overflow:hidden;position:relative"><b style="position:absolute;bottom:-50px">'
+    "SECRET</b>x</div>",
+    '<div style="overflow:hidden;width:300px;position:relative;height:30px"><b style="position:absolute;'
+    'right:-200px">SECRET</b>x</div>',
+    '<div style="overflow:hidden;width:120px;height:20px"><div style="display:flex;width:900px"><p style="wid'
+    'th:300px">a</p><p>SECRET</p></div></div>',
+    '<div style="overflow:hidden;height:25px"><p style="translate:0 40px">SECRET</p></div>',
+    '<div style="overflow:hidden;height:30px"><div style="min-height:50px">x</div>SECRET</div>',
+    '<div style="position:relative"><p>SECRET</p><i style="position:absolute;inset:0;background:white"></i></div>',
+    "<style>.c{position:relative}.c:after{content:'';position:absolute;top:0;left:0;width:100%;height:100%;background:white}"
+    "</style><div class=c><p>SECRET</p></div>",
+    '<div style="background:#fafafa"><span style="position:relative;z-index:-2">SECRET</span></div>',
+    "background:#000",
+    "<style>.v{background:var(--k)}:root{--k:#000}</style><p class=v>SECRET</p>",
+    "filter:brightness(1000%);color:#bbb",
+    "background:#eee;filter:brightness(0%)",
+    '<div style="background:white;color:#222"><p style="mix-blend-mode:screen">SECRET</p></div>',
+    "color:transparent;text-shadow:-900px 0 black",
+    "<style>.v{visibility:attr(data-k type(*))}</style><p class=v data-k=hidden>SECRET</p>",
+    "<style>.v{position:absolute;left:calc(env(q,-9999) * 1px)}</style><p class=v>SECRET</p>",
+    "<style>@keyframes z{0%{visibility:hidden}100%{visibility:visible}}.v{animation:z 0s both reverse}</style"
+    "><p class=v>SECRET</p>",
+    "<style>@keyframes z{to{width:0;height:0;overflow:hidden}}.v{animation:z 1ms forwards}</style><p "
+    "class=v>SECRET</p>",
+    "<style>@supports not (zz-top:1){@media screen{.v{display:none}}}</style><p class=v>SECRET</p>",
+    "<style>@scope (.o) {:scope{.v{display:none}}}</style><div class=o><p class=v>SECRET</p></div>",
+    "<div><template shadowrootmode=open><style>.q{opacity:0}</style><div class=q><slot></slot></div>"
+    "</template><p>SECRET</p></div>",
+    "<div><template shadowrootmode=open><style>slot{font-size:0}</style><slot></slot></template><p>SECRET</p></div>",
+    '<svg height=0 width=0><clipPath id=q><circle r=0 /></clipPath></svg><p style="clip-path:url(#q)">SECRET</p>',
+    '<svg height=0 width=0><mask id=q><rect width=900 height=900 fill=#000 /></mask></svg><p style="mask-imag'
+    'e:url(#q)">SECRET</p>',
+    "clip-path:polygon(100% 0,100% 100%,120% 50%)",
+    "clip-path:ellipse(3px 3px at 300% 0)",
+    "clip-path:inset(0 0 0 100%)",
+    "clip-path:xywh(100% 0 50% 50%)",
+    '<div style="display:grid;grid-template-rows:0px"><div style="overflow:hidden"><p>SECRET</p></div></div>',
+    '<div style="display:inline-grid;grid-auto-rows:0px;overflow:hidden"><p>SECRET</p></div>',
+    '<div style="display:grid"><b style="height:0;overflow:hidden">SECRET</b></div>',
+    "container-type:size;overflow:clip",
+    '<table><colgroup><col><col style="visibility:collapse"></colgroup><tr><td>a<td>SECRET<tr><td>b<td>c</table>',
+    "max-width:3px;overflow:hidden;white-space:nowrap",
 )
 
 SHOWN: Final = (

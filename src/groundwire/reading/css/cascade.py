@@ -71,6 +71,7 @@ class Styles:
         self._sources: list[_Sources] = [()]
         self._longer: dict[tuple[int, int], int] = {}
         self._merged: dict[int, dict[str, _Entry]] = {}
+        self._parts: dict[int, list[tuple[str, str, bool]]] = {}
         self._plain: dict[int, dict[str, str] | None] = {}
         self._custom: dict[str, dict[Element, str]] = {}
 
@@ -94,12 +95,22 @@ class Styles:
         if shared is not None:
             return shared
         style: dict[str, str] = {}
-        for name, value in _in_force(self._merge(number)):
-            if not is_computed(value):
-                style[name] = value
-            elif not name.startswith("--"):
+        for name, value, computed in self._told(number):
+            if computed:
                 style.update(longhands(name, self._resolve(element, value)))
+            else:
+                style[name] = value
         return self._animated(style)
+
+    def _told(self, number: int) -> list[tuple[str, str, bool]]:
+        """Return a sequence's longhands, their values, and whether a value is computed; without custom properties."""
+        told = self._parts.get(number)
+        if told is None:
+            merged = _in_force(self._merge(number))
+            told = self._parts[number] = [
+                (name, value, is_computed(value)) for name, value in merged if not name.startswith("--")
+            ]
+        return told
 
     def declare(
         self,
@@ -172,10 +183,9 @@ class Styles:
     def _shared(self, number: int) -> dict[str, str] | None:
         """Return the longhands of a sequence of sources; None if custom properties are involved."""
         if number not in self._plain:
-            style = dict(_in_force(self._merge(number)))
-            found = any(is_computed(value) and not name.startswith("--") for name, value in style.items())
-            plain = {name: value for name, value in style.items() if not is_computed(value)}
-            self._plain[number] = None if found else self._animated(plain)
+            told = self._told(number)
+            found = any(computed for _, _, computed in told)
+            self._plain[number] = None if found else self._animated({name: value for name, value, _ in told})
         return self._plain[number]
 
     def _animated(self, style: dict[str, str]) -> dict[str, str]:
@@ -201,9 +211,10 @@ class Styles:
             if not is_computed(value) or len(value) > _MAX_VALUE:
                 break
             value = _VAR.sub(lambda match: self._property(element, match[1]) or (match[2] or "").strip(), value)
-            value = _ATTR.sub(lambda match: _attribute(element, match), value)
-            value = _ENV.sub(lambda match: "0px" if "safe-area" in match[1] else (match[2] or "").strip(), value)
-            value = _IF.sub(lambda match: self._chosen(element, match[1]), value)
+            if is_computed(value):
+                value = _ATTR.sub(lambda match: _attribute(element, match), value)
+                value = _ENV.sub(lambda match: "0px" if "safe-area" in match[1] else (match[2] or "").strip(), value)
+                value = _IF.sub(lambda match: self._chosen(element, match[1]), value)
         else:
             value = _VAR.sub(lambda match: (match[2] or "").strip(), said)  # of a cycle, the fallback is what counts
         return "" if is_computed(value) else value.lower()

@@ -257,9 +257,11 @@ def _cuts_all(name: str, inside: str) -> bool:
             not -1 - farthest <= share <= 100 + farthest for share in beyond
         )
     if name == "xywh" and len(parts) >= 4:
+        if any((fraction(part) or 0.0) >= 1 for part in parts[:2]):
+            return True
         x, y, width, height = (pixels(part, 100.0) for part in parts[:4])
         return any(
-            size is not None and (size <= 1 or (place is not None and place + size <= 0))
+            size is not None and (size <= 1 or (place is not None and not -size < place < _HUGE))
             for place, size in ((x, width), (y, height))
         )
     if name == "polygon":

@@ -77,7 +77,6 @@ _HIDES: Final = re.compile(
     re.IGNORECASE,
 )
 """Every style that could hide something contains one of these."""
-
 _SPACING: Final = ("--", "margin", "padding", "text-align")
 _ALIGNED: Final = re.compile(r"text-align(?:-last)?\s*:\s*(?!left|start|inherit)", re.IGNORECASE)
 _STATES: Final = re.compile(
@@ -174,8 +173,10 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         How many are left.
     """
     sheet = Sheet()
-    for element in shadow.select("style"):
-        read_sheet(element.text, sheet)
+    for element in shadow.select('style, link[rel~="stylesheet" i]'):
+        text = element.text if element.tag == "style" else sheet_of(element.attr("href") or "")
+        styles.incomplete = styles.incomplete or text is None
+        read_sheet(text or "", sheet)
     size = sum(1 for _ in shadow.descendants) if sheet.rules else 0
     for rule in sheet.rules:
         for arm in filter(None, _arms(rule.selector)):

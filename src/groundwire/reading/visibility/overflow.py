@@ -227,7 +227,10 @@ class _Flow:
     def _before(self, node: Element, style: Mapping[str, str]) -> float:
         """Return the space above the content of an element."""
         usual = f"{self._font}px" if node.tag in _SPACED and not self._alive and not self._styles.incomplete else "0"
-        padding = 0.0 if self._alive else pixels(style.get("padding-top", "0"), self._width) or 0.0
+        padding = 0.0
+        if not self._alive:
+            border = pixels(style.get("border-top", "0").partition(" ")[0]) or 0.0
+            padding = border + (pixels(style.get("padding-top", "0"), self._width) or 0.0)
         return padding + (pixels(style.get("margin-top", usual), self._width) or 0.0)
 
     def _most_width(self, node: Element, style: Mapping[str, str]) -> float:
@@ -243,7 +246,9 @@ class _Flow:
                 share = fraction(value)
                 if (share is not None and share >= 1) or (away is not None and room is not None and away >= room):
                     return True
-                if side == "left" and away is not None and away + self._most_width(node, style) <= 0:
+                most = self._most_width(node, style) if start == "left" else HIGH_LINE
+                fits = start == "left" or len(node.text.strip()) * WIDE_LETTER <= self._line
+                if away is not None and side != "top" and fits and away + most <= 0:
                     return True
         return False
 

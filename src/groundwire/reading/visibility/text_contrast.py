@@ -193,7 +193,7 @@ _COLORS: Final = frozenset(
      "color-scheme", "filter", "mix-blend-mode"}
 )  # fmt: skip
 _TOKENS: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![\w-])(?:rgb|hsl)a?\([^()]*\)|(?<![\w-])[a-z]+(?![\w(-])")
-_ALTERING: Final = frozenset({"filter", "mix-blend-mode"})
+_ALTERING: Final = ("invert", "brightness", "contrast")
 _NEAREST: Final = 32  # ancestors that are looked at for a filter
 _FILTERS: Final = 4  # of them that are applied
 _LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
@@ -242,13 +242,16 @@ def _changes(style: Mapping[str, str]) -> bool:
     return not _COLORS.isdisjoint(style)
 
 
+def _alters(style: Mapping[str, str]) -> bool:
+    """Return whether a style changes the colors of what is already painted."""
+    return "mix-blend-mode" in style or any(name in style.get("filter", "") for name in _ALTERING)
+
+
 def _could_hide(style: Mapping[str, str]) -> bool:
     """Return whether a style may hide text: by its color, or by a background of the default one."""
     if "color" in style or "text-fill" in style or "inset" in style.get("box-shadow", ""):
         return True
-    if style.get("background-color", "") == "currentcolor" or "color-scheme" in style or "mix-blend-mode" in style:
-        return True
-    if any(name in style.get("filter", "") for name in ("invert", "brightness", "contrast")):
+    if style.get("background-color", "") == "currentcolor" or "color-scheme" in style or _alters(style):
         return True
     paints = [style.get("background-color", ""), *_TOKENS.findall(style.get("background-image", ""))]
     return any((shade := color(paint)) is not None and alike(shade, BLACK) and shade.alpha > 0 for paint in paints)
@@ -262,7 +265,7 @@ class _TextLook:
         self._backdrop = backdrop
         self._names = ("text-fill", "color") if filled else ("color",)
         self._shown = shown
-        self._altered = any(not _ALTERING.isdisjoint(style) for style in given.values())
+        self._altered = {element for element, style in given.items() if _alters(style)}
 
     def hides(self, element: Element) -> bool:
         """Return whether an element's own text is unreadable."""
@@ -300,8 +303,7 @@ class _TextLook:
         if not self._altered:
             return []
         nearest = islice(element.ancestors, _NEAREST)
-        around = (element, *(node for node in nearest if isinstance(node, Element)))
-        return [node for node in around if not _ALTERING.isdisjoint(self._given.get(node, ()))]
+        return [node for node in (element, *nearest) if isinstance(node, Element) and node in self._altered]
 
     def _is_filtered_away(self, element: Element, front: Color, filters: Iterable[Element]) -> bool:
         """Return whether a text is indistinguishable after the filters around it and the backgrounds in them."""

@@ -58,6 +58,7 @@ _HOSTS: Final = frozenset(
 _SHAPES: Final = frozenset(
     {"path", "polygon", "polyline", "line", "text", "use", "image", "foreignobject", "foreignObject"}
 )
+_NUMBERS: Final = re.compile(r"\d+")
 _BLACK: Final = re.compile(r"(?:^|fill:\s*)(?:black|#000(?:000)?|none)(?:;|$)")
 _FAR: Final = 900.0  # pixels
 _MAX_REFERENCES: Final = 500
@@ -161,6 +162,8 @@ def blank_references(document: Document) -> frozenset[str]:
 
 def _is_dot(shape: Element) -> bool:
     """Return whether a shape has no area; one that uses another has an unknown area."""
+    if shape.tag == "path":
+        return len(_NUMBERS.findall(shape.attr("d") or "")) <= 4  # a point or a line
     sizes = {"rect": ("width", "height"), "circle": ("r",), "ellipse": ("rx", "ry")}.get(shape.tag)
     if sizes is None:
         return shape.tag not in _SHAPES
