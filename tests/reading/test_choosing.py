@@ -18,6 +18,7 @@ from groundwire.reading.main_content.classifier import KINDS, Forest, Model, loa
 from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.grouping import (
+    drop_empty_sections,
     excerpts,
     judge_siblings,
     repeats,
@@ -924,3 +925,42 @@ def test_posts_of_a_forum_lose_their_bylines_if_these_are_not_wanted() -> None:
         )
         found = select_main(turbohtml.parse(f"<body><div class=topic>{posts}</div></body>"), model, parts=parts)
         assert (found.root.text.count("Ada"), found.root.text.count("May 2024")) == (names, times)
+
+
+@pytest.mark.parametrize(
+    ("markup", "keep", "links", "left"),
+    [
+        ("<h2>Head</h2><p>text</p><p>end</p>", [1, 0, 0], 0.0, [0, 0, 0]),
+        ("<h2>Head</h2><p>text</p><p>end</p>", [1, 0, 1], 0.0, [1, 0, 1]),
+        ("<h2>Head</h2><p>text</p><h2>Next</h2><p>end</p>", [1, 0, 1, 1], 0.0, [0, 0, 1, 1]),
+        ("<h2>Head</h2><p>text</p><h3>Below</h3><p>end</p>", [1, 0, 1, 1], 0.0, [1, 0, 1, 1]),
+        ("<h3>Head</h3><p>text</p><h2>Above</h2><p>end</p>", [1, 0, 1, 1], 0.0, [0, 0, 1, 1]),
+        ("<h2>Head</h2><h3>Below</h3><p>text</p>", [1, 1, 0], 0.0, [0, 0, 0]),
+        ("<h1>Head</h1><p>text</p>", [1, 0], 0.0, [1, 0]),
+        ("<h2>Head</h2><h2>Next</h2><p>text</p>", [1, 1, 1], 0.0, [1, 1, 1]),
+        ("<h2><a href=/a>Head</a></h2><p>text</p>", [1, 0], 0.0, [1, 0]),
+        ("<h2>Head</h2><p>1<a href=/a>2345</a></p>", [1, 0], 0.8, [0, 0]),
+        ("<h2>Head</h2><p>12<a href=/a>345</a></p>", [1, 0], 0.8, [1, 0]),
+    ],
+)
+def test_a_heading_goes_with_its_section(markup: str, keep: list[int], links: float, left: list[int]) -> None:
+    chosen_blocks = [True, *map(bool, keep)]
+    drop_empty_sections(page(markup), chosen_blocks, links)
+    assert chosen_blocks[1:] == [*map(bool, left)]
+
+
+def test_the_last_heading_stays_if_there_is_nothing_else() -> None:
+    keep = [True, False]
+    drop_empty_sections(lay_out(turbohtml.parse("<body><h2>Head</h2><p>text</p></body>")), keep, 0.0)
+    assert keep == [True, False]
+
+
+@pytest.mark.parametrize(("kind", "there"), [("article", False), ("product", False), ("listing", True)])
+def test_the_heading_of_a_part_that_is_left_out_goes_with_it(kind: str, *, there: bool) -> None:
+    built, even = load_model(), forest(1_000, 1_000)
+    kinds = tuple(forest(20_000 if one == kind else 1_000, 1_000) for one in KINDS)
+    model = Model(built.lexicon, even, kinds, even, (100.0,) * 7)
+    names = "".join(f"<li><a href=/{name}>{name}</a></li>" for name in ("Red", "Blue", "Green", "Violet"))
+    markup = f"<h1>Marsh</h1>{PROSE}<section><h3>Colors</h3><ul class=filters>{names}</ul></section>"
+    found = select_main(turbohtml.parse(f"<body>{markup}</body>"), model, parts={"filters": False})
+    assert ("Colors" in found.root.text, "Violet" in found.root.text) == (there, False)

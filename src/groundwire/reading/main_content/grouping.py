@@ -21,6 +21,7 @@ __all__ = [
     "BETWEEN",
     "REPEATED",
     "drop_empty_contents",
+    "drop_empty_sections",
     "excerpts",
     "judge_siblings",
     "keep_lists_whole",
@@ -70,6 +71,7 @@ _SHARE_OF_PLACE: Final = 0.5
 """The share of the selected siblings in which a place must be selected to be so in the others."""
 _MOST_OF_PLACE: Final = 0.75
 """The share from which a place is selected in all of them; if so many have it not, it is in none."""
+_LEVELS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _COMPANIONS: Final = 3  # adjacent paragraphs from which they are also judged together
 
 
@@ -166,6 +168,25 @@ def drop_empty_contents(layout: Layout, keep: list[bool]) -> None:
     for number in range(len(keep) - 1):
         if keep[number] and not keep[number + 1] and _CONTENTS.fullmatch(layout.texts[number]):
             keep[number] = sum(keep) == 1
+
+
+def drop_empty_sections(layout: Layout, keep: list[bool], links: float) -> None:
+    """Leave out the headings of sections of which nothing is selected.
+
+    Args:
+        layout: The page.
+        keep: Whether each block is selected; changed in place. At least one remains.
+        links: The share of links in the text of a section from which that applies; a section without text is none.
+    """
+    tags = [layout.tags[owner] for owner in layout.owners]
+    for number in range(len(keep) - 2, -1, -1):
+        if keep[number] and tags[number] in _LEVELS[1:] and not layout.linked[number]:
+            level = _LEVELS[: _LEVELS.index(tags[number]) + 1]
+            end = next((below for below in range(number + 1, len(keep)) if tags[below] in level), len(keep))
+            section = range(number + 1, end)
+            length, linked = (sum(sizes[below] for below in section) for sizes in (layout.lengths, layout.linked))
+            if length and linked >= links * length and not any(keep[below] for below in section):
+                keep[number] = sum(keep) == 1
 
 
 def keep_tables_whole(layout: Layout, keep: list[bool]) -> None:

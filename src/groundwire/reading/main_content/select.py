@@ -20,6 +20,7 @@ from groundwire.reading.main_content.features import FEATURES, ElementFacts, des
 from groundwire.reading.main_content.grouping import (
     BETWEEN,
     drop_empty_contents,
+    drop_empty_sections,
     excerpts,
     judge_siblings,
     keep_lists_whole,
@@ -58,6 +59,12 @@ SHARE_OF_BEST: Final = 0.6
 """A block with this share of the best score is content, however low all scores are."""
 _IN_MENUS: Final = ("controls", "dialogs", "navigation", "promotions", "related")
 """Parts of a page that menus may have."""
+_LINKS_OF_SECTION: Final = tuple(
+    {"product": 0.0, "article": 0.8, "documentation": 0.8, "forum": 0.8}.get(kind, 2.0) for kind in KINDS
+)
+"""The share of links in a section that is left out, from which its heading is left out, too. Headings above what is
+left out are names of other products on the pages of shops, and labels of menus elsewhere, but entries of a list on
+pages of other kinds."""
 _TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
 
 
@@ -187,6 +194,7 @@ def select_main(
     keep = choose(layout, verdict, parts.get("copies"))
     if not is_tiny(layout):
         choose_parts(layout, verdict.names, verdict.kinds, keep, parts)
+        drop_empty_sections(layout, keep, sum(map(mul, verdict.kinds, _LINKS_OF_SECTION)))
         if parts.get("bylines", True) and parts.get("dates", True):
             attribute_posts(layout, verdict.names, verdict.kinds, keep)
     prune(layout, keep)
