@@ -91,17 +91,27 @@ def judge_siblings(layout: Layout, names: Sequence[str], keep: list[bool]) -> No
     parents, tags, owners = layout.parents, layout.tags, layout.owners
     firsts, lasts = [len(owners)] * len(parents), [-1] * len(parents)
     for number, owner in enumerate(owners):
-        firsts[owner], lasts[owner] = min(firsts[owner], number), number
-    groups: dict[tuple[int, str, str], list[int]] = {}
+        lasts[owner] = number
+        if number < firsts[owner]:
+            firsts[owner] = number
     leads = [name.partition(" ")[0] for name in names] or [""] * len(parents)
+    groups: dict[tuple[int, str, str], list[int]] = {}
     for element in range(len(parents) - 1, 0, -1):
         if (last := lasts[element]) < 0:
             continue
         first, parent, tag, lead = firsts[element], parents[element], tags[element], leads[element]
-        firsts[parent], lasts[parent] = min(firsts[parent], first), max(lasts[parent], last)
+        if first < firsts[parent]:
+            firsts[parent] = first
+        if last > lasts[parent]:
+            lasts[parent] = last
         if tag not in _NO_SIBLINGS and (lead or tag != "li") and last - first < _MOST_IN_SIBLING:
             groups.setdefault((parent, tag, lead), []).append(element)
-    shapes = [(tag, tags[parent], lead, leads[parent]) for tag, parent, lead in zip(tags, parents, leads, strict=True)]
+
+    def shape_of(number: int) -> tuple[str, str, str, str]:
+        owner = owners[number]
+        around = parents[owner]
+        return tags[owner], tags[around], leads[owner], leads[around]
+
     for group in groups.values():
         if len(group) < _SIBLINGS or len(set(keep[firsts[group[-1]] : lasts[group[0]] + 1])) < 2:
             continue
@@ -110,11 +120,11 @@ def judge_siblings(layout: Layout, names: Sequence[str], keep: list[bool]) -> No
         if sum(chosen) < _SHARE_OF_SIBLINGS * len(group):
             continue
         selected = list(chain.from_iterable(compress(members, chosen)))
-        found = Counter(shapes[owners[number]] for number in selected)
-        kept = Counter(shapes[owners[number]] for number in selected if keep[number])
+        found = Counter(map(shape_of, selected))
+        kept = Counter(shape_of(number) for number in selected if keep[number])
         for member, is_chosen in zip(members, chosen, strict=True):
             for number in member:
-                shape = shapes[owners[number]]
+                shape = shape_of(number)
                 share = kept[shape] / (found[shape] or 1)
                 if not is_chosen:
                     keep[number] = share >= _SHARE_OF_PLACE
