@@ -7,12 +7,14 @@ one half: `tune`, by which weights were chosen, or `quoted`, which was run once 
 `passages_further.tsv` a third, written on 2026-11-24 by somebody who saw the title and one random piece of each page;
 of what is marked `learn` there, written in the same way, `learn_passages.py` learns. `passages_independent.tsv` has one
 question about each of 120 other sites, by somebody who knew no code and no other set; nothing learns from it.
+`passages_random.tsv` has 64 about random pieces of 60 further sites' pages, written before any result by somebody who
+knew the code; of the sites' pages, `learn_passages.py` may have learned what they ask in their own headings.
 
 Shown are, at each budget: the text of the tool as a model gets it, frame included; the best paragraphs by plain BM25,
 the last one cut; and the first tokens of the page. The last two have the whole budget, without a frame. "Whole page"
 says how often the reader has the answer at all. Every answer is counted; one above its budget ends this with 1.
 
-    python benchmarks/passages.py FOLDER [--set everyday|further|independent] [--half tune]
+    python benchmarks/passages.py FOLDER [--set everyday|further|independent|random] [--half tune]
         [--tokens 150 300 800 1500] [--missed] [--ranker embeddings]
 
 FOLDER has `extraction/html`, `web_pages/html`, and `dates/html`, the developers' pages.
@@ -45,7 +47,7 @@ from groundwire.tools import open_page_tool
 from groundwire.tools.rendering import render_text
 
 SETS = {"hard": Path(__file__).with_suffix(".tsv")}
-SETS |= {name: Path(__file__).with_name(f"passages_{name}.tsv") for name in ("everyday", "further", "independent")}
+SETS |= {name: Path(__file__).with_name(f"passages_{name}.tsv") for name in ("everyday", "further", "independent", "random")}
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)")
 _MARKUP = re.compile(r"\\(?=[!-/:-@\[-`{-~])|[*_`]+")
 _BLANKS = re.compile(r"[\s|>]+")
