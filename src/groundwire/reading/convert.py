@@ -79,14 +79,14 @@ def convert(
     kind, remarks = media.kind, (media.remark,) if media.remark else ()
     if kind == "archive" and body.startswith(GZIP):
         try:
-            inside, address = gunzipped(body), url.removesuffix(".gz")
+            body, url = gunzipped(body), url.removesuffix(".gz")
         except UnreadableDocument as error:
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
-        inner = media_type("", inside[:4_096], address)
-        if inner.kind == "binary" or inside.startswith(GZIP):
-            why = f"The response is a gzip archive of {inner.description}, which cannot be read as text."
+        media = media_type("", body[:4_096], url)
+        if media.kind == "binary" or body.startswith(GZIP):
+            why = f"The response is a gzip archive of {media.description}, which cannot be read as text."
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
-        return convert(inside, "", address, headers=headers, seconds=seconds, model=model, parts=parts)
+        return convert(body, "", url, headers=headers, seconds=seconds, model=model, parts=parts)
     if kind in FILES:
         try:
             return Converted(extracted=cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
