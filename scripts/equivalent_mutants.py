@@ -215,7 +215,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for function, line, reason in (
             (
                 "TokenBound._reach",
-                "cost = self._cost(part, text) if end - begin <= _STEPS[0] * _LONGEST else room + 2",
+                "cost = room + 2 if is_long and (not is_word or end - begin > room) else self._cost(part, text)",
                 "either is more than is left",
             ),
             ("TokenBound._cost", 'if before >= "\\x7f" and before.isalnum():', "DEL is not alphanumeric"),
@@ -721,12 +721,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "the lease is renewed before it ends either way",
     ),
     (
-        "src/groundwire/reading/passages/excerpts.py",
-        "_one",
-        "several = sorted((form for form in forms if len(form) >= 1), key=len, reverse=True)",
-        "the single ones are in the pattern already",
-    ),
-    (
         "src/groundwire/reading/passages/outline.py",
         "Outline.headings",
         'level = len(match["hashes"]) if match["hashes"] else 1 if match["line"][(-1)] == "=" else 2',
@@ -875,42 +869,11 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "total = sum(weights.values()) or 2.0",
         "a weight is above 0",
     ),
-    (
-        "src/groundwire/reading/passages/excerpts.py",
-        "find_all",
-        "def find_all(text: str, wanted: str, start: int = (-1)) -> list[Match]:",
-        "a negative start is the beginning",
-    ),
-    (
-        "src/groundwire/reading/passages/excerpts.py",
-        "_one",
-        'one = f"[{re.escape(single)}]" if len(single) >= 1 else re.escape(single)',
-        "a set of one character is that character",
-    ),
     *(
         ("src/groundwire/reading/passages/excerpts.py", "_after", line, "the end of a match is after the page's start")
         for line in (
             "if line >= 1:",
             "if line > 0:",
-        )
-    ),
-    *(
-        (
-            "src/groundwire/reading/passages/excerpts.py",
-            "",
-            f"_WITH_FORMS: Final = {forms} # Latin, Greek, Cyrillic; width variants",
-            "no form of another character that is looked for is there",
-        )
-        for forms in (
-            "((159, 0x530), (0x1E00, 0x2000), (0xFF01, 0xFFEF))",
-            "((161, 0x530), (0x1E00, 0x2000), (0xFF01, 0xFFEF))",
-            "((0xA0, 1329), (0x1E00, 0x2000), (0xFF01, 0xFFEF))",
-            "((0xA0, 1327), (0x1E00, 0x2000), (0xFF01, 0xFFEF))",
-            "((0xA0, 0x530), (7679, 0x2000), (0xFF01, 0xFFEF))",
-            "((0xA0, 0x530), (0x1E00, 8191), (0xFF01, 0xFFEF))",
-            "((0xA0, 0x530), (0x1E00, 8193), (0xFF01, 0xFFEF))",
-            "((0xA0, 0x530), (0x1E00, 0x2000), (65280, 0xFFEF))",
-            "((0xA0, 0x530), (0x1E00, 0x2000), (0xFF01, 65520))",
         )
     ),
     *(
