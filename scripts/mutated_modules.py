@@ -24,7 +24,6 @@ _VERIFICATION: Final = (
     "tests/citations/test_modality.py",
     "tests/citations/test_numbers.py",
     "tests/citations/test_report.py",
-    "tests/citations/test_number_words.py",
     "tests/citations/test_session.py",
 )
 _PASSAGES: Final = tuple(
@@ -113,6 +112,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "modality",
             "passage_index",
             "quantities",
+            "schedules",
             "segmentation",
             "verifier",
             "word_order",

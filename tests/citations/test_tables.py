@@ -26,15 +26,14 @@ from groundwire.citations.verify.alignment import Alignment, align, home_of, is_
 from groundwire.citations.verify.argument_roles import joined_by_and, roles
 from groundwire.citations.verify.comparisons import (
     denied_instead,
-    each_time,
     inverted,
     little_opposites,
     related,
     turns_comparison,
 )
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
-from groundwire.citations.verify.displaced_names import renamed
 from groundwire.citations.verify.differences import made_up, reworded
+from groundwire.citations.verify.displaced_names import abbreviates, renamed
 from groundwire.citations.verify.entities import (
     comparable,
     dates_of,
@@ -45,11 +44,12 @@ from groundwire.citations.verify.entities import (
     same_number,
     same_quantity,
 )
-from groundwire.citations.verify.language_packs import abbreviates, language
+from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.quantities import numbers_of
 from groundwire.citations.verify.report import Disagreement, Finding, Kind, Verdict
 from groundwire.citations.verify.report_rendering import evidence, weighed
+from groundwire.citations.verify.schedules import each_time
 from groundwire.citations.verify.segmentation import (
     clauses,
     quotes_of,

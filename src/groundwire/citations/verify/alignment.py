@@ -116,9 +116,20 @@ def tokens_of(
         if one:
             found.append(one)
             place = max(place, one.end)
-    return [
+    found = [
         _with_break(token, text[found[at - 1].end : token.start]) if at else token for at, token in enumerate(found)
     ]
+    return [_with_days(at, found, tongue) for at in range(len(found))]
+
+
+def _with_days(at: int, tokens: Sequence[WordToken], tongue: Language) -> WordToken:
+    """Return a word; if a range of weekdays ends with it, with the keys of the days between: Monday to Friday."""
+    last = tongue.weekdays.get(fold(tokens[at].text))
+    first = tongue.weekdays.get(fold(tokens[at - 2].text)) if last is not None and at > 1 else None
+    if last is None or first is None or fold(tokens[at - 1].text) not in tongue.day_range:
+        return tokens[at]
+    between = (f"=day {(first + step) % 7}" for step in range(1, (last - first) % 7))
+    return replace(tokens[at], keys=(*tokens[at].keys, *between))
 
 
 def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongue: Language) -> Iterator[WordToken]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at
 from groundwire.citations.verify.argument_roles import alike, blocks_of, fold_text, joined, turned_degree
 from groundwire.citations.verify.displaced_names import renamed
 from groundwire.citations.verify.entities import same_number, same_quantity
-from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Marker, dimension_of, fold
+from groundwire.citations.verify.language_packs import Language, Marker, dimension_of, fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.word_order import carries
@@ -21,13 +19,11 @@ from groundwire.citations.verify.word_order import carries
 __all__ = [
     "borne",
     "denied_instead",
-    "each_time",
     "equal_numbers",
     "inverted",
     "little_opposites",
     "measures",
     "of_other_unit",
-    "other_time",
     "prices",
     "related",
     "turns_comparison",
@@ -38,14 +34,6 @@ _PHRASE: Final = 6  # tokens of a phrase before a cause
 _KNOWN: Final = 0.5  # share of the words of a cause from which the page has it in other words
 _SHOWN: Final = 4  # words of the passage that are shown
 _POUND: Final = frozenset({"pound", "gbp"})
-_TIMES: Final = 2  # tokens before a period that may count how often
-_SECONDS: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        unit: size * (1.0 if dimension == "time" else 365.25 * 86_400 / 12)
-        for unit, (dimension, size) in UNIT_BASES.items()
-        if dimension in {"time", "months"}
-    }
-)  # of each unit of time
 _CURRENCY: Final = 3  # letters of the code of a currency
 _SCOPE: Final = 5  # words after a "not" that it may deny
 
@@ -188,65 +176,6 @@ def _degree(tokens: Sequence[WordToken], at: int, tongue: Language) -> tuple[str
     return (tongue.normal_form(tokens[at].text.split()[0]),) if degree else ()
 
 
-def other_time(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield a unit of time without a number, if the passage has another one in its place: within an hour, a day."""
-    claim, page, home = aligned.claim, aligned.page, home_of(aligned)
-    often, there_often = _rates(claim, aligned.tongue), _rates([page[at] for at in home], aligned.tongue)
-    if often and there_often and not any(math.isclose(*rates) for rates in itertools.product(often, there_often)):
-        yield Disagreement(kind="unit", claimed=next(iter(often.values())), stated=next(iter(there_often.values())))
-        return
-    mine = _times(claim, range(len(claim)), aligned.tongue)
-    theirs = _times(page, home or range(len(page)), aligned.tongue)
-    units = {_time_of(page[one], aligned.tongue) for one in theirs}
-    for (at, before), (place, there) in itertools.product(mine.items(), theirs.items()):
-        same = claim[before].key == page[there].key if home else aligned.to[before] == there
-        if same and aligned.to[at] is None and _time_of(claim[at], aligned.tongue) not in units:
-            yield Disagreement(kind="unit", claimed=claim[at].text, stated=page[place].text)
-            return
-
-
-def _rates(tokens: Sequence[WordToken], tongue: Language) -> dict[float, str]:
-    """Return how many times a second something happens, with the words that say so: daily, twice a week."""
-    found: dict[float, str] = {}
-    for at, token in enumerate(tokens):
-        kind = tongue.rates.get(fold(token.text), "")
-        every = token.marker is not None and token.marker.kind == "all"
-        unit, last, steps = (kind if kind in UNIT_BASES else ""), at, 1.0
-        for place in range(len(tokens))[at + 1 : at + 3] if not unit and (every or kind == "each") else ():
-            value = tokens[place].value
-            if (unit := value.unit if isinstance(value, Number) else _time_of(tokens[place], tongue)) in _SECONDS:
-                last, steps = place, value.amount if isinstance(value, Number) else 1.0
-                break
-        times, begins = _count(tokens, at, tongue)
-        counted = times or any(isinstance(one.value, Number) for one in tokens[max(0, at - _TIMES - 1) : at])
-        if unit in _SECONDS and steps and (counted or kind != "each"):
-            found.setdefault((times or 1.0) / steps / _SECONDS[unit], joined(tokens[begins : last + 1], tongue.dense))
-    return found
-
-
-def _count(tokens: Sequence[WordToken], at: int, tongue: Language) -> tuple[float, int]:
-    """Return how many times something happens, by the words before a period, and the first of them: twice, 3 times."""
-    for place in range(at)[-_TIMES:]:
-        kind = tongue.rates.get(fold(tokens[place].text), "")
-        if kind.isdecimal():
-            return float(kind), place
-        value = tokens[place - 1].value if place else None
-        if kind == "times" and isinstance(value, Number):
-            return value.amount, place - 1
-    return 0.0, at
-
-
-def _times(tokens: Sequence[WordToken], places: range, tongue: Language) -> dict[int, int]:
-    """Return the units of time without a number, and what is before each and its article."""
-    found = {}
-    small = tongue.articles | tongue.vague
-    for at in places[1:]:
-        near = [one for one in range(max(0, at - 3), at) if fold_text(tokens[one]) not in small]
-        if near and tokens[near[-1]].value is None and not tokens[at].breaks and _time_of(tokens[at], tongue):
-            found[at] = near[-1]
-    return found
-
-
 def _other_cause(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
     """Yield the cause that a sentence gives, if the page has little of it, and the page's: because of a strike."""
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
@@ -280,26 +209,6 @@ def _causes(tokens: Sequence[WordToken], tongue: Language) -> Iterator[range]:
                 continue
             ends = next((one for one in range(begins + 1, len(tokens)) if tokens[one].breaks), len(tokens))
             yield range(begins, ends)
-
-
-def each_time(aligned: Alignment, at: int) -> list[int] | None:
-    """Return the other units of time in the passage if "every" belongs to one: every day, per week; None if not."""
-    for place in range(len(aligned.claim))[at + 1 : at + 3]:
-        unit = _time_of(aligned.claim[place], aligned.tongue)
-        if unit or aligned.claim[place].kind != "function" or aligned.tongue.dense:
-            times = {at: time for at, token in enumerate(aligned.page) if (time := _time_of(token, aligned.tongue))}
-            keys = frozenset(aligned.tongue.keys(aligned.claim[place].text))
-            same = any(not keys.isdisjoint(one.keys) for one in aligned.page)  # daily
-            if not unit or same or aligned.to[place] is not None or unit in times.values():
-                return [] if unit else None
-            return [at for at in times if at not in aligned.back] or None
-    return None
-
-
-def _time_of(token: WordToken, tongue: Language) -> str:
-    """Return the unit of time that a word is; empty if it is none."""
-    unit = tongue.units.get(fold(token.text), "") if token.value is None else ""
-    return unit if dimension_of(unit) in {"time", "months"} else ""
 
 
 def measures(aligned: Alignment, at: int, marker: Marker) -> bool:

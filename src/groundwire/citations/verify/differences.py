@@ -11,10 +11,8 @@ from groundwire.citations.verify.argument_roles import joined, roles
 from groundwire.citations.verify.comparisons import (
     borne,
     denied_instead,
-    each_time,
     little_opposites,
     measures,
-    other_time,
     prices,
     related,
     turns_comparison,
@@ -23,6 +21,7 @@ from groundwire.citations.verify.copied_sentences import exchanged, mismatched, 
 from groundwire.citations.verify.displaced_names import crossed
 from groundwire.citations.verify.modality import other_duty, overstated, said_by
 from groundwire.citations.verify.report import Disagreement, Kind
+from groundwire.citations.verify.schedules import each_time, other_days, other_time
 from groundwire.citations.verify.word_order import apart, beside, excludes, reordered, turned
 
 __all__ = ["made_up", "reworded"]
@@ -79,6 +78,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     yield from () if swapped else _astray(aligned)
     converse = not swapped and turns_comparison(aligned)
     replaced = [*little_opposites(aligned), *_replaced(aligned, near, converse=converse)] or list(other_time(aligned))
+    replaced = replaced or list(other_days(aligned))
     replaced = replaced or ([] if marked or made_up(aligned) else list(other_duty(aligned)))
     yield from replaced
     told = replaced or any(one.claimed and one.stated for one in marked)

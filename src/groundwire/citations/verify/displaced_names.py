@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -13,7 +13,7 @@ from groundwire.citations.verify.argument_roles import fold_text, joined
 from groundwire.citations.verify.language_packs import Language
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["crossed", "renamed"]
+__all__ = ["abbreviates", "crossed", "renamed"]
 
 _SAME: Final = 0.8  # share of the words of a sentence from which the last character of a name may be another one
 _COPIED: Final = 0.6  # share of its words that are the page's in the same order
@@ -110,3 +110,21 @@ def _ends_name(tokens: Sequence[WordToken], at: int) -> bool:
     """Return whether an unknown character follows another one, and none follows it."""
     run = [token.name and not token.breaks for token in tokens[at - 1 : at + 2]]
     return run[:2] == [True, True] and run[2:] != [True]
+
+
+def abbreviates(short: str, long: str) -> bool:
+    """Return whether one name is the usual abbreviation of another: US, WHO."""
+    if not short.replace(".", "").isupper():
+        return long.replace(".", "").isupper() and abbreviates(long, short)
+    letters, words = short.replace(".", "").casefold(), long.split()
+    known = _SHORT_FORMS.get(letters)
+    return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
+
+
+_SHORT_FORMS: Final[Mapping[str, str]] = {
+    "us": "united states",
+    "usa": "united states",
+    "uk": "united kingdom",
+    "eu": "european union",
+    "un": "united nations",
+}

@@ -13,6 +13,7 @@ from groundwire.citations.verify.alignment import Alignment, tokens_of
 from groundwire.citations.verify.comparisons import equal_numbers, of_other_unit
 from groundwire.citations.verify.differences import made_up as _made_up
 from groundwire.citations.verify.differences import reworded
+from groundwire.citations.verify.displaced_names import abbreviates
 from groundwire.citations.verify.entities import (
     Date,
     Name,
@@ -28,7 +29,7 @@ from groundwire.citations.verify.entities import (
     same_date,
     same_number,
 )
-from groundwire.citations.verify.language_packs import Language, abbreviates, fold, language
+from groundwire.citations.verify.language_packs import Language, fold, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.report import Disagreement

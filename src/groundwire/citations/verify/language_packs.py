@@ -23,7 +23,6 @@ __all__ = [
     "VOWEL_MARKS",
     "Language",
     "Marker",
-    "abbreviates",
     "dimension_of",
     "fold",
     "language",
@@ -176,6 +175,11 @@ class Language:
         self.rates: Mapping[str, str] = MappingProxyType(dict(_valued(data, "rates")))
         """The words that say how often: a unit of time, a count, `times` behind one, and `each` before a unit."""
         self.until: frozenset[str] = self._folded(data, "until")
+        self.weekdays: Mapping[str, int] = MappingProxyType(
+            {fold(name): day for day, names in enumerate(data.get("weekdays", ())) for name in names.split()}
+        )
+        """The weekdays, from 0 for Monday."""
+        self.day_range, self.excepting = self._folded(data, "day_range"), self._folded(data, "excepting")
         self.joiner: str = fold(data.get("joiner", ""))
         named = enumerate(map(str.split, data.get("months", ())), start=1)
         self.months: Mapping[str, int] = MappingProxyType(
@@ -326,6 +330,8 @@ class Language:
         """Return the comparison keys of a word: its normal form and its synonym groups."""
         form, low = self.normal_form(word), fold(word)
         same = (self.units.get(low) if len(low) > 1 else "") or self.months.get(low)  # km, kilometer; Oct, October
+        if (day := self.weekdays.get(low)) is not None:
+            same = f"day {day}"
         return (form, *self.groups.get(form, ()), *([f"={same}"] if same else ()))
 
     def are_opposite(self, word: str, other: str) -> bool:
@@ -378,21 +384,3 @@ def months_of_all() -> Mapping[str, int]:
         for number, names in enumerate(tomllib.loads(found[0])["months"] if found else [], start=1):
             months.update({name.replace("_", " "): number for name in names.split() if name not in months})
     return MappingProxyType(months)
-
-
-def abbreviates(short: str, long: str) -> bool:
-    """Return whether one name is the usual abbreviation of another: US, WHO."""
-    if not short.replace(".", "").isupper():
-        return long.replace(".", "").isupper() and abbreviates(long, short)
-    letters, words = short.replace(".", "").casefold(), long.split()
-    known = _SHORT_FORMS.get(letters)
-    return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
-
-
-_SHORT_FORMS: Final[Mapping[str, str]] = {
-    "us": "united states",
-    "usa": "united states",
-    "uk": "united kingdom",
-    "eu": "european union",
-    "un": "united nations",
-}
