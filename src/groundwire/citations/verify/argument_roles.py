@@ -118,6 +118,8 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
         counted = _counted(aligned, left, right)
         if counted is not None:
             return counted
+    if aligned.tongue.dense and not counts and len(aligned.to) > _FEW and aligned.strict_share < _SAME_WORDS:
+        return False  # in other words
     paired = _companions(aligned, blocks, one, two) if _kind(aligned, left) != "word" else None
     if paired is not None:
         return paired
@@ -126,14 +128,14 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     page_voice = _passive(aligned, page, first, second)
     other = (aligned.claim[at].keys[:1] != page[pairs[at]].keys[:1] for at in (left.first, right.first) if not names)
     home = sentence_at(page, first)
-    free = aligned.tongue.dense and len(aligned.to) > _FEW and aligned.strict_share < _SAME_WORDS  # in other words
-    if free or second not in home or any(other):  # a synonym may govern otherwise
+    if second not in home or any(other):  # a synonym may govern otherwise
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
     arabic = any_name and not aligned.tongue.dense
-    brief = min(len(left.places), len(right.places)) == 1
-    if arabic and brief and aligned.strict_share < _SAME_WORDS:  # it may be any word
+    if (
+        arabic and min(len(left.places), len(right.places)) == 1 and aligned.strict_share < _SAME_WORDS
+    ):  # it may be any word
         return False
     if arabic and (not first or page[first].stops or not left.first):
         kinds = {_kind(aligned, left), _kind(aligned, right)}

@@ -300,7 +300,9 @@ def equal_numbers(number: Number, others: Sequence[Number]) -> list[Number]:
 
 
 def of_other_unit(number: Number, same: Sequence[Number]) -> bool:
-    """Return whether equal numbers all have another unit: 5 km, 5 miles; a pound may be money."""
+    """Return whether equal numbers all have another unit: 5 km, 5 miles; a pound may be money, and half is no 50 %."""
+    if number.unit == "%" and number.text.replace(" ", "").isalpha():
+        return False
     units = {other.unit for other in same}
     return bool(number.unit) and not (
         units & {"", number.unit}
