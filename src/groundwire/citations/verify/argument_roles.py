@@ -110,16 +110,17 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     at, there = [pairs[block.first] for block in blocks], (pairs[left.first], pairs[right.first])
     inverted = there[1] < there[0]
     names = aligned.claim[left.first].name
-    any_name = aligned.tongue.dense or aligned.tongue.script == "arabic"  # any word may be a name
-    certain = names and all(page[place].name for place in there) and not any_name
+    dense, arabic = aligned.tongue.dense, aligned.tongue.script == "arabic"  # any word may be a name
+    certain = names and all(page[place].name for place in there) and not (dense or arabic)
     mutual = any(token.key in aligned.tongue.symmetric for token in aligned.claim) if certain else True
     counts = all(aligned.claim[block.first].value is not None for block in (left, right))
     if counts or not (mutual or _is_even(aligned, left, right)):
         counted = _counted(aligned, left, right)
         if counted is not None:
             return counted
-    if aligned.tongue.dense and not counts and len(aligned.to) > _FEW and aligned.strict_share < _SAME_WORDS:
-        return False  # in other words
+    free = aligned.strict_share < _SAME_WORDS  # in other words
+    if dense and free and not counts and len(aligned.to) > _FEW:
+        return False
     paired = _companions(aligned, blocks, one, two) if _kind(aligned, left) != "word" else None
     if paired is not None:
         return paired
@@ -132,10 +133,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
-    arabic = any_name and not aligned.tongue.dense
-    if (
-        arabic and min(len(left.places), len(right.places)) == 1 and aligned.strict_share < _SAME_WORDS
-    ):  # it may be any word
+    if arabic and free and min(len(left.places), len(right.places)) == 1:  # it may be any word
         return False
     if arabic and (not first or page[first].stops or not left.first):
         kinds = {_kind(aligned, left), _kind(aligned, right)}
