@@ -152,10 +152,10 @@ class ApiProvider:
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request: the key in the service's format, and whatever else it requires."""
-        scheme = "Bearer " if self.key_header == "Authorization" else ""
-        return {"Accept": "application/json"} | (
-            {self.key_header: f"{scheme}{key}"} if key and self.key_variables else {}
-        )
+        sent = {"Accept": "application/json"}
+        if key and self.key_variables:
+            sent[self.key_header] = f"Bearer {key}" if self.key_header == "Authorization" else key
+        return sent
 
     async def ask(
         self,
@@ -205,8 +205,9 @@ class ApiProvider:
         )
 
         async def once(key: str | None) -> _T:
-            reply = await send(headers={**self.headers(key), **(headers or {})})
-            windows = rate_windows(reply.headers) if any(name in reply.headers for name in _RATES) else ()
+            own = self.headers(key)
+            reply = await send(headers={**own, **headers} if headers else own)
+            windows = rate_windows(reply.headers) if any(map(reply.headers.__contains__, _RATES)) else ()
             try:
                 answer = read(reply)
             except ProviderError as error:

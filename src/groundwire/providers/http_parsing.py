@@ -364,17 +364,18 @@ def result(
         score: The service's own measure.
         read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
     """
-    if not isinstance(url, str) or not url:
+    if not (isinstance(url, str) and url):
         return None
     made: Any = ResultSlots()
-    made.citation_id, made.url, made._address, made._opener = 0, url, None, None
+    made.citation_id, made._address = 0, None
+    made.url = url
     made.title = title if isinstance(title, str) else ""
     made.snippet = snippet if isinstance(snippet, str) else ""
     made.source = source
     said = date.strip() if isinstance(date, str) else ""
     made.published = (said and read_date(said)) or None
     made.published_origin = "" if made.published else said
-    made.score = None if score is None else number_or_none(score)
+    made.score = score if type(score) is float and math.isfinite(score) else number_or_none(score)
     made.__class__ = SearchResult
     found: SearchResult = made
     return found
@@ -394,7 +395,6 @@ def results(reply: Response, name: str, items: object, rows: Iterable[SearchResu
     """
     if not isinstance(items, list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    found = tuple([row for row in rows if row is not None])
-    if items and not found:
+    if not (found := tuple([row for row in rows if row is not None])) and items:
         raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
     return Results(found, status=reply.status)

@@ -84,7 +84,8 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request; without a key, those of the keyless mode."""
-        return {**super().headers(key), **({} if key else {"X-Tavily-Access-Mode": "keyless"})}
+        usual = super().headers(key)
+        return usual if key else {**usual, "X-Tavily-Access-Mode": "keyless"}
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""

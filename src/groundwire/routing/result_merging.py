@@ -302,7 +302,9 @@ def plain(text: str, longest: int) -> str:
 def canonical(url: WebUrl) -> str:
     """Normalize a URL for comparison: no fragment, tracking parameters, `www.` or trailing slash."""
     _, host, port, target, _ = url
-    path, _, query = target.partition("?")
+    path, query = target, ""
+    if "?" in target:
+        path, _, query = target.partition("?")
     if query and (not _PLAIN_QUERY.fullmatch(query) or _TRACKING.search(query)):
         pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0])]
         query = urlencode(pairs)

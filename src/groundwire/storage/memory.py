@@ -79,7 +79,8 @@ class MemoryStore:
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
         """Store a value; see `Store.set`."""
-        check_seconds(fresh=fresh, stale=stale)
+        if not (0 <= fresh < math.inf and 0 <= stale < math.inf):
+            check_seconds(fresh=fresh, stale=stale)
         with self._lock:
             self._put(key, value, fresh, stale)
 
@@ -101,7 +102,7 @@ class MemoryStore:
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
         check_amount(amount, limit)
-        if ttl is not None:
+        if ttl is not None and not 0 <= ttl < math.inf:
             check_seconds(ttl=ttl)
         with self._lock:
             now = self._now()
@@ -173,7 +174,8 @@ class MemoryStore:
             self._bytes = 0
 
     def _number(self, wanted: AssignNumbers) -> Numbers:
-        check_seconds(ttl=wanted.ttl)
+        if not 0 <= wanted.ttl < math.inf:
+            check_seconds(ttl=wanted.ttl)
         with self._lock:
             now = self._now()
             held = self._registers.get(wanted.key, now) or _Numbered()

@@ -53,16 +53,17 @@ async def read_body(
     url, status, headers = str(response.url), response.status, response.headers
     announced = 0 if cut else response.content_length or 0
     decoder: BodyDecoder | None = None
-    wire, start = 0, b""
+    wire, start, coded = 0, b"", "Content-Encoding" in headers
     meter = connections.begin(response)
     if meter is not None:
         meter.allow(cap + _framing(cap))
     try:
         while chunk := await _chunk(connections, response, cap, meter):
             # Created with the first bytes: a response without a body may declare any coding (RFC 9110, 8.4).
-            decoder = decoder or BodyDecoder(",".join(headers.getall("Content-Encoding", ())))
+            if coded and decoder is None:
+                decoder = BodyDecoder(",".join(headers.getall("Content-Encoding")))
             wire += len(chunk)
-            for piece in decoder.feed(chunk):
+            for piece in (chunk,) if decoder is None else decoder.feed(chunk):
                 body += piece
                 if not start and (len(body) >= SNIFF or announced > cap):
                     start, cap = show(inspect, url, status, headers, body, cap)

@@ -77,12 +77,15 @@ class SessionSources:
 
     def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> AssignNumbers:
         """Return the store operation that numbers results; see `number_results`."""
-        names, shown, clean = [], [""], True
+        names, shown, clean, named = [], [""], True, session.named
         for row in rows:
-            address = getattr(row, "_address", None)
-            clean = clean and address is not None
-            names.append((_name(row.url, session.named) if address is None else _short(address[1], session.named),))
-            shown += (row.url, "", row.title[:MAX_TITLE], row.snippet, "")
+            url, title = row.url, row.title
+            if (address := getattr(row, "_address", None)) is None:
+                clean, title, name = False, title[:MAX_TITLE], _name(url, named)
+            else:
+                name = _short(address[1], named)
+            names.append((name,))
+            shown += (url, "", title, row.snippet, "")
         return _number(session, names, shown, clean=clean)
 
     async def number_results(

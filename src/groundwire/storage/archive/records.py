@@ -289,8 +289,8 @@ def _address(text: str) -> WebUrl | None:
 
 
 def _asked(queries: str) -> str:
-    lines = (" ".join(line.split()) for line in storable(queries).split("\n"))
-    return "\n".join(split(line) for line in lines if line and not has_secret(line))[:_LONGEST_ASKED]
+    lines = [" ".join(line.split()) for line in storable(queries).split("\n")]
+    return "\n".join([split(line) for line in lines if line and not has_secret(line)])[:_LONGEST_ASKED]
 
 
 def _title(text: str) -> str:

@@ -75,9 +75,7 @@ _VALUES = f"({', '.join(_PLACES)})"
 _INSERT = f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values %s on conflict (key, kind) do nothing"
 _AT_ONCE = 16  # items of one statement; SQLite allows some 30,000 parameters, but a statement takes memory for each
 _GROWN = "update archive_about set bytes = bytes + ? where rowid = 1"  # without the condition it is a savepoint, too
-_MERGED = (
-    8  # pieces of the index on a level from which they are merged; with FTS5's own 4 a batch takes 1.1 times as long
-)
+_MERGED = 8  # pieces of the index on a level from which they are merged; with FTS5's own 4 a batch takes 1.1 times
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
 _NOT_ASKED = "{title text} : "  # what others asked for must not lead to what they found
 _TOKENS = 48  # of a snippet; FTS5 gives 64 at most
@@ -206,7 +204,7 @@ def put_all(db: sqlite3.Connection, items: Iterable[Item], *, largest: float = m
         values: list[object] = []
         for item, size in some:
             values += item
-            if item.published is None:  # empty instead, as the driver would look for an adapter, as long as a row takes
+            if item.published is None:  # empty instead: the driver would look for an adapter, as long as a row takes
                 values[_PUBLISHED - len(_COLUMNS)] = ""
             values += (item.day, size)
         if db.execute(_INSERT % ", ".join([_VALUES] * len(some)), values).rowcount < len(some):
