@@ -292,10 +292,12 @@ def test_a_font_is_known_to_be_blank_by_its_file_or_its_scale() -> None:
 )
 def test_what_a_click_may_open_stays(style: str) -> None:
     page = f"<div class=a style='{style}'><p>one</p><p>two</p><p>SECRET</p></div>"
-    assert "SECRET" not in _seen(page)[0]
+    assert "SECRET" in _seen(page)[0], "its style sheets may have been taken away"
+    assert "SECRET" not in _seen("<style>.a{color:red}</style>" + page)[0]
     opened = (_LIVE, "<script>open()</script>", "<style>.a:hover{height:auto;max-height:none;columns:auto}</style>")
     for head in (*opened, "<style>:checked~.a{display:block;max-height:none}</style>"):
         assert "SECRET" in _seen(head + page)[0]
+    assert "SECRET" not in _seen(page.replace("class=a", ""))[0]
     assert "SECRET" not in _seen("<style>a:hover{color:red}</style>" + page)[0]
 
 
@@ -303,6 +305,8 @@ def test_a_dark_box_without_the_page_s_own_style_sheet_keeps_its_text() -> None:
     box = "<div style='background:#0c0c0d'><p>SECRET</p></div>"
     assert "SECRET" not in _seen(box)[0]
     assert "SECRET" in _seen('<link rel=stylesheet href="/site.css">' + box)[0]
+    assert "SECRET" in _seen(box.replace("<div", "<div class=dark"))[0]
+    assert "SECRET" not in _seen("<style>.light{color:red}</style>" + box.replace("<div", "<div class=dark"))[0]
 
 
 def test_centered_text_that_begins_left_of_the_page_stays() -> None:

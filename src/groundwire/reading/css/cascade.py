@@ -51,6 +51,7 @@ class Styles:
         named: The classes of the page's elements.
         aligned: Whether a rule centers text or aligns it to the right.
         reacts: Whether a rule may open a box when the mouse or the keyboard is used.
+        stripped: Whether the page's style sheets may have been taken away: it has classes, and no sheet.
         blank: The ids of SVG's clip paths, masks and filters that leave nothing of an element, in lower case.
         added: The longhands of an element's generated box (`::before`), if it has a background.
     """
@@ -63,7 +64,7 @@ class Styles:
         self.classes: set[str] = set()
         self.initial: Mapping[str, str] = {}
         self.named = named
-        self.reacts = self.aligned = False
+        self.reacts = self.aligned = self.stripped = False
         self.blank: frozenset[str] = frozenset()
         self.added: dict[Element, dict[str, str]] = {}
         self._rows: list[list[_Row]] = []
@@ -73,6 +74,7 @@ class Styles:
         self._merged: dict[int, dict[str, _Entry]] = {}
         self._parts: dict[int, list[tuple[str, str, bool]]] = {}
         self._plain: dict[int, dict[str, str] | None] = {}
+        self._own: dict[Element, dict[str, str]] = {}
         self._custom: dict[str, dict[Element, str]] = {}
 
     def __iter__(self) -> Iterator[Element]:
@@ -94,13 +96,16 @@ class Styles:
         shared = self._shared(number)
         if shared is not None:
             return shared
+        if (known := self._own.get(element)) is not None:
+            return known
         style: dict[str, str] = {}
         for name, value, computed in self._told(number):
             if computed:
                 style.update(longhands(name, self._resolve(element, value)))
             else:
                 style[name] = value
-        return self._animated(style)
+        style = self._own[element] = self._animated(style)
+        return style
 
     def _told(self, number: int) -> list[tuple[str, str, bool]]:
         """Return a sequence's longhands, their values, and whether a value is computed; without custom properties."""
@@ -131,7 +136,7 @@ class Styles:
             if number != before:
                 before, after = number, self._with(number, source)
             numbers[element] = after
-        self._custom.clear()
+        self._forget()
 
     def source(
         self,
@@ -160,7 +165,12 @@ class Styles:
         """Apply registered declarations to an element, unless a stronger one applies."""
         if source is not None:
             self._numbers[element] = self._with(self._numbers.get(element, 0), source)
-            self._custom.clear()
+            self._forget()
+
+    def _forget(self) -> None:
+        """Forget what depends on declarations that may have changed."""
+        self._custom.clear()
+        self._own.clear()
 
     def _with(self, before: int, source: int) -> int:
         """Return the number of a sequence of sources with another one at its end."""

@@ -145,7 +145,7 @@ def read_styles(document: Document) -> Styles:
             room -= len(text)
             read_sheet(mark_fonts(text, blank) if blank else text, sheet, names.may_match)
     styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=named)
-    styles.initial = sheet.initial
+    styles.initial, styles.stripped = sheet.initial, bool(named) and not any(texts)
     styles.aligned = any("text-align" in text and _ALIGNED.search(text) for text in (*texts, *inline) if text)
     styles.classes = {name[1:] for name in names.asked if name[0] == "."}
     if sheet.rules:

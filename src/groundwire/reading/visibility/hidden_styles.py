@@ -23,6 +23,7 @@ from groundwire.reading.css.rendered_size import (
 from groundwire.reading.css.values import arguments, fraction, pixels, ratio
 
 __all__ = [
+    "BLOCKS",
     "FAINT",
     "INHERITED",
     "box_hidden",
@@ -66,7 +67,7 @@ _CLIPPING: Final = frozenset({"strict", "content", "paint"})
 """Values of `contain` that clip overflow."""
 _PLACED: Final = frozenset({"absolute", "fixed"})
 _TABLE: Final = frozenset({"table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"})
-_BLOCKS: Final = _TABLE | {
+BLOCKS: Final = _TABLE | {
     "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir", "div",
     "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header",
     "hgroup", "hr", "legend", "li", "listing", "main", "menu", "nav", "ol", "optgroup", "option", "p", "plaintext",
@@ -87,7 +88,7 @@ def is_boxed(tag: str, style: Mapping[str, str]) -> bool:
     if style.get("position") in _PLACED or style.get("float") in {"left", "right"}:
         return True
     display = style.get("display")
-    return tag in _BLOCKS if display is None else display not in {"inline", "contents"}
+    return tag in BLOCKS if display is None else display not in {"inline", "contents"}
 
 
 def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
@@ -118,7 +119,7 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "position"
     if (zoom := ratio(style.get("zoom", "1"))) is not None and 0 < zoom <= TINY_FONT / 16:
         return "size"
-    if boxed and tag not in _TABLE and "table" not in style.get("display", "") and box_hidden(style):
+    if boxed and tag not in _TABLE and tag != "hr" and "table" not in style.get("display", "") and box_hidden(style):
         return "size"
     if boxed and _is_contained(style):
         return "contain"

@@ -91,6 +91,7 @@ class Layout:
 
     def __init__(self, styles: Styles) -> None:
         self._styles = styles
+        self._unknown = styles.incomplete or styles.stripped
         self._frames: dict[Element, Frame | None] = {}
 
     def is_out(self, element: Element) -> bool:
@@ -143,7 +144,7 @@ class Layout:
             around = self._styles.get(ancestor)
             if around.get("position") in POSITIONED or {"transform", "translate", "filter"} & around.keys():
                 return self.frame(ancestor)
-            if self._styles.incomplete and ancestor.attr("class"):
+            if self._unknown and ancestor.attr("class"):
                 return None
         return _PAGE
 
@@ -167,7 +168,7 @@ class Layout:
             around = self._holder(element, style)
         elif around is None or tag in _CELLS or self._is_elsewhere(element, style):
             return None
-        if around is None or (self._styles.incomplete and element.attr("class") and tag != "body"):
+        if around is None or (self._unknown and element.attr("class") and tag != "body"):
             return None
         if not is_boxed(tag, style) or style.get("display", "block") == "contents":
             left = self._shift(style, around, 0.0)
@@ -293,7 +294,7 @@ def covered(styles: Styles, *, alive: bool) -> Iterator[Node]:
         styles: All styles of the page.
         alive: Whether a script may take away a box that is raised above others.
     """
-    if styles.incomplete:
+    if styles.incomplete or styles.stripped:
         return
     layout, done, raised = Layout(styles), set[Element](), _Raised(styles)
     for host, added in styles.added.items():
@@ -306,8 +307,7 @@ def covered(styles: Styles, *, alive: bool) -> Iterator[Node]:
         if around not in done and _is_cover(style, around, layout, alive=alive) and not element.text.strip():
             done.add(around)
             yield from _under(around, element, style, raised)
-        position = style.get("position")
-        is_low = position in {"relative", "sticky"} and (ratio(style.get("z-index", "0")) or 0) < 0
+        is_low = style.get("position") in {"relative", "sticky"} and (ratio(style.get("z-index", "0")) or 0) < 0
         if is_low and _is_behind(element, styles):
             yield element
         if "grid-area" in style and not alive and _is_opaque(style) and "grid" in styles.get(around).get("display", ""):

@@ -50,7 +50,7 @@ class Backdrop:
         self._styles = styles
         self._given = given
         self.dark = dark
-        self.is_incomplete = styles.incomplete
+        self.is_incomplete = styles.incomplete or styles.stripped
         self._known: dict[Element, Color | None] = {}
         self._paints: dict[tuple[int, str], Color | None] = {}
         self._anything_placed = placed or bool(styles.added)
@@ -271,7 +271,7 @@ class _TextLook:
         """Return whether an element's own text is unreadable."""
         front = self._front(element, self._names)
         if front is not None and self._given.get(element, {}).get("background-color") == "currentcolor":
-            return self._front(element, ("color",)) == front
+            return bool(element.text.strip()) and self._front(element, ("color",)) == front
         filters = self._filters(element)
         if front is not None and filters:
             return self._is_filtered_away(element, front, filters)

@@ -23,6 +23,7 @@ from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import arguments, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import (
+    BLOCKS,
     FAINT,
     INHERITED,
     hidden_by,
@@ -56,7 +57,6 @@ _REVEAL_MARKS: Final = (
     "data-aos", "data-sal", "data-w-id", "data-animate", "data-animation", "data-scroll", "data-sr-id", "data-reveal",
     "data-framer-appear-id", "data-motion", "v-cloak", "ng-cloak", "x-cloak",
 )  # fmt: skip
-_NOTHING: Final[Mapping[str, str]] = {}
 _OUT: Final = frozenset({"absolute", "fixed"})
 _FREE: Final = frozenset({"fixed"})
 _SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
@@ -204,7 +204,7 @@ def _is_hidden(element: Element) -> bool:
 def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgement:
     found = _Judgement(texts={name: {} for name in INHERITED})
     layout = Layout(styles)
-    overflow = Overflow(styles, layout, alive=alive or styles.reacts)
+    overflow = Overflow(styles, layout, alive=alive or styles.reacts or styles.stripped)
     faint: dict[Element, float] = {}
     known: dict[tuple[str, int], _Look] = {}
     for element in styles:
@@ -245,7 +245,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
 def _box_of(element: Element, styles: Styles) -> str:
     """Return an element's name; that of a block for a part of a flexible row or a grid, which has a box."""
     tag = element.tag
-    if not is_boxed(tag, _NOTHING):
+    if tag not in BLOCKS:
         display = styles.get(element.parent).get("display", "") if isinstance(element.parent, Element) else ""
         return "div" if "flex" in display or "grid" in display else tag
     return tag
