@@ -4,8 +4,10 @@
 
 FOLDER has pages with reviewed text. Of each visible element whose text occurs exactly once in the page, in its reviewed
 text, and in the returned Markdown, the Markdown is asked whether it is still that: a heading, a list item, a link, a
-code block, a row of a table with all its cells. Text that was not selected is not counted here but in `quality.py`. The
-Markdown is read by a CommonMark parser with tables (markdown-it-py). Folds and models are those of `quality.py`: the
+code block, a row of a table with all its cells. Text that was not selected is not counted here but in `quality.py`.
+Last, of the series of siblings of one shape (one parent, tag, and first class), of which the reviewed text has all or
+none, those that are torn: some of them have a line in the Markdown and others have none. The Markdown is read by a
+CommonMark parser with tables (markdown-it-py). Folds and models are those of `quality.py`: the
 package's own model has learned from every page, so `--model` is needed for figures to quote.
 """
 
@@ -14,13 +16,14 @@ from __future__ import annotations
 import argparse
 import random
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from turbohtml import Document, Element
 
 from benchmarks.extraction.pages import TUNING, Page, read_pages
 from groundwire.reading.convert import convert
@@ -32,6 +35,9 @@ from groundwire.reading.visibility.visible import drop_unseen
 _KINDS: Final = {"heading": "h1,h2,h3,h4,h5,h6", "item": "li", "link": "a[href]", "code": "pre", "row": "tr"}
 _SHORTEST: Final = 12  # letters and digits; shorter text is rarely unique
 _MAX_ELEMENTS: Final = 400  # of a kind, on a page
+_SIBLINGS: Final = "div[class], section[class], article, li[class], details, dl"
+_SERIES: Final = 3
+_MAX_MEMBERS: Final = 60
 _TARGET: Final = re.compile(r"\]\([^)]*\)")
 _OTHER: Final = re.compile(r"[\W_]+")
 
@@ -81,8 +87,30 @@ def things(markdown: str) -> Iterator[tuple[str, str]]:
                 yield "link", bare(shown(children[start:end]))
 
 
+def series_of(document: Document) -> list[list[Element]]:
+    """Return the siblings of one shape on a page, three or more of each."""
+    series: dict[tuple[Element, str, str], list[Element]] = defaultdict(list)
+    for element in document.select(_SIBLINGS):
+        if isinstance(element.parent, Element):
+            first = (element.attr("class") or "").partition(" ")[0]
+            series[element.parent, element.tag, first].append(element)
+    return [members for members in series.values() if len(members) >= _SERIES][:_MAX_ELEMENTS]
+
+
+def torn(document: Document, whole: str, truth: str, markdown: str) -> Iterator[bool]:
+    """Yield for each series that the reviewed text has wholly or not at all whether the Markdown has some of it."""
+    for members in series_of(document):
+        lines = [[bare(text) for text in member.stripped_strings] for member in members[:_MAX_MEMBERS]]
+        lines = [[line for line in own if len(line) >= _SHORTEST and whole.count(line) == 1] for own in lines]
+        wanted, found = (
+            [any(line in text for line in own) for own in lines if own] for text in (truth, markdown)
+        )  # a member without a line of its own says nothing
+        if len(wanted) >= _SERIES and len(set(wanted)) == 1:
+            yield len(set(found)) == 2
+
+
 def count(page: Page, model: Model | None) -> tuple[Counter[str], Counter[str]]:
-    """Return how many elements of each kind a page's text has, and how many of them survive."""
+    """Return how many elements of each kind a page's text has, and how many of them survive; series that are torn."""
     body = page.body()
     markdown = convert(body, "text/html", page.url, headers={}, model=model).extracted.content
     document = parse_page(decode(body, "text/html").text)
@@ -98,6 +126,9 @@ def count(page: Page, model: Model | None) -> tuple[Counter[str], Counter[str]]:
             if len(text) >= _SHORTEST and not jumps and all(other.count(text) == 1 for other in texts):
                 asked[kind] += 1
                 kept[kind] += (kind, text) in found
+    for is_torn in torn(document, *texts):
+        asked["torn series"] += 1
+        kept["torn series"] += is_torn
     return asked, kept
 
 
@@ -115,7 +146,7 @@ def main() -> None:
     for page in random.Random(5).sample(pages, min(options.sample or len(pages), len(pages))):
         for total, part in zip((asked, kept), count(page, model), strict=True):
             total.update(part)
-    for kind in _KINDS:
+    for kind in (*_KINDS, "torn series"):
         print(f"{kind}: {kept[kind] / max(1, asked[kind]):.3f} of {asked[kind]}")
 
 

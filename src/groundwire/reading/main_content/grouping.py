@@ -188,8 +188,8 @@ def drop_empty_sections(layout: Layout, keep: list[bool], links: float) -> None:
         keep: Whether each block is selected; changed in place. At least one remains.
         links: The share of links in the text of a section from which that applies; a section without text is none.
     """
-    tags = [layout.tags[owner] for owner in layout.owners]
-    for number in range(len(keep) - 2, -1, -1):
+    tags = [layout.tags[owner] for owner in layout.owners] if links <= 1 else []
+    for number in range(len(tags) - 2, -1, -1):
         if keep[number] and tags[number] in _LEVELS[1:] and not layout.linked[number]:
             level = _LEVELS[: _LEVELS.index(tags[number]) + 1]
             end = next((below for below in range(number + 1, len(keep)) if tags[below] in level), len(keep))
