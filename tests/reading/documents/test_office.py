@@ -222,6 +222,30 @@ def test_a_spreadsheet_has_a_table_for_each_sheet_that_is_shown() -> None:
     assert "hidden sheets left out: 1" in found.warnings
 
 
+def test_hidden_rows_and_columns_of_a_spreadsheet_are_removed_and_counted() -> None:
+    def number(place: str, value: int) -> str:
+        return f'<c r="{place}"><v>{value}</v></c>'
+
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    rows = (
+        f'<row r="3" spans="3:5">{number("C3", 31)}{number("D3", 32)}{number("E3", 33)}</row>'
+        f'<row spans="3:5" hidden="1" r="5">{number("C5", 51)}</row><row hidden="0" r="6">{number("C6", 61)}</row>'
+    )
+    sheet = f'<worksheet xmlns="{main}"><cols><col min="4" max="4" width="9" hidden="true"/></cols><sheetData>{rows}'
+    parts = {
+        "xl/worksheets/sheet0.xml": f"{sheet}</sheetData></worksheet>",
+        "xl/comments1.xml": f'<comments xmlns="{main}"><commentList><comment ref="C3"/></commentList></comments>',
+        "xl/charts/chart1.xml": "<chart/>",
+        "xl/media/image1.png": "x",
+    }
+    found = read("sheet", with_parts(workbook({"Ships": [["x"]]}), parts))
+    assert found.content == "## Ships\n\n| 31 | 33 |\n| --- | --- |\n| 61 |  |"
+    assert set(found.warnings) == {
+        "hidden rows left out: 1", "hidden columns left out: 1", "comments left out: 1", "charts left out: 1",
+        "pictures left out: 1",
+    }  # fmt: skip
+
+
 def test_a_long_sheet_is_cut_and_said() -> None:
     found = read("sheet", workbook({"Ships": [[f"row {number}"] for number in range(3_000)]}))
     assert found.cut

@@ -8,7 +8,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from statistics import mode
@@ -17,7 +19,7 @@ from typing import Any, Final
 from lxml import etree
 
 from groundwire._version import install_extra
-from groundwire.reading.documents.office_package import SafeZip, local_name, own_attribute, read_properties
+from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, own_attribute, read_properties
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_text
 from groundwire.reading.text.sanitize import strip_controls
@@ -105,6 +107,9 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 _MAX_SHEETS: Final = 100
+_HIDDEN_ROW: Final = re.compile(rb'<row\s(?=[^<>]{0,500}\bhidden="(?:1|true)")(?:[^<>]{0,500}\s)?r="(\d{1,7})"')
+_HIDDEN_COLUMNS: Final = re.compile(rb'<col\s(?=[^<>]{0,500}\bhidden="(?:1|true)")[^<>]{0,500}')
+_EDGES: Final = re.compile(rb'\b(min|max)="(\d{1,5})"')
 _UNSOLVED: Final = re.compile(rb"(?:</f>|<f[^<>]{0,200}/>)(?:<v/>|<v></v>)?</c>")  # a formula that was never calculated
 
 
@@ -115,11 +120,15 @@ def read_sheets(body: bytes) -> Extracted:
         UnreadableDocument: it is damaged, encrypted or over the size limit, or the library is not installed.
     """
     said = read_properties(None)
-    unsolved = 0
+    left = Counter[str]()
+    unseen: dict[str, _Unseen] = {}
     if body.startswith(b"PK"):
         archive = SafeZip(body, "a spreadsheet")
-        names = [name for name, _ in archive.sizes() if name.startswith("xl/worksheets/") and name.endswith(".xml")]
-        unsolved = sum(len(_UNSOLVED.findall(archive.read(name))) for name in names[:_MAX_SHEETS])
+        names = [name for name, _ in archive.sizes()]
+        unseen = _unseen_of(archive)
+        left["charts"] = sum(name.startswith("xl/charts/chart") for name in names)
+        left["pictures"] = sum(name.startswith("xl/media/") for name in names)
+        left["comments"] = sum(len(list(root)) for name in names if (root := _comments(archive, name)) is not None)
         said = read_properties(archive.xml("docProps/core.xml" if "docProps/core.xml" in archive else "meta.xml"))
     try:
         import python_calamine as calamine
@@ -138,16 +147,19 @@ def read_sheets(body: bytes) -> Extracted:
         ) from error
     parts: list[str] = []
     warnings: list[str] = []
-    hidden = 0
+    unsolved = sum(sheet.unsolved for sheet in unseen.values())
     sheets = book.sheets_metadata
     for sheet in sheets[:_MAX_SHEETS]:
         if sheet.typ != calamine.SheetTypeEnum.WorkSheet:
             continue
         if sheet.visible != calamine.SheetVisibleEnum.Visible:
-            hidden += 1
+            left["hidden sheets"] += 1
             continue
+        hidden = unseen.get(sheet.name, _Unseen())
+        left["hidden rows"] += len(hidden.rows)
+        left["hidden columns"] += len(hidden.columns)
         try:
-            table, remark = _sheet(book, sheet.name)
+            table, remark = _sheet(book, sheet.name, hidden)
         except (calamine.CalamineError, OSError, ValueError):
             warnings.append(f"damaged sheet left out: {_name(sheet.name)}")
             continue
@@ -157,8 +169,7 @@ def read_sheets(body: bytes) -> Extracted:
             warnings.append(remark)
         if sum(map(len, parts)) > MAX_CONTENT:
             break
-    if hidden:
-        warnings.append(f"hidden sheets left out: {hidden}")
+    warnings += left_out(left)
     if unsolved:
         warnings.append(f"formulas without a stored value, whose cells are empty: {unsolved}")
     content = "\n\n".join(parts)
@@ -173,15 +184,50 @@ def read_sheets(body: bytes) -> Extracted:
     )
 
 
-def _sheet(book: Any, name: str) -> tuple[str, str]:
-    """Return a sheet as a table, with remarks."""
+@dataclass(frozen=True, slots=True)
+class _Unseen:
+    """What a sheet does not show; rows and columns are counted from 0."""
+
+    rows: frozenset[int] = frozenset()
+    columns: frozenset[int] = frozenset()
+    unsolved: int = 0
+    """Formulas that were never calculated."""
+
+
+def _unseen_of(archive: SafeZip) -> dict[str, _Unseen]:
+    """Return what the sheets of an Open XML workbook do not show, by the name of the sheet."""
+    root = archive.xml("xl/workbook.xml")
+    targets = archive.relations("xl/workbook.xml")
+    found = {}
+    for sheet in islice(root.iter("{*}sheet"), _MAX_SHEETS) if root is not None else ():
+        source = archive.read(targets.get(own_attribute(sheet, "id"), ""))
+        columns: set[int] = set()
+        for match in _HIDDEN_COLUMNS.finditer(source):
+            edges = dict(_EDGES.findall(match[0]))
+            last = min(int(edges.get(b"max", b"0")), MAX_COLUMNS)
+            columns.update(range(int(edges.get(b"min", b"1")) - 1, last))
+        rows = frozenset(int(match[1]) - 1 for match in _HIDDEN_ROW.finditer(source))
+        found[sheet.get("name", "")] = _Unseen(rows, frozenset(columns), len(_UNSOLVED.findall(source)))
+    return found
+
+
+def _comments(archive: SafeZip, name: str) -> etree._Element | None:
+    root = archive.xml(name) if re.fullmatch(r"xl/comments\d{0,6}\.xml", name) else None
+    return root.find("{*}commentList") if root is not None else None
+
+
+def _sheet(book: Any, name: str, hidden: _Unseen) -> tuple[str, str]:
+    """Return what a sheet shows as a table, with remarks."""
     sheet = book.get_sheet_by_name(name)
     height, width = sheet.total_height, sheet.total_width + 1  # the rows below the first, and all columns
     rows: list[list[str]] = []
-    for row in sheet.iter_rows():
+    first = sheet.start[1] if sheet.start else 0  # rows come from the top of the sheet on, and columns from the first
+    for number, row in enumerate(sheet.iter_rows()):
         if len(rows) > MAX_ROWS:
             break
-        cells = [_cell(value) for value in row[:MAX_COLUMNS]]
+        if number in hidden.rows:
+            continue
+        cells = [_cell(value) for column, value in enumerate(row[:MAX_COLUMNS], first) if column not in hidden.columns]
         if any(cells):
             rows.append(cells)
     remark = ""
