@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from components.meanings import ENGLISH, PAIRS
 from groundwire.citations.verify import CitedPage, verify_answer
-from groundwire.citations.verify.displaced_names import abbreviates
+from groundwire.citations.verify.comparisons import abbreviates
 
 pytestmark = pytest.mark.req("B9", "B35")
 

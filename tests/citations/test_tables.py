@@ -25,15 +25,17 @@ from groundwire.citations.verify import CitedPage, cited_numbers, verify_answer
 from groundwire.citations.verify.alignment import Alignment, align, home_of, is_close, tokens_of
 from groundwire.citations.verify.argument_roles import joined_by_and, roles
 from groundwire.citations.verify.comparisons import (
+    abbreviates,
     denied_instead,
     inverted,
     little_opposites,
     related,
+    renamed,
     turns_comparison,
 )
+from groundwire.citations.verify.conditions import each_time
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
 from groundwire.citations.verify.differences import made_up, reworded
-from groundwire.citations.verify.displaced_names import abbreviates, renamed
 from groundwire.citations.verify.entities import (
     comparable,
     dates_of,
@@ -49,7 +51,6 @@ from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.quantities import numbers_of
 from groundwire.citations.verify.report import Disagreement, Finding, Kind, Verdict
 from groundwire.citations.verify.report_rendering import evidence, weighed
-from groundwire.citations.verify.schedules import each_time
 from groundwire.citations.verify.segmentation import (
     clauses,
     quotes_of,

@@ -1,8 +1,16 @@
 """Citations: requesting them, finding the markers in an answer, rendering the sources, and verifying them."""
 
-from groundwire.citations.hosted_answers import MarkedAnswer, marked
 from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks
-from groundwire.citations.rendering import CHANNELS, Channel, ChannelName, CitationStream, RenderedAnswer, render_answer
+from groundwire.citations.rendering import (
+    CHANNELS,
+    Channel,
+    ChannelName,
+    CitationStream,
+    MarkedAnswer,
+    RenderedAnswer,
+    marked,
+    render_answer,
+)
 from groundwire.citations.text_fragments import finding_links, fragment_link, source_links
 
 __all__ = [

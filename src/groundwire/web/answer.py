@@ -134,7 +134,7 @@ async def verified_hosted(
         timeout: Seconds for opening all pages.
         entailment: An additional entailment model.
     """
-    from groundwire.citations.hosted_answers import marked
+    from groundwire.citations.rendering import marked
     from groundwire.citations.verify import cited_numbers, verify_off_loop
     from groundwire.models import MAX_URL
 

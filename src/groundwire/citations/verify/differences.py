@@ -10,18 +10,24 @@ from groundwire.citations.verify.alignment import Alignment, WordToken, home_of,
 from groundwire.citations.verify.argument_roles import joined, roles
 from groundwire.citations.verify.comparisons import (
     borne,
+    crossed,
     denied_instead,
     little_opposites,
-    measures,
-    prices,
     related,
     turns_comparison,
 )
+from groundwire.citations.verify.conditions import (
+    each_time,
+    measures,
+    other_days,
+    other_duty,
+    other_time,
+    overstated,
+    prices,
+    said_by,
+)
 from groundwire.citations.verify.copied_sentences import exchanged, mismatched, substituted
-from groundwire.citations.verify.displaced_names import crossed
-from groundwire.citations.verify.modality import other_duty, overstated, said_by
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.schedules import each_time, other_days, other_time
 from groundwire.citations.verify.word_order import apart, beside, excludes, reordered, turned
 
 __all__ = ["made_up", "reworded"]

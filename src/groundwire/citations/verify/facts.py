@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, tokens_of
-from groundwire.citations.verify.comparisons import equal_numbers, of_other_unit
+from groundwire.citations.verify.comparisons import abbreviates, equal_numbers, of_other_unit
 from groundwire.citations.verify.differences import made_up as _made_up
 from groundwire.citations.verify.differences import reworded
-from groundwire.citations.verify.displaced_names import abbreviates
 from groundwire.citations.verify.entities import (
     Date,
     Name,

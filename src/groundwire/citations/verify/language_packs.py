@@ -1,7 +1,6 @@
 """Language data: number words, units, months, negation, quantifiers, antonyms, synonyms.
 
-Each language is a data file in `languages/`, loaded when a text in that language is first compared; `shared.toml` has
-the units and the languages of which little is known.
+Each is a file in `languages/`, loaded when first needed; `shared.toml` has units and languages with little data.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import itertools
 import re
 import tomllib
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -17,24 +17,14 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 __all__ = [
-    "DENSE",
-    "LANGUAGES",
-    "UNIT_BASES",
-    "VOWEL_MARKS",
-    "Language",
-    "Marker",
-    "dimension_of",
-    "fold",
-    "language",
-    "months_of_all",
-    "text_of",
-]
+    "DENSE", "LANGUAGES", "UNIT_BASES", "VOWEL_MARKS", "Language", "Marker", "dimension_of",
+    "fold", "language", "language_of", "months_of_all", "script_of",
+]  # fmt: skip
 
-# Scripts without spaces between words are compared by pairs of characters.
 DENSE: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
-"""The characters of scripts without spaces, as a regular expression class."""
+"""The characters of scripts without spaces, as a regular expression class: words are compared by pairs of them."""
 
 VOWEL_MARKS: Final = MappingProxyType(dict.fromkeys(range(0x64B, 0x653)))
 """The vowel marks of Arabic, which few texts have, for `str.translate`."""
@@ -42,6 +32,13 @@ VOWEL_MARKS: Final = MappingProxyType(dict.fromkeys(range(0x64B, 0x653)))
 LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
 """The languages that have a pack."""
 
+_SCRIPTS: Final = re.compile(
+    r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<cyrillic>[\u0400-\u052f]+)"
+    r"|(?P<hebrew>[\u0590-\u05ff]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<indic>[\u0900-\u0dff]+)"
+    r"|(?P<thai>[\u0e00-\u0e7f]+)|(?P<kana>[\u3040-\u30ff]+)|(?P<han>[\u3400-\u9fff]+)|(?P<hangul>[\uac00-\ud7af]+)"
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_SAMPLE: Final = 4_000  # characters used to detect a text's language
 _LITTLE: Final = ("it", "nl")  # those in the shared file
 _ENDINGS: Final = (("ies", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
 _SHORTEST: Final = 3  # characters of a word without its ending
@@ -122,44 +119,30 @@ class Language:
         self.script: str = str(data.get("script", "latin"))
         words = data.get("function", "").split()
         self.function_words: frozenset[str] = frozenset(words if self.script == "latin" else map(fold, words))
-        self.pronouns: frozenset[str] = self._folded(data, "pronouns")
-        self.not_names: frozenset[str] = self._folded(data, "not_names")
-        self.titles: frozenset[str] = self._folded(data, "titles")
-        """Titles and offices before a last name."""
-        self.particles: frozenset[str] = self._folded(data, "particles")
-        self.passive: frozenset[str] = self._folded(data, "passive")
-        self.agent: frozenset[str] = self._folded(data, "agent")
-        self.articles: frozenset[str] = self._folded(data, "articles")
-        self.conjunctions: frozenset[str] = self._folded(data, "conjunctions")
-        self.nor: frozenset[str] = self._folded(data, "nor")
+        self.pronouns, self.not_names, self.particles, self.passive, self.agent, self.articles = (
+            self._folded(data, name) for name in ("pronouns", "not_names", "particles", "passive", "agent", "articles")
+        )
+        self.conjunctions, self.nor, self.object, self.later, self.earlier, self.additive = (
+            self._folded(data, name) for name in ("conjunctions", "nor", "object", "later", "earlier", "additive")
+        )
+        self.limiting, self.vague, self.day_range, self.excepting, self.until = (
+            self._folded(data, name) for name in ("limiting", "vague", "day_range", "excepting", "until")
+        )
+        # Offices before a name; "than"; "whereas"; what joins a part and its whole; what is possible; what is sure.
+        self.titles, self.than, self.contrasting, self.partitive, self.hedging, self.certain = (
+            self._folded(data, name) for name in ("titles", "than", "contrasting", "partitive", "hedging", "certain")
+        )
         self.subject: frozenset[str] = self._folded(data, "subject")
         """The articles or particles by which a subject is known, if they are others than those of an object."""
-        self.object: frozenset[str] = self._folded(data, "object")
         self.object_begins: frozenset[str] = self._folded(data, "object_begins")
         """What follows a verb that has an object, in languages with the subject before the verb."""
         self.clitics: frozenset[str] = self._folded(data, "clitics")
         """Pronouns before a verb for an object that may precede them: El museo lo fundó Ana."""
-        self.later: frozenset[str] = self._folded(data, "later")
-        self.earlier: frozenset[str] = self._folded(data, "earlier")
-        self.than: frozenset[str] = self._folded(data, "than")
-        """The words before what something is compared with."""
-        self.contrasting: frozenset[str] = self._folded(data, "contrasting")
-        """Conjunctions that begin a clause about something else: while, whereas, but."""
-        self.partitive: frozenset[str] = self._folded(data, "partitive")
-        """Words between a part and its whole: two of the nine."""
-        self.additive: frozenset[str] = self._folded(data, "additive")
-        self.limiting: frozenset[str] = self._folded(data, "limiting")
-        self.hedging: frozenset[str] = self._folded(data, "hedging")
-        """Words for what is possible, planned or believed."""
-        self.certain: frozenset[str] = self._folded(data, "certain")
-        """Words for what is done or sure: has, proves, will."""
-        self.vague: frozenset[str] = self._folded(data, "vague")
         self.cause: frozenset[str] = self._folded(data, "cause")
         """Phrases before a cause, or behind it in Japanese: because of."""
-        self.attribution: frozenset[str] = self._normal(data.get("attribution", "").split())
-        self.generic: frozenset[str] = self._normal(data.get("generic", "").split())
-        self.symmetric: frozenset[str] = self._normal(data.get("symmetric", "").split())
-        self.price: frozenset[str] = self._normal(data.get("price", "").split())
+        self.attribution, self.generic, self.symmetric, self.price = (
+            self._normal(data.get(name, "").split()) for name in ("attribution", "generic", "symmetric", "price")
+        )
         self.derivations: tuple[str, ...] = tuple(map(fold, data.get("derivations", "").split()))
         """The endings, in normal form, by which a word is derived from the stem of another."""
         self.denying: frozenset[str] = self._normal(data.get("denying", "").split())
@@ -174,22 +157,18 @@ class Language:
         self.duty: re.Pattern[str] = re.compile(f"{edge}(?:{_any_of(self.duties)}){edge}")
         self.rates: Mapping[str, str] = MappingProxyType(dict(_valued(data, "rates")))
         """The words that say how often: a unit of time, a count, `times` behind one, and `each` before a unit."""
-        self.until: frozenset[str] = self._folded(data, "until")
         self.weekdays: Mapping[str, int] = MappingProxyType(
             {fold(name): day for day, names in enumerate(data.get("weekdays", ())) for name in names.split()}
         )
         """The weekdays, from 0 for Monday."""
-        self.day_range, self.excepting = self._folded(data, "day_range"), self._folded(data, "excepting")
         self.joiner: str = fold(data.get("joiner", ""))
         named = enumerate(map(str.split, data.get("months", ())), start=1)
         self.months: Mapping[str, int] = MappingProxyType(
             {fold(name.replace("_", " ")): number for number, names in named for name in names}
         )
-        self.numbers: Mapping[str, float] = _numbers(data, "numbers")
-        self.ordinals: Mapping[str, float] = _numbers(data, "ordinals")
-        """Those that end a number: twenty-first."""
-        self.scales: Mapping[str, float] = _numbers(data, "scales")
-        self.fractions: Mapping[str, float] = _numbers(data, "fractions")
+        self.numbers, self.ordinals, self.scales, self.fractions = (
+            _numbers(data, name) for name in ("numbers", "ordinals", "scales", "fractions")
+        )
         self.units: Mapping[str, str] = MappingProxyType(dict(_SIGNS) | dict(_valued(data, "units")))
         self.opposites: Mapping[str, frozenset[str]] = self._pairs(data, "opposites")
         self.other_ending: frozenset[frozenset[str]] = frozenset(
@@ -201,9 +180,8 @@ class Language:
         """Opposites with one normal form: hermano, hermana."""
         self.converse: Mapping[str, frozenset[str]] = self._pairs(data, "converse")
         self.contrasts: Mapping[str, tuple[str, ...]] = self._groups(_lines(data, "contrasts"), "c")
-        self.groups: Mapping[str, tuple[str, ...]] = self._groups(
-            [*_lines(data, "synonyms"), *_lines(data, "forms")], "g"
-        )
+        lines = (*_lines(data, "synonyms"), *_lines(data, "forms"))
+        self.groups: Mapping[str, tuple[str, ...]] = self._groups(lines, "g")
         self.markers: Mapping[str, Marker] = MappingProxyType(
             {
                 fold(phrase.replace("_", " ")): Marker(family, kind)
@@ -343,7 +321,7 @@ class Language:
         return word != other and not set(self.contrasts.get(word, ())).isdisjoint(self.contrasts.get(other, ()))
 
 
-def text_of(code: str) -> str:
+def _text_of(code: str) -> str:
     """Return the data of a language as TOML."""
     name = "shared" if code in _LITTLE else code
     text = files(__package__).joinpath("languages", f"{name}.toml").read_text("utf-8")
@@ -352,7 +330,7 @@ def text_of(code: str) -> str:
 
 
 def _shared() -> tuple[Mapping[str, tuple[str, float]], Mapping[str, str]]:
-    data = tomllib.loads(text_of("shared"))
+    data = tomllib.loads(_text_of("shared"))
     bases = {unit: (str(dimension), float(factor)) for unit, (dimension, factor) in data["base"].items()}
     return MappingProxyType(bases), MappingProxyType(
         {sign: unit for unit, signs in data["signs"].items() for sign in signs.split()}
@@ -371,7 +349,7 @@ def dimension_of(unit: str) -> str:
 def language(code: str) -> Language:
     """Return a language by its code; English if it has no pack."""
     known = code if code in LANGUAGES else "en"
-    return Language(known, tomllib.loads(text_of(known)))
+    return Language(known, tomllib.loads(_text_of(known)))
 
 
 @lru_cache(maxsize=1)
@@ -379,8 +357,44 @@ def months_of_all() -> Mapping[str, int]:
     """Return the month names of all languages, with their numbers: they are few, and a page may mix languages."""
     months: dict[str, int] = {}
     for code in LANGUAGES:
-        text = text_of(code)
+        text = _text_of(code)
         found = re.search(r"^months = .*$", text, re.MULTILINE)
         for number, names in enumerate(tomllib.loads(found[0])["months"] if found else [], start=1):
             months.update({name.replace("_", " "): number for name in names.split() if name not in months})
     return MappingProxyType(months)
+
+
+@lru_cache(maxsize=1)
+def _telling() -> Mapping[str, tuple[str, ...]]:
+    telling: dict[str, list[str]] = {}
+    for code in LANGUAGES:
+        text = _text_of(code)
+        if 'script = "latin"' in text:
+            words = " ".join(re.findall(r'^(?:telling|function) = "([^"]*)"', text, re.MULTILINE))
+            for word in filter(lambda one: len(one) > 1, dict.fromkeys(words.split())):
+                telling.setdefault(word, []).append(code)
+    return MappingProxyType({word: tuple(codes) for word, codes in telling.items()})
+
+
+def script_of(text: str) -> str:
+    """Return the script of most letters of a text."""
+    counts: Counter[str] = Counter()
+    for found in _SCRIPTS.finditer(text[: _SAMPLE // 4]):
+        counts[found.lastgroup or ""] += len(found[0])
+    if counts["kana"] and counts["han"] and counts["kana"] * 20 > counts["han"]:
+        return "kana"
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def language_of(text: str) -> tuple[str, int]:
+    """Return the code of a text's language and its lead over the next; `""` if it cannot be detected."""
+    script = script_of(text)
+    if script != "latin":
+        return {"cyrillic": "ru", "han": "zh", "kana": "ja", "arabic": "ar"}.get(script, script), _SAMPLE
+    telling = _telling()
+    counts: Counter[str] = Counter()
+    for word, often in Counter(_WORD.findall(text[:_SAMPLE].lower())).items():
+        for code in telling.get(word, ()):
+            counts[code] += often
+    first, second, *_ = [*counts.most_common(2), ("", 0), ("", 0)]
+    return first[0], first[1] - second[1]

@@ -11,7 +11,7 @@ from itertools import groupby, islice
 from types import MappingProxyType
 from typing import Any, Final
 
-from groundwire.citations.rendering import one_line
+from groundwire.citations.dialects import one_line
 from groundwire.citations.verify.alignment import Alignment
 from groundwire.citations.verify.language_packs import fold
 from groundwire.citations.verify.passage_index import PageIndex
