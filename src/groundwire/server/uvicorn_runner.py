@@ -8,6 +8,7 @@ the head is there.
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
@@ -271,7 +272,13 @@ async def run(
         notice: Seconds for which calls are still taken.
         options: Other bounds of the connections; see `bounded`.
     """
-    server = _Quiet(_config(app, options or bounded()), ready)
+
+    def begun() -> None:
+        ready()
+        gc.collect()
+        gc.freeze()  # what was made so far lasts as long as the server: no collection need look at it again
+
+    server = _Quiet(_config(app, options or bounded()), begun)
     loop = asyncio.get_running_loop()
     came: list[int] = []
     asked, hurried = asyncio.Event(), asyncio.Event()
@@ -294,6 +301,7 @@ async def run(
         await asyncio.gather(ending, return_exceptions=True)
         for one in handled:
             loop.remove_signal_handler(one)
+        gc.unfreeze()
     return came[0] if came else 0
 
 
