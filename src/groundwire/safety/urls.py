@@ -164,7 +164,8 @@ def parse_url(text: str) -> WebUrl:
         InvalidRequest: It is not such a URL; the error states the problem and the fix.
         BlockedAddress: The host is an IPv4 address in a spelling that programs read differently.
     """
-    url = plain_url(text) if isinstance(text, str) else None
+    given: object = text  # what a model has written may be anything
+    url = plain_url(given) if isinstance(given, str) else None
     return _read(text) if url is None else url
 
 

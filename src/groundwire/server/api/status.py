@@ -9,12 +9,14 @@ from dataclasses import asdict
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.dataclasses import dataclass as slotted
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
+from groundwire.models.attribute_table import SLOTTED
 from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
 from groundwire.server.api.context import AppContext, Caller
@@ -107,6 +109,7 @@ class ProvidersReply(_Reply):
     """In the order in which they are called, search before read, followed by unconfigured ones for operators' keys."""
 
 
+@slotted(kw_only=True, slots=True, unsafe_hash=True, config=SLOTTED)
 class SeenReply(Source):
     """A page shown to a session."""
 
