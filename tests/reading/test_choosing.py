@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import Element
 
+from components.work import growths
 from groundwire.models.validators import PAGE_PARTS
 from groundwire.reading.extract import extract
 from groundwire.reading.main_content.blocks import Layout, lay_out
@@ -964,3 +965,29 @@ def test_the_heading_of_a_part_that_is_left_out_goes_with_it(kind: str, *, there
     markup = f"<h1>Marsh</h1>{PROSE}<section><h3>Colors</h3><ul class=filters>{names}</ul></section>"
     found = select_main(turbohtml.parse(f"<body>{markup}</body>"), model, parts={"filters": False})
     assert ("Colors" in found.root.text, "Violet" in found.root.text) == (there, False)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<h2>Head</h2><p>text</p>",
+        "<h3>Head</h3><h2>Head</h2><p>text</p>",
+        "<div class=card><h4>Head</h4><p>text</p></div>",
+        "<div class=a><div class=b><div class=b>a<p>b</p></div></div></div>",
+        "<div class=answer><p class=author>Ada</p><p>text</p><div class=comment>text</div></div>",
+        f"<div>{LONG}</div>",
+    ],
+)
+def test_what_belongs_together_is_found_in_linear_work(unit: str) -> None:
+    forum = [float(kind == "forum") for kind in KINDS]
+
+    def choose_together(layout: Layout) -> None:
+        names, keep = names_of(layout), [number % 3 != 1 for number in range(len(layout.texts))]
+        judge_siblings(layout, names, keep)
+        excerpts(layout, keep)
+        for wanted in (keep, [layout.tags[owner][0] == "h" for owner in layout.owners]):
+            drop_empty_sections(layout, wanted, 0.0)
+        label_posts(layout, names, forum, keep)
+
+    layouts = [page(f"<h2>Head</h2>{unit * times}") for times in (100, 200, 400)]
+    assert max(growths(choose_together, *layouts)) < 2.5

@@ -71,7 +71,7 @@ _SHARE_OF_PLACE: Final = 0.5
 """The share of the selected siblings in which a place must be selected to be so in the others."""
 _MOST_OF_PLACE: Final = 0.75
 """The share from which a place is selected in all of them; if so many have it not, it is in none."""
-_LEVELS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_LEVELS: Final = {f"h{level}": level for level in range(1, 7)}
 _COMPANIONS: Final = 3  # adjacent paragraphs from which they are also judged together
 
 
@@ -188,15 +188,21 @@ def drop_empty_sections(layout: Layout, keep: list[bool], links: float) -> None:
         keep: Whether each block is selected; changed in place. At least one remains.
         links: The share of links in the text of a section from which that applies; a section without text is none.
     """
-    tags = [layout.tags[owner] for owner in layout.owners] if links <= 1 else []
-    for number in range(len(tags) - 2, -1, -1):
-        if keep[number] and tags[number] in _LEVELS[1:] and not layout.linked[number]:
-            level = _LEVELS[: _LEVELS.index(tags[number]) + 1]
-            end = next((below for below in range(number + 1, len(keep)) if tags[below] in level), len(keep))
-            section = range(number + 1, end)
-            length, linked = (sum(sizes[below] for below in section) for sizes in (layout.lengths, layout.linked))
-            if length and linked >= links * length and not any(keep[below] for below in section):
-                keep[number] = sum(keep) == 1
+    if links > 1:
+        return
+    lengths, linked = (list(accumulate(sizes, initial=0)) for sizes in (layout.lengths, layout.linked))
+    left, nearest, ends = sum(keep), len(keep), [len(keep)] * (len(_LEVELS) + 1)
+    for number in range(len(keep) - 1, -1, -1):
+        level = _LEVELS.get(layout.tags[layout.owners[number]], 0)
+        if keep[number] and level > 1 and left > 1 and not layout.linked[number]:
+            end = min(ends[1 : level + 1])
+            length = lengths[end] - lengths[number + 1]
+            if end <= nearest and length > 0 and links * length <= linked[end] - linked[number + 1]:
+                keep[number] = False
+                left -= 1
+        if keep[number]:
+            nearest = number
+        ends[level] = number
 
 
 def keep_tables_whole(layout: Layout, keep: list[bool]) -> None:
