@@ -175,13 +175,13 @@ class Language:
             frozenset(map(fold, (one, other)))
             for left, _, right in (line.partition("|") for line in _lines(data, "opposites"))
             for one, other in itertools.product(left.split(), right.split())
-            if self.normal_form(one) == self.normal_form(other)
+            if one[:_SHORTEST] == other[:_SHORTEST]
         )
-        """Opposites with one normal form: hermano, hermana."""
+        """Opposites that may be taken for forms of one word: hermano, hermana."""
         self.converse: Mapping[str, frozenset[str]] = self._pairs(data, "converse")
         self.contrasts: Mapping[str, tuple[str, ...]] = self._groups(_lines(data, "contrasts"), "c")
-        lines = (*_lines(data, "synonyms"), *_lines(data, "forms"))
-        self.groups: Mapping[str, tuple[str, ...]] = self._groups(lines, "g")
+        grouped = (*_lines(data, "synonyms"), *_lines(data, "forms"))
+        self.groups: Mapping[str, tuple[str, ...]] = self._groups(grouped, "g")
         self.markers: Mapping[str, Marker] = MappingProxyType(
             {
                 fold(phrase.replace("_", " ")): Marker(family, kind)
