@@ -715,11 +715,9 @@ ORGAN = "The organ, built by Otto Lund, has 48 stops."
             id="names of two clauses, in Japanese",
         ),
         pytest.param(
-            (
-                "Se coordina con empresas como Lumo y GBM, además de contar con el apoyo de especialistas de Perú e Israel.",
-            ),
-            "Según la fuente, se coordina con empresas como Lumo y GBM, además de contar con el apoyo de especialistas de Perú e Israel",
-            "Según la fuente, se coordina con empresas como Lumo y GBM, además de contar con el apoyo de especialistas de Perú e Irán",
+            ("Se coordina con Lumo y GBM, además de contar con especialistas de Perú e Israel.",),
+            "Según la fuente, se coordina con Lumo y GBM, además de contar con especialistas de Perú e Israel",
+            "Según la fuente, se coordina con Lumo y GBM, además de contar con especialistas de Perú e Irán",
             id="a list that ends with a name, in Spanish",
         ),
         pytest.param(
