@@ -948,7 +948,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/safety/urls.py", name, line, "the long way gives what the short way gives")
         for name, line in (
-            ("_plain", "if match is None or len(text) >= MAX_LENGTH:"),
+            ("plain_url", "if (match := _PLAIN.fullmatch(text)) is None or len(text) >= MAX_LENGTH:"),
             *(
                 ("_plain_origin", f"return None if {condition} else (_SCHEMES[scheme], host, number)")
                 for condition in (

@@ -445,6 +445,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ],
         ADDRESS,
     ),
+    "safety.urls.plain_url": Growing(
+        lambda text: [module("safety.urls").plain_url(before + text) for before in ("", "https://a.example/")],
+        ADDRESS,
+    ),
 }
 
 
