@@ -1,6 +1,7 @@
 """The data models: queries, results, pages and attempts.
 
-Pydantic models for public data (validated, with a JSON form), plain dataclasses inside. All are frozen.
+Pydantic models for public data (validated, with a JSON form), plain dataclasses inside. All are frozen. Results and
+sources, of which a search makes a dozen, have slots: they are pydantic dataclasses with the methods of a model.
 """
 
 from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section, Source
