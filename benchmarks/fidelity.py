@@ -10,7 +10,10 @@ in the text.
 Without `--pipeline` every contender gets the main content alone, so that only the conversion is compared; with it, the
 whole page.
 
-    python benchmarks/fidelity.py [--pages 20] [--pipeline]
+    python benchmarks/fidelity.py [--pages 20] [--pipeline] [--alone]
+
+With `--alone`, our writer is compared only with turbohtml's own, after our rules for code, formulas, permalinks, tasks,
+and links have changed the tree: what a writer in C could bring.
 
 The peers are those that `peers.py` names; they are installed apart. Our own environment needs markdown-it-py.
 """
@@ -32,8 +35,11 @@ import turbohtml
 from fidelity_pages import DIALECTS, Known, page
 from markdown_it import MarkdownIt
 from peers import install_converters
+from turbohtml import Element, Markdown, Text
 
 from groundwire.reading.extract import extract
+from groundwire.reading.html.math import formula, image_formula, script_formula
+from groundwire.reading.markdown.escaping import Links, code_language, code_text, is_code_panel, is_code_part
 from groundwire.reading.markdown.serializer import to_markdown
 
 URL = "https://site.example/guide/page.html"
@@ -172,6 +178,75 @@ def ours(html: str, *, pipeline: bool) -> str:
     return to_markdown(body, URL) if body is not None else ""
 
 
+def normalized(html: str) -> str:
+    """Convert a main part by turbohtml's writer, after its structures are written as the writer expects them."""
+    body = turbohtml.parse(html, positions=False).find("body")
+    if body is None:
+        return ""
+    kept_as: list[str] = []
+
+    def keep(markdown: str) -> Text:
+        kept_as.append(markdown)
+        return Text(f"\ue000{len(kept_as) - 1}\ue001")
+
+    _code_blocks(body)
+    for element in body.select("math, mjx-container, span[class*=katex], span[class*=mwe-math], script[type^='math']"):
+        tex, block = (script_formula(element) or ("", False)) if element.tag == "script" else formula(element)
+        if tex and element.parent is not None:
+            element.replace_with(keep(f"\n\n$$\n{tex}\n$$\n\n" if block else f"${tex}$"))
+    for image in body.select("img"):
+        if tex := image_formula(image):
+            image.replace_with(keep(f"${tex}$"))
+    for node in [node for node in body.descendants if isinstance(node, Text) and _TEX.search(node.data)]:
+        if isinstance(node.parent, Element) and node.parent.closest("pre, code, script") is None:
+            node.replace_with(Text(_TEX.sub(lambda match: keep(_delimited(match)).data, node.data)))
+    for box in body.select("li input[type=checkbox i]"):
+        box.replace_with(keep("[x] " if box.attr("checked") is not None else "[ ] "))
+    links = Links(URL)
+    for link in body.select("a"):
+        reference = link.attr("href") or ""
+        if "#" in reference and link.text.strip() in _MARKS:
+            link.extract()
+        elif reference[:1] != "#" and (address := links.resolve(reference) if reference else ""):
+            link.attrs["href"] = address
+        else:
+            link.unwrap()
+    return _KEPT.sub(lambda match: kept_as[int(match[1])], body.to_markdown(_OWN))
+
+
+_TEX = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$([^$\s][^$]*)\$", re.DOTALL)
+_MARKS = frozenset({"", "#", "\u25c6", "\u00b6", "\u00a7", "\u200b", "\U0001f517", "Link", "Anchor"})
+_KEPT = re.compile("\ue000(\\d+)\ue001")
+_OWN = Markdown(
+    images=Markdown.Images(mode="ignore"),
+    tables=Markdown.Tables(cell_blocks="text"),
+    inline=Markdown.Inline(sub="", sup=""),
+)
+
+
+def _delimited(match: re.Match[str]) -> str:
+    return f"\n\n$$\n{match[2].strip()}\n$$\n\n" if match[2] else f"${match[1] or match[3]}$"
+
+
+def _code_blocks(body: Element) -> None:
+    """Write code in tables, panels and marked lines as plain `pre` elements with a language."""
+    for table in body.select("table[class*=highlight], figure[class*=highlight] table, .highlight table"):
+        for cell in table.select("td"):
+            if "gutter" in (cell.attr("class") or "") or "linenos" in (cell.attr("class") or ""):
+                cell.extract()
+        if (code := table.select_one("pre")) is not None:
+            table.replace_with(code.extract())
+    for element in body.select("div[class], pre, listing, xmp"):
+        if element.tag == "div" and not (is_code_part(element.attr("class") or "") and is_code_panel(element)):
+            continue
+        plain = turbohtml.parse("<pre><code></code></pre>").select("pre, code")
+        plain[1].append(Text(code_text(element)))
+        if language := code_language(element):
+            plain[1].attrs["class"] = f"language-{language}"
+        if element.parent is not None:
+            element.replace_with(plain[0].extract())
+
+
 def timed(run: Callable[[str], str], pages: list[str]) -> list[tuple[str, float]]:
     out = []
     for html in pages:
@@ -185,15 +260,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=20, help="pages of each of the twelve kinds")
     parser.add_argument("--pipeline", action="store_true", help="whole pages through the whole reader")
+    parser.add_argument("--alone", action="store_true", help="without peers, beside turbohtml's writer on our tree")
     parser.add_argument("--dump", metavar="KIND", help="print what of a kind ours lost")
     options = parser.parse_args()
 
     made = [(name, *page(name, seed)) for name in DIALECTS for seed in range(options.pages)]
     inputs = [whole if options.pipeline else f"<html><body>{main}</body></html>" for _, whole, main, _ in made]
     results = {"groundwire": timed(lambda html: ours(html, pipeline=options.pipeline), inputs)}
-    python = str(install_converters())
+    if options.alone:
+        results["turbohtml, our tree"] = timed(normalized, inputs)
+    python = sys.executable if options.alone else str(install_converters())
     pythons = dict.fromkeys(("trafilatura", "html-to-markdown", "markdownify"), python) | {"turbohtml": sys.executable}
-    for name, its in pythons.items():
+    for name, its in pythons.items() if not options.alone else ():
         done = subprocess.run(
             [its, "-c", PEER, name], input=json.dumps(inputs), stdout=subprocess.PIPE, text=True, check=True
         )

@@ -65,7 +65,7 @@ HTML: Final = (
 CSS: Final = (
     "a{color:red}", "{", "}", "(", "[a", "['a'] ", "/*", "*/", "@media screen{", "@import 'a';", "url(a", '"',
     "a,b ", "calc(1px + ", "--a:b;", "!important", "\\61 ", "rgb(0,0,0) ", "var(--a,", "a:not(.b) ", "1px ",
-    "translate(1px) ",
+    "translate(1px) ", "@font-face{src:", "font:b;",
 )  # fmt: skip
 DATA: Final = (
     '{"a":', "[", "[1,", '"', "a,b\n", "a\tb\n", '""', "\\u0041", "a:b\n", "{\\rtf1 a", "\\par ", "{\\*\\a ",

@@ -77,7 +77,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         storage.archive.fts: readable
         reading.documents.tabular: cell_text
         reading.markdown.escaping: escape_line escape_text fence inline_code
-        reading.markdown.footnotes: is_back_reference note_label
+        reading.markdown.lists: is_back_reference note_label
         reading.passages.outline: plain
     """,
     PROSE: """
@@ -108,7 +108,8 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     """,
     CSS: """
         reading.css.parser: declarations
-        reading.css.at_rules: in_container is_supported on_screen
+        reading.css.at_rules: in_container is_supported may_be_blank on_screen
+        reading.css.cascade: is_computed
         reading.css.colors: legacy_color
         reading.css.rendered_size: may_be_tiny
         reading.css.stylesheets: with_imports
@@ -274,6 +275,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.css.colors.gradient_colors": Growing(
         lambda text: list(module("reading.css.colors").gradient_colors(text)), CSS
     ),
+    "reading.css.at_rules.mark_fonts": Growing(plain("reading.css.at_rules", "mark_fonts", {"b"}), CSS),
     "reading.css.longhands.longhands": Growing(
         lambda text: list(module("reading.css.longhands").longhands("background", text)), CSS
     ),

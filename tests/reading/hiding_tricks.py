@@ -1,4 +1,4 @@
-"""More ways to hide a text and ways that only look like hiding, found by trying 3,159 of them on Chromium.
+"""More ways to hide a text and ways that only look like hiding, found by trying 3,282 of them on Chromium.
 
 Each was painted twice, with two words of the same width in place of SECRET, and the pictures compared. The form of a
 case is that of `hiding_cases`.

@@ -273,7 +273,7 @@ def is_computed(value: str) -> bool:
 
 
 def _attribute(element: Element, match: re.Match[str]) -> str:
-    """Return what stands for `attr()`; without a type it is a string, which no property of ours takes."""
+    """Return what stands for `attr()`; without a type it is a string, which none of the properties here takes."""
     kind, value = match[2].strip(), element.attr(match[1])
     if not kind or kind in {"string", "raw-string"}:
         return "''"

@@ -312,4 +312,4 @@ def may_hide(name: str, value: str) -> bool:
 
 
 _TOLD: Final = _KEPT | frozenset(_SHORTHANDS)
-_COMMON: Final = 40  # characters of a value that is likely to be repeated on other pages
+_COMMON: Final = 80  # characters of a value that is likely to be repeated on other pages

@@ -15,8 +15,7 @@ from turbohtml import Document, DocumentFragment, Element, SelectorSyntaxError
 from turbohtml.convert import css_specificity
 from turbohtml.query import Matcher
 
-from groundwire.reading.css.at_rules import on_screen
-from groundwire.reading.css.blank_fonts import blank_families, mark_fonts, may_be_blank
+from groundwire.reading.css.at_rules import blank_families, mark_fonts, may_be_blank, on_screen
 from groundwire.reading.css.cascade import Styles, is_computed
 from groundwire.reading.css.longhands import is_told, longhands
 from groundwire.reading.css.parser import Declaration, Sheet, StyleRule, declarations, read_sheet

@@ -38,7 +38,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
 }  # fmt: skip
 _MAX_FORMULA: Final = 500  # characters
 _MAX_DEPTH: Final = 16
-_COMMON: Final = 20  # characters of a value that is likely to be repeated
+_COMMON: Final = 80  # characters of a value that is likely to be repeated
 
 
 class _NotANumber(Exception):

@@ -11,10 +11,17 @@ from turbohtml import Element, Node, Text
 
 from groundwire.reading.html.math import formula, image_formula, is_written_out, script_formula
 from groundwire.reading.html.semantics import task_state
-from groundwire.reading.markdown.code import code_language, code_text, is_code_panel, is_code_part, is_gutter
-from groundwire.reading.markdown.escaping import Links, fence, inline_code
-from groundwire.reading.markdown.footnotes import Close, Notes, is_back_reference, is_backlink, note_label
-from groundwire.reading.markdown.lists import Lists
+from groundwire.reading.markdown.escaping import (
+    Links,
+    code_language,
+    code_text,
+    fence,
+    inline_code,
+    is_code_panel,
+    is_code_part,
+    is_gutter,
+)
+from groundwire.reading.markdown.lists import Close, Lists, Notes, is_back_reference, is_backlink, note_label
 from groundwire.reading.markdown.tables import Tables
 from groundwire.reading.markdown.writer import MarkdownWriter
 
@@ -92,9 +99,9 @@ class _Renderer:
         self._handlers |= dict.fromkeys(_HEADINGS, self._heading)
         self._handlers |= dict.fromkeys(("tbody", "tfoot", "thead"), tables.group)
         self._handlers |= dict.fromkeys(("code", "tt", "samp", "kbd"), self._code)
-        self._handlers |= dict.fromkeys(("strong", "b"), self._strong)
-        self._handlers |= dict.fromkeys(("em", "i"), self._em)
-        self._handlers |= dict.fromkeys(("del", "s", "strike"), self._del)
+        self._handlers |= dict.fromkeys(("strong", "b"), self._mark("strong"))
+        self._handlers |= dict.fromkeys(("em", "i"), self._mark("em"))
+        self._handlers |= dict.fromkeys(("del", "s", "strike"), self._mark("del"))
         self._handlers |= {
             "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button,
             "d-footnote": self._notes.element, "dd": lists.definition, "div": self._div, "dl": lists.definitions,
@@ -103,7 +110,8 @@ class _Renderer:
             "mjx-container": self._math, "ol": lists.list_, "p": self._paragraph,
             "plaintext": self._pre, "pre": self._pre,
             "q": self._quotation, "rt": self._ruby, "script": self._script,
-            "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup, "table": tables.table,
+            "span": self._span, "sub": self._mark("sub"), "summary": self._summary, "sup": self._sup,
+            "table": tables.table,
             "td": tables.cell, "th": tables.cell, "tr": tables.row, "ul": lists.list_, "xmp": self._pre,
         }  # fmt: skip
 
@@ -186,14 +194,9 @@ class _Renderer:
         self._writer.line_break()
         return False
 
-    def _strong(self, _element: Element) -> Close | None:
-        return self._writer.close_mark if self._writer.open_mark("strong") else None
-
-    def _em(self, _element: Element) -> Close | None:
-        return self._writer.close_mark if self._writer.open_mark("em") else None
-
-    def _del(self, _element: Element) -> Close | None:
-        return self._writer.close_mark if self._writer.open_mark("del") else None
+    def _mark(self, name: str) -> _Open:
+        """Return the handler of an inline element that is written with marks."""
+        return lambda _element: self._writer.close_mark if self._writer.open_mark(name) else None
 
     def _sup(self, element: Element) -> Close | bool | None:
         if (element.attr("class") or "") == "ltx_note_mark":
@@ -211,9 +214,6 @@ class _Renderer:
                 return False
             return None
         return self._writer.close_mark if self._writer.open_mark("sup") else None
-
-    def _sub(self, _element: Element) -> Close | None:
-        return self._writer.close_mark if self._writer.open_mark("sub") else None
 
     def _quotation(self, _element: Element) -> Close:
         self._writer.text('"')

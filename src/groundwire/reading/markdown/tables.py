@@ -7,9 +7,8 @@ from typing import Final
 
 from turbohtml import Element
 
-from groundwire.reading.markdown.code import code_blocks, code_language, code_text, is_code_table
-from groundwire.reading.markdown.escaping import fence
-from groundwire.reading.markdown.footnotes import Close
+from groundwire.reading.markdown.escaping import code_blocks, code_language, code_text, fence, is_code_table
+from groundwire.reading.markdown.lists import Close
 from groundwire.reading.markdown.writer import MarkdownWriter
 
 __all__ = ["Grid", "Tables", "is_layout"]

@@ -27,8 +27,8 @@ __all__ = [
     "OUT_OF_FLOW",
     "POSITIONED",
     "WIDE_LETTER",
-    "Frame",
-    "Layout",
+    "Extent",
+    "Placement",
     "covered",
     "is_spread",
     "moves_away",
@@ -41,6 +41,7 @@ HIGH_LINE: Final = 26.0  # pixels
 _GAP: Final = 36.0  # pixels between paragraphs, at most
 _FONT: Final = 16.0  # pixels
 _SHIFT: Final = 90.0  # pixels; smaller shifts are design
+_SHIFTS: Final = (("left", -1), ("top", -1), ("margin-left", -1), ("text-indent", -1), ("right", 1), ("bottom", 1))
 _INSIDE: Final = 64  # nodes of an element whose height is estimated
 _TALL: Final = 20_000.0  # pixels of one with more
 _BESIDE: Final = 50  # siblings that are looked at
@@ -55,7 +56,7 @@ _STACKED: Final = frozenset(
 _HUGE: Final = 3_000.0  # pixels; a larger box covers any other
 
 
-class Frame(NamedTuple):
+class Extent(NamedTuple):
     """The horizontal extent of a box."""
 
     left: float
@@ -66,23 +67,20 @@ class Frame(NamedTuple):
     """The width of its content."""
 
 
-_PAGE: Final = Frame(0.0, 0.0, float(SCREEN_WIDTH))
+_PAGE: Final = Extent(0.0, 0.0, float(SCREEN_WIDTH))
 
 
 def moves_away(style: Mapping[str, str]) -> bool:
     """Return whether a style may move an element out of the page, depending on its place."""
     if style.get("position") == "fixed" or "%" in style.get("transform", "") or "%" in style.get("translate", ""):
         return True
-    if any(
-        (pixels(style.get(name, ""), 1e3) or 0.0) <= -_SHIFT for name in ("left", "top", "margin-left", "text-indent")
-    ):
-        return True
-    if any((pixels(style.get(name, ""), 1e3) or 0.0) >= _SHIFT for name in ("right", "bottom")):
-        return True
+    for name, sign in _SHIFTS:
+        if name in style and (pixels(style[name], 1e3) or 0.0) * sign >= _SHIFT:
+            return True
     return ("translate" in style or "transform" in style) and min(moves(style)) <= -_SHIFT
 
 
-class Layout:
+class Placement:
     """The estimated layout of a page.
 
     Args:
@@ -92,7 +90,7 @@ class Layout:
     def __init__(self, styles: Styles) -> None:
         self._styles = styles
         self._unknown = styles.incomplete or styles.stripped
-        self._frames: dict[Element, Frame | None] = {}
+        self._frames: dict[Element, Extent | None] = {}
 
     def is_out(self, element: Element) -> bool:
         """Return whether all text of an element is left of the page or above it; if it is fixed, on any side."""
@@ -131,7 +129,7 @@ class Layout:
             "text-indent" in self._styles.get(node) for node in inside if isinstance(node, Element)
         )
 
-    def _holder(self, element: Element, style: Mapping[str, str]) -> Frame | None:
+    def _holder(self, element: Element, style: Mapping[str, str]) -> Extent | None:
         """Return the frame that a placed element is relative to; None if it is not placed, or the frame unknown."""
         position = style.get("position")
         if position == "fixed":
@@ -148,7 +146,7 @@ class Layout:
                 return None
         return _PAGE
 
-    def frame(self, element: Element) -> Frame | None:
+    def frame(self, element: Element) -> Extent | None:
         """Return where an element lies; None if unknown. Linear, since no path is visited twice."""
         path: list[Element] = []
         node: object = element
@@ -160,7 +158,7 @@ class Layout:
             around = self._frames[step] = self._placed(step, around)
         return around
 
-    def _placed(self, element: Element, around: Frame | None) -> Frame | None:
+    def _placed(self, element: Element, around: Extent | None) -> Extent | None:
         style, tag = self._styles.get(element), element.tag
         if tag == "html":
             return _PAGE
@@ -178,7 +176,7 @@ class Layout:
                     margin + sum(len(node.text) for node in before if isinstance(node, (Element, Text))) * WIDE_LETTER
                 )
                 left = left if len(before) < _BESIDE else 0.0
-            return None if left is None else Frame(around.content + left, around.content + left, around.width)
+            return None if left is None else Extent(around.content + left, around.content + left, around.width)
         if "inline" in style.get("display", "") or style.get("direction") == "rtl" or element.attr("dir") == "rtl":
             return None
         return self._boxed(element, style, around)
@@ -195,7 +193,7 @@ class Layout:
         before = islice(element.previous_siblings, _BESIDE)
         return any(isinstance(node, Element) and "float" in self._styles.get(node) for node in before)
 
-    def _boxed(self, element: Element, style: Mapping[str, str], around: Frame) -> Frame | None:
+    def _boxed(self, element: Element, style: Mapping[str, str], around: Extent) -> Extent | None:
         placed = style.get("position") in OUT_OF_FLOW
         indent = pixels(style.get("margin-left", "8px" if element.tag == "body" else "0"), around.width)
         inside = pixels(style.get("padding-left", "0"), around.width)
@@ -221,10 +219,10 @@ class Layout:
                 return None
             start = before.content if before is not None else start + around.width - (right or 0.0) - width
         left = start + indent + shift
-        return Frame(left, left + inside, width)
+        return Extent(left, left + inside, width)
 
     @staticmethod
-    def _shift(style: Mapping[str, str], around: Frame, width: float) -> float | None:
+    def _shift(style: Mapping[str, str], around: Extent, width: float) -> float | None:
         """Return by how many pixels an element is moved to the right."""
         position = style.get("position", "static")
         shift = moves(style, width)[0] if width else 0.0
@@ -235,7 +233,7 @@ class Layout:
             shift += left if left is not None else -right if right is not None and position == "relative" else 0.0
         return shift
 
-    def _text_width(self, element: Element, style: Mapping[str, str], frame: Frame) -> float:
+    def _text_width(self, element: Element, style: Mapping[str, str], frame: Extent) -> float:
         """Return the most pixels that the text of an element takes from its left edge on."""
         text = element.text.strip()
         size = max(pixels(style.get("font-size", "")) or _FONT, _FONT) / _FONT
@@ -249,7 +247,7 @@ class Layout:
             return min(wide, max(frame.width, longest)) + (frame.content - frame.left)
         return wide
 
-    def _most_height(self, element: Element, style: Mapping[str, str], frame: Frame | None) -> float:
+    def _most_height(self, element: Element, style: Mapping[str, str], frame: Extent | None) -> float:
         """Return the most pixels that an element is high."""
         width = max(frame.width if frame is not None else 100.0, 40.0)
         blocks = sum(1 for node in islice(element.descendants, _INSIDE) if isinstance(node, Element))
@@ -296,7 +294,7 @@ def covered(styles: Styles, *, alive: bool) -> Iterator[Node]:
     """
     if styles.incomplete or styles.stripped:
         return
-    layout, done, raised = Layout(styles), set[Element](), _Raised(styles)
+    layout, done, raised = Placement(styles), set[Element](), _Raised(styles)
     for host, added in styles.added.items():
         if _is_cover(added, host, layout, alive=alive):
             yield from _under(host, host, added, raised)
@@ -314,7 +312,7 @@ def covered(styles: Styles, *, alive: bool) -> Iterator[Node]:
             yield from _same_area(element, style["grid-area"], styles)
 
 
-def _is_cover(style: Mapping[str, str], around: Element, layout: Layout, *, alive: bool) -> bool:
+def _is_cover(style: Mapping[str, str], around: Element, layout: Placement, *, alive: bool) -> bool:
     if style.get("position") != "absolute" or not _is_opaque(style):
         return False
     order = ratio(style.get("z-index", "0"))

@@ -3,7 +3,7 @@
 The content is laid out from the top, as low as it must be: a text counts as at least as high as any usual font makes
 it. What scrolls is visible.
 
-Sources: CSS 2, sections 9 to 11 (https://www.w3.org/TR/CSS22/), CSS Multi-column Layout 1, CSS Overflow 4.
+Sources: CSS 2, sections 9 to 11 (https://www.w3.org/TR/CSS22/), CSS Multi-column Placement 1, CSS Overflow 4.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.rendered_size import font_size, moves
 from groundwire.reading.css.values import SCREEN_WIDTH, fraction, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import is_boxed
-from groundwire.reading.visibility.layout import HIGH_LINE, OUT_OF_FLOW, POSITIONED, WIDE_LETTER, Layout
+from groundwire.reading.visibility.layout import HIGH_LINE, OUT_OF_FLOW, POSITIONED, WIDE_LETTER, Placement
 
 __all__ = ["CUT", "Overflow", "clips"]
 
@@ -50,7 +50,7 @@ class Overflow:
             empty parts counts as clipped.
     """
 
-    def __init__(self, styles: Styles, layout: Layout, *, alive: bool) -> None:
+    def __init__(self, styles: Styles, layout: Placement, *, alive: bool) -> None:
         self._styles = styles
         self._layout = layout
         self._alive = alive

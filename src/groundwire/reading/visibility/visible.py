@@ -33,7 +33,7 @@ from groundwire.reading.visibility.hidden_styles import (
     is_shown_by,
     text_hidden,
 )
-from groundwire.reading.visibility.layout import Layout, covered, moves_away
+from groundwire.reading.visibility.layout import Placement, covered, moves_away
 from groundwire.reading.visibility.overflow import CUT, Overflow, clips
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
@@ -107,7 +107,7 @@ class _Judgement:
     revealed: int = 0
 
     def hide(self, node: Node) -> None:
-        """Note a part of the page that lies where nobody sees it."""
+        """Note a part of the page that lies where no one sees it."""
         if isinstance(node, Element):
             self.whole.setdefault(node, "position")
         elif isinstance(node, Text):
@@ -126,7 +126,7 @@ class _Look(NamedTuple):
     flat: bool
     """Whether it may have no height; see `_flattened`."""
     moved: bool
-    """Whether it may lie outside of the page; see `Layout.is_out`."""
+    """Whether it may lie outside of the page; see `Placement.is_out`."""
     cuts: bool = False
     """Whether it may clip some of its content; see `Overflow.clipped`."""
 
@@ -203,7 +203,7 @@ def _is_hidden(element: Element) -> bool:
 
 def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgement:
     found = _Judgement(texts={name: {} for name in INHERITED})
-    layout = Layout(styles)
+    layout = Placement(styles)
     overflow = Overflow(styles, layout, alive=alive or styles.reacts or styles.stripped)
     faint: dict[Element, float] = {}
     known: dict[tuple[str, int], _Look] = {}
