@@ -991,3 +991,18 @@ def test_what_belongs_together_is_found_in_linear_work(unit: str) -> None:
 
     layouts = [page(f"<h2>Head</h2>{unit * times}") for times in (100, 200, 400)]
     assert max(growths(choose_together, *layouts)) < 2.5
+
+
+@pytest.mark.req("B25")
+@pytest.mark.parametrize("name", ["plain", "author", "date", "comment", "caption", "related"])
+@pytest.mark.parametrize("parts", [{}, {"dates": False, "bylines": False}, {"comments": True}])
+def test_no_column_of_a_table_is_lost_for_its_name(name: str, parts: dict[str, bool]) -> None:
+    rows = "".join(f"<tr><td>Book {n}</td><td class={name}>Writer {n}</td><td>{n} May 1904</td></tr>" for n in range(8))
+    table = f"<table><tr><th>Title</th><th>Author</th><th>Day</th></tr>{rows}</table>"
+    markup = (
+        f"<head><meta property=og:type content=article></head><article><h1>Books</h1>{PROSE}{table}{PROSE}</article>"
+    )
+    read = extract(markup, "https://a.example/news/2024/05/01/books-of-the-marsh", parts=parts)
+    assert read.kind == "article"
+    cells = [f"{cell} {n}" for n in range(8) for cell in ("Book", "Writer")] + [f"{n} May 1904" for n in range(8)]
+    assert [cell for cell in cells if cell not in read.content] == []

@@ -194,6 +194,7 @@ def select_main(
     keep = choose(layout, verdict, parts.get("copies"))
     if not is_tiny(layout):
         choose_parts(layout, verdict.names, verdict.kinds, keep, parts)
+        keep_tables_whole(layout, keep)  # a column of authors has the name of a byline
         drop_empty_sections(layout, keep, sum(map(mul, verdict.kinds, _LINKS_OF_SECTION)))
         if parts.get("bylines", True) and parts.get("dates", True):
             attribute_posts(layout, verdict.names, verdict.kinds, keep)
