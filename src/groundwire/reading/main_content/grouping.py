@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, compress
 from math import sqrt
 from operator import mul
+from types import MappingProxyType
 from typing import Final
 
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
@@ -71,7 +72,7 @@ _SHARE_OF_PLACE: Final = 0.5
 """The share of the selected siblings in which a place must be selected to be so in the others."""
 _MOST_OF_PLACE: Final = 0.75
 """The share from which a place is selected in all of them; if so many have it not, it is in none."""
-_LEVELS: Final = {f"h{level}": level for level in range(1, 7)}
+_LEVELS: Final = MappingProxyType({f"h{level}": level for level in range(1, 7)})
 _COMPANIONS: Final = 3  # adjacent paragraphs from which they are also judged together
 
 
