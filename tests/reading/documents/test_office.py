@@ -207,6 +207,26 @@ def test_what_is_left_out_of_an_office_file_is_said() -> None:
     assert found.warnings == ("pictures left out: 1", "embedded objects left out: 1")
 
 
+def test_boxes_within_boxes_are_read_once() -> None:
+    box = "<w:r><w:drawing><w:txbxContent><w:p>{}<w:r><w:t>lamp {} </w:t></w:r></w:p></w:txbxContent></w:drawing></w:r>"
+    inner = ""
+    for number in range(18):
+        inner = box.format(inner, number)
+    content = read("word", word(f"<w:p>{inner}</w:p>")).content
+    assert [content.count(f"lamp {number}\n") for number in range(18)] == [1] * 18
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "9" * 5_000, "-1", "", "x"])
+def test_a_number_that_is_none_is_no_error(number: str) -> None:
+    level = p("Lit", f'<w:outlineLvl w:val="{number}"/><w:numPr><w:ilvl w:val="{number}"/></w:numPr>')
+    wide = f'<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="{number}"/></w:tcPr>{p("wide")}</w:tc></w:tr></w:tbl>'
+    assert "wide" in read("word", word(level + p("small", run=f'<w:sz w:val="{number}"/>') + wide)).content
+    line = f'<p:sp><p:txBody><a:p><a:pPr lvl="{number}"/><a:r><a:t>Lit</a:t></a:r></a:p></p:txBody></p:sp>'
+    assert "Lit" in read("slides", presentation(line)).content
+    body = f'<text:h text:outline-level="{number}">Lit</text:h><text:p>a<text:s text:c="{number}"/>b</text:p>'
+    assert "# Lit" in read("opendocument", opendocument(body)).content
+
+
 def test_a_shape_for_older_programs_is_not_read_twice() -> None:
     new, old = (shape("body", f"{kind} lamp") for kind in ("new", "old"))
     choice = f"<mc:Choice>{new}</mc:Choice><mc:Fallback>{old}</mc:Fallback>"

@@ -83,6 +83,24 @@ def test_a_message_in_html_is_read_as_a_page_is() -> None:
     assert "hidden text removed: 1" in found.warnings
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        (b"Date: Mon, 02 Mar 2026 10:00:00", b"Date: Mon, 02 Mar 99999999999999999999 10:00:00"),
+        (b"charset=utf-8", b"charset=\x00utf-8"),
+    ],
+)
+def test_a_message_with_nonsense_in_its_head_is_read(damage: tuple[bytes, bytes]) -> None:
+    assert "The ferry leaves at 07:45." in read(MAIL.replace(*damage), "message/rfc822").extracted.content
+
+
+def test_a_feed_with_an_address_that_is_none_is_read() -> None:
+    feed = "<rss><channel><item><title>Lamp</title><link>http://[lamp]/x</link><description>Lit.</description></item>"
+    atom = '<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>Lamp</title><link href="//[lamp]"/></entry></feed>'
+    assert "Lit." in read(f"{feed}</channel></rss>").extracted.content
+    assert "Lamp" in read(atom).extracted.content
+
+
 ARCHIVED = b"""From: <Saved by Blink>
 Subject: The lights
 MIME-Version: 1.0

@@ -92,10 +92,10 @@ def _feed(title: str, about: str, entries: Sequence[_FeedEntry], url: str, langu
     size = 0
     for entry in entries[:_MAX_ENTRIES]:
         label = escape_text(entry.title or "Untitled", in_label=True)
-        address = "".join(_UNSAFE.get(letter, letter) for letter in urljoin(url, entry.link)) if entry.link else ""
+        address = "".join(_UNSAFE.get(letter, letter) for letter in _joined(url, entry.link)) if entry.link else ""
         parts.append(f"## [{label}]({address})" if address else f"## {label}")
         said = [part for part in (iso_date(entry.date), escape_text(entry.author)) if part]
-        text = _summary(entry.body, (entry.link and urljoin(url, entry.link)) or url, removed, MAX_CONTENT - size)
+        text = _summary(entry.body, (entry.link and _joined(url, entry.link)) or url, removed, MAX_CONTENT - size)
         size += len(text)
         parts += [" \u00b7 ".join(said), text]
     warnings = []
@@ -169,7 +169,7 @@ def _atom_entry(entry: etree._Element) -> _FeedEntry:
         title=_plain(_markup(title))
         if title is not None and title.get("type") in {"html", "xhtml"}
         else _text(entry, "title"),
-        link=urljoin(link.base or "", link.get("href", "")) if link is not None else "",
+        link=_joined(link.base or "", link.get("href", "")) if link is not None else "",
         date=_text(entry, "published") or _text(entry, "updated") or _text(entry, "issued"),
         author=_text(author, "name") if author is not None else "",
         body=next((body for body in bodies if body.strip()), ""),
@@ -187,6 +187,14 @@ def _json_entry(item: dict[str, Any]) -> _FeedEntry:
         author=_string(first, "name") if isinstance(first, dict) else "",
         body=html or _escaped(text or _string(item, "summary")),
     )
+
+
+def _joined(base: str, address: str) -> str:
+    """Return an address relative to another; empty if it is none."""
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return ""
 
 
 def _markup(element: etree._Element) -> str:

@@ -32,6 +32,7 @@ __all__ = [
     "parse_xml",
     "read_properties",
     "tex_of",
+    "whole_number",
 ]
 
 MAX_ELEMENTS: Final = 200_000
@@ -67,6 +68,11 @@ def local_name(element: etree._Element) -> str:
     """Return an element's name without namespace or undeclared prefix; empty for non-elements."""
     tag = element.tag
     return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
+
+
+def whole_number(text: str, default: int) -> int:
+    """Return the number that at most nine ASCII digits stand for; the default for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
 
 
 def _without_doctype(body: bytes) -> bytes:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, read_properties
+from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, read_properties, whole_number
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import fragment_to_markdown
@@ -118,7 +118,7 @@ class _OpenDocumentReader:
         level = element.get(_TEXT + "outline-level", "1")
         if text and not self.title:
             self.title = text.replace("\\", "")
-        return f"{'#' * (min(int(level), 6) if level.isdigit() and level != '0' else 1)} {text}" if text else ""
+        return f"{'#' * min(whole_number(level, 1) or 1, 6)} {text}" if text else ""
 
     def _items(self, place: etree._Element, depth: int) -> Iterator[str]:
         for item in place:
@@ -140,7 +140,7 @@ class _OpenDocumentReader:
                 if local_name(cell) in {"table-cell", "covered-table-cell"}:
                     text = " ".join(part.replace("\n", " ") for part in self.blocks(cell, depth + 1) if part)
                     times = cell.get(_TABLE + "number-columns-repeated", "1")
-                    cells += [text] * (min(int(times), _MAX_REPEATED) if times.isdigit() else 1)
+                    cells += [text] * min(whole_number(times, 1), _MAX_REPEATED)
             rows.append(cells[:_MAX_REPEATED])
         return to_table(rows)
 
@@ -153,7 +153,7 @@ class _OpenDocumentReader:
             name = local_name(element)
             if name == "s":
                 count = element.get(_TEXT + "c", "1")
-                parts.append(" " * (min(int(count), _MAX_SPACES) if count.isdigit() else 1))
+                parts.append(" " * min(whole_number(count, 1), _MAX_SPACES))
             elif name == "tab":
                 parts.append(" ")
             elif name == "line-break":

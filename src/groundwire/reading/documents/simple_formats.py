@@ -87,7 +87,7 @@ def _outer_parts(message: MIMEPart) -> Iterator[MIMEPart]:
 def _header(message: MIMEPart, name: str) -> str:
     try:
         return " ".join(str(message.get(name, "")).split())
-    except (ValueError, TypeError, LookupError, AttributeError):  # malformed; the standard library raises any of them
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError):  # malformed; any of them is raised
         return ""
 
 
@@ -97,7 +97,7 @@ def _markdown_of(part: MIMEPart, url: str, removed: Counter[str]) -> str:
         return ""
     try:
         text = body.decode(part.get_content_charset("utf-8"), "replace")
-    except LookupError:
+    except (LookupError, ValueError):
         text = body.decode("utf-8", "replace")
     return fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text
 

@@ -14,6 +14,7 @@ from groundwire.reading.documents.office_package import (
     local_name,
     read_properties,
     tex_of,
+    whole_number,
 )
 from groundwire.reading.documents.tabular import drawn, to_table
 from groundwire.reading.extracted import Extracted
@@ -130,7 +131,7 @@ def _paragraphs(shape: etree._Element, relations: dict[str, str], *, listed: boo
         properties = line.find(_A + "pPr")
         level = properties.get("lvl", "0") if properties is not None else "0"
         plain = properties is not None and properties.find(_A + "buNone") is not None
-        depth = min(int(level), 8) if level.isdigit() else 0
+        depth = min(whole_number(level, 0), 8)
         if (listed and not plain and len(lines) > 1) or depth:
             yield f"{'  ' * depth}- {text}"
         else:

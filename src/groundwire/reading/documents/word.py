@@ -15,6 +15,7 @@ from groundwire.reading.documents.office_package import (
     local_name,
     read_properties,
     tex_of,
+    whole_number,
 )
 from groundwire.reading.documents.tabular import drawn, to_table
 from groundwire.reading.extracted import Extracted
@@ -90,11 +91,11 @@ class _WordReader:
             name = local_name(element)
             if name == "p":
                 yield self._paragraph(element)
-                for box in element.iter(_W + "txbxContent"):
-                    if not any(local_name(parent) == "Fallback" for parent in box.iterancestors()):
-                        yield from self.blocks(box, depth + 1)
-                for part in element.iter():
-                    yield drawn(part, self._archive, self._relations), False
+                for part in _floating(element):
+                    if local_name(part) == "txbxContent":
+                        yield from self.blocks(part, depth + 1)
+                    else:
+                        yield drawn(part, self._archive, self._relations), False
             elif name == "oMathPara":
                 yield f"$${tex_of(element)}$$", False
             elif name == "tbl":
@@ -150,8 +151,8 @@ class _WordReader:
 
     def _level(self, properties: etree._Element | None, style: str) -> int:
         direct = _value(properties, "outlineLvl")
-        if direct.isdigit() and int(direct) < 6:
-            return int(direct) + 1
+        if whole_number(direct, 6) < 6:
+            return whole_number(direct, 6) + 1
         return self._styles.get(style, (0, "", 0))[0]
 
     def _number(self, properties: etree._Element | None, style: str) -> tuple[str, int]:
@@ -160,7 +161,7 @@ class _WordReader:
         if numbering is not None:
             number = _value(numbering, "numId") or number
             level = _value(numbering, "ilvl")
-            depth = int(level) if level.isdigit() else depth
+            depth = whole_number(level, depth)
         return ("", 0) if number == "0" else (number, min(depth, 8))
 
     def _runs(self, place: etree._Element, depth: int = 0) -> Iterator[str]:
@@ -226,11 +227,22 @@ class _WordReader:
                     " ".join(text.replace("\n", " ").strip() for text, _ in self.blocks(cell, depth + 1) if text)
                 )
                 span = _value(properties, "gridSpan")
-                cells += [""] * (min(int(span), 60) - 1 if span.isdigit() else 0)
+                cells += [""] * (min(whole_number(span, 1), 60) - 1)
             rows.append(cells)
         if depth and table.getparent() is not None and local_name(table.getparent()) == "tc":
             return "; ".join(", ".join(filter(None, row)) for row in rows)
         return to_table(rows)
+
+
+def _floating(paragraph: etree._Element) -> Iterator[etree._Element]:
+    """Yield the elements of a paragraph; not those in its text boxes, or for programs that cannot show the others."""
+    waiting = [paragraph]
+    while waiting:
+        element = waiting.pop()
+        name = local_name(element)
+        if name != "Fallback":
+            yield element
+            waiting.extend(() if name == "txbxContent" else reversed(element))
 
 
 def _link(text: str, target: str) -> str:
@@ -261,7 +273,7 @@ def _is_hidden(properties: etree._Element | None) -> bool:
         if mark is not None and mark.get(_W + "val", "1") not in {"0", "false", "off"}:
             return name == "vanish"
     size = _value(properties, "sz")
-    if size.isdigit() and int(size) <= _TINY:
+    if whole_number(size, _TINY + 1) <= _TINY:
         return True
     plain = properties.find(_W + "shd") is None and properties.find(_W + "highlight") is None
     return plain and _value(properties, "color").upper() in {"FFFFFF", "FEFEFE"}
@@ -279,7 +291,7 @@ def _styles(root: etree._Element | None) -> dict[str, tuple[int, str, int]]:
         properties = style.find(_W + "pPr")
         outline = _value(properties, "outlineLvl")
         match = _HEADING.match(_value(style, "name"))
-        level = int(match[1]) if match else int(outline) + 1 if outline.isdigit() else 0
+        level = int(match[1]) if match else whole_number(outline, -1) + 1
         if not level and _value(style, "name").lower() == "title":
             level = 1
         numbering = properties.find(_W + "numPr") if properties is not None else None
@@ -287,7 +299,7 @@ def _styles(root: etree._Element | None) -> dict[str, tuple[int, str, int]]:
         own[style.get(_W + "styleId", "")] = (
             level if level <= 6 else 0,
             _value(numbering, "numId"),
-            int(place) if place.isdigit() else 0,
+            whole_number(place, 0),
             _value(style, "basedOn"),
         )
     found: dict[str, tuple[int, str, int]] = {}
@@ -311,8 +323,8 @@ def _numbering(root: etree._Element | None) -> dict[tuple[str, int], str]:
         levels = kinds.setdefault(abstract.get(_W + "abstractNumId", ""), {})
         for level in abstract.iter(_W + "lvl"):
             place = level.get(_W + "ilvl", "")
-            if place.isdigit():
-                levels[int(place)] = "bullet" if _value(level, "numFmt") in {"bullet", "none", ""} else "decimal"
+            if (depth := whole_number(place, -1)) >= 0:
+                levels[depth] = "bullet" if _value(level, "numFmt") in {"bullet", "none", ""} else "decimal"
     return {
         (number.get(_W + "numId", ""), place): kind
         for number in root.iter(_W + "num")
