@@ -179,3 +179,14 @@ def test_a_sentence_that_is_only_code_states_nothing() -> None:
     found = {finding.text: finding.verdict for finding in verify_answer(answer, []).findings}
     assert found["`rows[12] = Paris`."] == "no_claim"
     assert found["In `rows`, Paris has 12 seats."] == "uncited"
+
+
+def test_a_bracket_in_a_formula_is_no_marker() -> None:
+    (finding,) = verify_answer("The term $x[1]$ is large.", [CitedPage(number=1, url="", content="It rains.")]).findings
+    assert finding.sources == ()
+
+
+def test_a_contradiction_is_told_before_what_is_not_found() -> None:
+    pages = [CitedPage(number=1, url="", content="The museum opened in 1950. It has a red roof.")]
+    (finding,) = verify_answer("The museum opened in 1951 [1] and employs many clerks from Spain [1].", pages).findings
+    assert (finding.verdict, [one.stated for one in finding.disagreements]) == ("altered", ["1950"])

@@ -14,18 +14,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from groundwire.citations.link_filter import LinkFilter
-from groundwire.citations.marker_parser import Mark, find_marks
+from groundwire.citations.marker_parser import FORMULA, Mark, find_marks
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 __all__ = ["FORMULA", "BlockSplitter", "Dialect", "render_block"]
-
-FORMULA: Final = re.compile(
-    r"\$\$[^$`]{1,2000}\$\$|(?<![\\\w$])\$(?![\s$])[^$`\n]{1,500}(?<![\s\\])\$(?![\d$])|\\\([^\n]{1,500}?\\\)|\\\[[^$`]{1,2000}?\\\]"
-)
-"""A TeX formula. Markdown inside it means nothing, and a bracketed number in it is not a marker."""
 
 _HELD: Final = re.compile("\ue000(\\d{1,6})\ue001")
 _OURS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})

@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["Mark", "MarkScanner", "address_of_link", "find_marks", "written_address"]
+__all__ = ["FORMULA", "Mark", "MarkScanner", "address_of_link", "find_marks", "written_address"]
+
+FORMULA: Final = re.compile(
+    r"\$\$[^$`]{1,2000}\$\$|(?<![\\\w$])\$(?![\s$])[^$`\n]{1,500}(?<![\s\\])\$(?![\d$])|\\\([^\n]{1,500}?\\\)|\\\[[^$`]{1,2000}?\\\]"
+)
+"""A TeX formula. Markdown inside it means nothing, and a bracketed number in it is not a marker."""
 
 _PAIRS: Final[Mapping[str, str]] = {"[": "]", "［": "］", "【": "】"}
 _LONGEST: Final = 64  # characters; enough for a list of a dozen sources

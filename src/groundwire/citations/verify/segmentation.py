@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final
 
-from groundwire.citations.marker_parser import Mark, find_marks
+from groundwire.citations.marker_parser import FORMULA, Mark, find_marks
 from groundwire.citations.verify.language_packs import DENSE, Language, fold, language, months_of_all
 
 __all__ = [
@@ -256,15 +256,15 @@ def sentences_of(answer: str) -> list[CitedSentence]:
     """Return an answer's sentences with their cited numbers; a line of only markers belongs to the one before."""
     clean, cited, places = [], list[tuple[int, Mark]](), list[int]()
     place = 0
+    formulas = {at for found in FORMULA.finditer(answer) for at in range(*found.span())}
     for piece in find_marks(answer):
-        if isinstance(piece, Mark):
+        text = piece.text if isinstance(piece, Mark) else piece
+        if isinstance(piece, Mark) and place not in formulas:
             cited.append((place, piece))
             places.append(place)
-            clean.append(" " * len(piece.text))
-            place += len(piece.text)
-        else:
-            clean.append(piece)
-            place += len(piece)
+            text = " " * len(text)
+        clean.append(text)
+        place += len(text)
     plain = blank_markup("".join(clean))
     heads = table_heads(answer)
     found: list[tuple[TextSpan, Sequence[tuple[int, Mark]], dict[int, None], int]] = []
