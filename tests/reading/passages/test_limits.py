@@ -1186,3 +1186,15 @@ def test_a_part_of_code_is_whole_lines_also_at_its_beginning() -> None:
 def test_the_line_around_a_match_may_follow_an_empty_one() -> None:
     text = "\nThe ferry is slow."
     assert [span.start for span in spans_around(Outline(text), [Match(start=5, end=10)])] == [1]
+
+
+@pytest.mark.parametrize("tokens", range(20, 80, 3))
+def test_code_after_a_label_is_cut_between_its_lines_around_what_is_asked_for(tokens: int) -> None:
+    lines = ["sudo apt update", "sudo apt install lantern", "  lantern --light red --range 4", "  lantern --stop"]
+    code = "\n".join(("```bash", *lines, "```"))
+    filler = "\n\n".join(f"Paragraph {number} tells of other things." for number in range(60))
+    text = f"# Use\n\nInstall it first.\n\n{code}\n\n{filler}"
+    found = view(Page(url=URL, content=text), check_ask(query="how do I stop lantern", max_tokens=tokens, usual=9))
+    assert "lantern --stop" in found.content
+    block = found.content[found.content.index("```") :].split("\n")
+    assert set(block[1 : block.index("```", 1)]) <= set(lines)

@@ -171,6 +171,7 @@ _COMMON: Final = 0.1  # weight of a word that occurs everywhere
 _COVERED: Final = 0.6  # part of the score that depends on the coverage of the query
 _AROUND: Final = (0.42, 0.35, 0.28, 0.21, 0.14)  # weights of a term in the passages around, by distance
 _EXPECTED: Final = 3.0  # bonus for a number where one is asked for
+_MATCHES: Final = 20  # places of a passage that may be what is asked for
 _ANY: Final = 0.8  # share of the highest score for any number where one is asked for
 _ALIKE: Final = 0.4  # minimum share of common letters of related words
 _INSIDE: Final = 0.8  # share of the letters of a word inside another, as in a compound
@@ -265,14 +266,17 @@ def score_passages(document: Outline, query: str) -> tuple[list[Ranked], Matches
     found = []
     for at, passage in enumerate(passages):
         score, focus = scores[at], passage.start
-        match = wanted.search(texts[at]) if highest and wanted is not None else None
-        if match is not None:
-            score = score * (1 + _EXPECTED) + _ANY * highest
-            focus = max(focus, text.find(match[0], passage.start, passage.end))
-        elif hits[at]:
+        best = ""
+        if hits[at]:
             known = ((word, times, term) for term in sets[at] for word, times in kin.get(term, _NONE).items())
-            best = max((weights[word] * times, term) for word, times, term in known)[1]
-            focus += max(0, text[passage.start : passage.end].casefold().find(best[:_ROOT]))
+            best = max((weights[word] * times, term) for word, times, term in known)[1][:_ROOT]
+        matches = islice(wanted.finditer(texts[at]), _MATCHES) if highest and wanted is not None else ()
+        place = max(0, texts[at].casefold().find(best))
+        if (match := min(matches, key=lambda one: abs(one.start() - place), default=None)) is not None:
+            score = score * (1 + _EXPECTED) + _ANY * highest
+            focus = max(focus, text.find(match[0], passage.start + match.start(), passage.end))
+        elif best:
+            focus += max(0, text[passage.start : passage.end].casefold().find(best))
         found.append(Ranked(at, passage, round(score, 4), sets[at], focus))
     return found, Matches(weights, texts, rows, hits, above, in_heads, kin)
 

@@ -39,7 +39,6 @@ _HEADED: Final = 2_000  # tokens of excerpts from which their markers include he
 _PER_TOKEN: Final = 4  # characters, if tokens are not limited
 _ATOM: Final = re.compile(rf"(?:{LINK.pattern}|`[^`\n]{{1,200}}`|\S)+")
 _CELL: Final = re.compile(r"[^|\n]{0,4000}\|")
-_CODE_LINE: Final = re.compile(r"[^\n]+")
 _WANTS_LINKS: Final = re.compile(r"https?:|\b(?:links?|urls?|href|hyperlinks?|enlaces?|liens?)\b", re.IGNORECASE)
 
 
@@ -183,8 +182,17 @@ def _around_match(
 def _atoms(document: Outline, row: Ranked) -> list[tuple[int, int]]:
     """Return the parts of a passage that are not cut: words and links, the cells of a row, lines of code."""
     start, end, _, head = row.passage
-    pattern = _CODE_LINE if document.code_at(start + 1) else _CELL if head >= 0 else _ATOM
-    return [match.span() for match in pattern.finditer(document.text, start, end)]
+    pattern, place = _CELL if head >= 0 else _ATOM, start
+    atoms: list[tuple[int, int]] = []
+    while match := pattern.search(document.text, place, end):
+        first, last = match.span()
+        if document.code_at(last):
+            first = document.text.rfind("\n", place, first) + 1 or place
+            stop = document.text.find("\n", last, end)
+            last = end if stop < 0 else stop
+        atoms.append((first, last))
+        place = last
+    return atoms
 
 
 def assemble(document: Outline, spans: Iterable[ExcerptSpan], *, links: bool = True, headed: bool = True) -> Chosen:
