@@ -172,7 +172,7 @@ def _judge(
         finding, by = _of_part(part, pages, indexes, blank, entailment)
         judged.append(finding)
         saying |= by
-    finding = max(judged, key=lambda one: (one.verdict == "altered", _rank(one)))  # a contradiction is told first
+    finding = max(judged, key=lambda one: (one.verdict == "altered", _rank(one)))  # a contradiction comes first
     if finding.verdict == "supported":
         others = tuple(number for number in sentence.numbers if number in known and number not in saying)
         told = [f"[{number}] does not say it" for number in others]
