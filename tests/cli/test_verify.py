@@ -34,6 +34,16 @@ def test_it_says_with_its_code_whether_all_is_supported(terminal: Terminal, file
     assert "342 metres" in (files / "out.html").read_text()
 
 
+def test_pages_are_files_in_the_order_of_their_numbers(terminal: Terminal, files: Path) -> None:
+    (files / "first.md").write_text("It rains in the valley.")
+    (files / "second.md").write_text("The tower is 324 metres tall.")
+    (files / "two.md").write_text("The tower is 324 metres tall [2].")
+    right = terminal.here("verify", files / "two.md", files / "first.md", files / "second.md")
+    wrong = terminal.here("verify", files / "two.md", files / "second.md", files / "first.md")
+    both = terminal.here("verify", files / "two.md", files / "first.md", "--session", "work")
+    assert (right.exit_code, wrong.exit_code, both.exit_code) == (0, 1, 2)
+
+
 def test_json_of_a_tool_result(terminal: Terminal, files: Path) -> None:
     rows = [
         {

@@ -33,6 +33,7 @@ _MOST = 10_000_000  # bytes of a file
 
 @click.command(epilog=_EXIT_CODES, short_help="Check an answer against the pages it cites.")
 @click.argument("answer", type=click.File("rb"))
+@click.argument("pages", nargs=-1, type=click.File("rb"))
 @click.option("-s", "--session", metavar="NAME", help="Take the cited sources from this session.")
 @click.option(
     "--sources",
@@ -48,18 +49,28 @@ _MOST = 10_000_000  # bytes of a file
     metavar="FILE",
     help="Also write the report as an HTML page.",
 )
-def verify(answer: BinaryIO, session: str | None, sources: BinaryIO | None, as_json: bool, page: Path | None) -> None:
-    """Check the answer in the file ANSWER (- is standard input) against the pages that it cites."""
+def verify(
+    answer: BinaryIO,
+    pages: Sequence[BinaryIO],
+    session: str | None,
+    sources: BinaryIO | None,
+    as_json: bool,
+    page: Path | None,
+) -> None:
+    """Check the answer in the file ANSWER (- is standard input) against the pages that it cites.
+
+    PAGES are files in Markdown or plain text: the first is [1], the second [2].
+    """
     from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
 
     text = _read(answer, "ANSWER")
-    report = _report(text, session, sources)
+    report = _report(text, pages, session, sources)
     if page is not None:
         page.write_text(report_html(report, text), encoding="utf-8")
     if as_json:
         click.echo(escaped(json.dumps(report_json(report), ensure_ascii=False)))
     else:
-        differing = [finding for finding in report.findings if finding.verdict == "altered" and finding.passage]
+        differing = [one for one in report.findings if one.passage and any(two.stated for two in one.disagreements)]
         click.echo(clean(report_text(report)))
         for finding in differing if sys.stdout.isatty() else ():
             click.echo("\n" + side_by_side(finding, shutil.get_terminal_size().columns))
@@ -95,10 +106,17 @@ def _painted(line: str, parts: Sequence[str], color: str) -> str:
     return re.sub(pattern, lambda found: click.style(found[0], fg=color, underline=True), line)
 
 
-def _report(text: str, session: str | None, sources: BinaryIO | None) -> Report:
-    if (session is None) == (sources is None):
+def _report(text: str, pages: Sequence[BinaryIO], session: str | None, sources: BinaryIO | None) -> Report:
+    if [session is not None, sources is not None, bool(pages)].count(True) != 1:
         raise InvalidRequest(
-            "--session", "or --sources is required, but not both", "Pass the cited sources with one of them."
+            "--session", "or --sources or PAGES is required, and only one of them", "Pass the cited sources once."
+        )
+    if pages:
+        from groundwire.citations.verify import CitedPage, verify_answer
+
+        told = ((number, one.name, _read(one, "PAGES")) for number, one in enumerate(pages, start=1))
+        return verify_answer(
+            text, [CitedPage(number=number, url="", title=name, content=content) for number, name, content in told]
         )
     if sources is not None:
         from groundwire.citations.verify import pages_from_json, verify_answer
