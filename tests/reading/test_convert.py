@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.reading.convert import json_to_markdown, to_markdown
+from groundwire.reading.convert import convert, json_to_markdown, to_markdown
 from groundwire.reading.encoding.file_types import KindName
 
 URL = "https://library.example/"
@@ -54,3 +54,16 @@ def test_huge_json_is_left_as_it_is() -> None:
 
 def test_a_huge_number_does_not_matter() -> None:
     assert "9" * 5_000 in json_to_markdown("[" + "9" * 5_000 + "]")
+
+
+@pytest.mark.req("B3")
+@pytest.mark.parametrize("kind", ["text/html", "text/plain", "text/markdown"])
+def test_a_text_of_signs_only_is_said_to_have_no_words(kind: str) -> None:
+    said = "the content has no letters and no digits"
+    for body in ("-->" * 90, "}{ \\ /", "\ufffd" * 40):
+        found = convert(body.encode(), kind, URL, headers={})
+        assert found.extracted.content
+        assert said in found.warnings
+    for body in ("-->" * 90 + "4", "東京", "\u0661"):
+        assert said not in convert(body.encode(), kind, URL, headers={}).warnings
+    assert convert(b"", kind, URL, headers={}).warnings == ()

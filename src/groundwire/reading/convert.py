@@ -97,7 +97,7 @@ def convert(
         extracted = extract(decoded.text, url, model, parts=parts, plain=decoded.plain)
     else:
         extracted = to_markdown(kind, decoded.text, url, language=language_of(_type(content_type), url))
-    warnings = remarks + decoded.warnings
+    warnings = remarks + decoded.warnings + _remark_on(extracted.content)
     if kind != "html":
         return Converted(extracted=extracted, warnings=warnings)
     title, content = extracted.title, extracted.content
@@ -109,6 +109,11 @@ def convert(
     later = extracted.later if block is None else ()
     warnings += (*page_remarks(decoded.text, title=title, content=content), *later)
     return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=bool(later))
+
+
+def _remark_on(content: str) -> tuple[str, ...]:
+    """Return a warning about a text of signs only, which is as good as none; what is empty is an error elsewhere."""
+    return () if not content or any(map(str.isalnum, content)) else ("the content has no letters and no digits",)
 
 
 def convert_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
