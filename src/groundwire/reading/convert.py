@@ -112,7 +112,7 @@ def convert(
 
 
 def _remark_on(content: str) -> tuple[str, ...]:
-    """Return a warning about a text of signs only, which is as good as none; what is empty is an error elsewhere."""
+    """Return a warning about a text of signs only; an empty one is an error elsewhere."""
     return () if not content or any(map(str.isalnum, content)) else ("the content has no letters and no digits",)
 
 
