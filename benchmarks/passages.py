@@ -47,7 +47,9 @@ from groundwire.tools import open_page_tool
 from groundwire.tools.rendering import render_text
 
 SETS = {"hard": Path(__file__).with_suffix(".tsv")}
-SETS |= {name: Path(__file__).with_name(f"passages_{name}.tsv") for name in ("everyday", "further", "independent", "random")}
+SETS |= {
+    name: Path(__file__).with_name(f"passages_{name}.tsv") for name in ("everyday", "further", "independent", "random")
+}
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)")
 _MARKUP = re.compile(r"\\(?=[!-/:-@\[-`{-~])|[*_`]+")
 _BLANKS = re.compile(r"[\s|>]+")

@@ -476,6 +476,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.documents.pdf.convert.read_details": "part of read_pdf",
     "reading.documents.pdf.pdfium.open_pdf": "part of read_pdf",
     "reading.ocr.page_picture": "renders one page, to at most 25 million pixels",
+    "reading.documents.office_package.whole_number": "reads at most nine digits",
     "reading.documents.office_package.gunzipped": "unpacks at most 40 MB, in one pass of zlib",
     "reading.documents.simple_formats.list_archive": "lists as many names as a page has room for",
     "reading.passages.view.unpack_view": "part of view_in_worker",
