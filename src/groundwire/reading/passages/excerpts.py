@@ -36,6 +36,7 @@ __all__ = [
 _WORTH: Final = 0.03  # share of the best score; lower ones are not worth their space
 _PATH: Final = 90  # characters of the headings in a marker
 _HEADED: Final = 2_000  # tokens of excerpts from which their markers include headings
+_PARTS: Final = 8  # of a budget, by which it is reduced
 _PER_TOKEN: Final = 4  # characters, if tokens are not limited
 _ATOM: Final = re.compile(rf"(?:{LINK.pattern}|`[^`\n]{{1,200}}`|\S)+")
 _CELL: Final = re.compile(r"[^|\n]{0,4000}\|")
@@ -77,9 +78,7 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
         links: Whether links keep their targets.
     """
     best = sorted(ranked, key=lambda row: (-row.score, row.number))
-    taken: dict[int, Ranked] = {}
-    said: set[frozenset[str]] = set()
-    heads: set[str] = set()
+    taken, said, heads = dict[int, Ranked](), set[frozenset[str]](), set[str]()
     left, named, owed = room, False, ""  # `owed` is the size of the headings in the markers
     part: ExcerptSpan | None = None
     for row in best:
@@ -119,6 +118,12 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
             part = _around_match(document, row, left.less(_mark(row.passage.start) + "\n\n\n"), (), links=links)
         else:
             part = None
+    for parts in range(_PARTS - 1, 0, -1):  # what is cut may take more than was counted
+        less = room.limited(room.characters * parts // _PARTS, room.tokens and room.tokens * parts // _PARTS)
+        if part := _around_match(document, best[0], less.less(_mark(best[0].passage.start) + "\n"), (), links=links):
+            chosen = assemble(document, [part], links=links, headed=False)
+            if room.holds(chosen.content):
+                return chosen
     return _bare(document, best[0], room, links=links)
 
 
@@ -299,6 +304,7 @@ _MARKS: Final = re.compile(  # accents, points of Hebrew and Arabic, nuktas; not
 )
 # Every repetition is bounded, except for white space: nothing else can match it, so there is no backtracking.
 _GAP: Final = r"[*_~`\]]{0,6}(?:\([^()\s]{0,2000}\))?[*_~`]{0,6}\s+(?:>[ \t]{0,4}){0,12}[*_~`\[]{0,6}"
+_PUNCTUATION: Final = re.compile(r"[!-/:-@\[-`{-~]")
 _WHOLE: Final = "(?![\u3099\u309a])"  # not the beginning of a voiced kana, which is folded to two characters
 _EDGE: Final = re.compile(r"\s")
 
@@ -318,7 +324,7 @@ def find_all(text: str, wanted: str, start: int = 0) -> list[Match]:
     words = "".join(map(_folded, unicodedata.normalize("NFC", wanted))).split()
     if not words:
         return []
-    pattern = re.compile(_GAP.join("".join(map(_one, word)) for word in words) + _WHOLE)
+    pattern = re.compile(_GAP.join(_PUNCTUATION.sub(r"\\\\?\\\g<0>", word) for word in words) + _WHOLE)
     uneven = re.escape("".join(chr(code) for code, folded in table.items() if len(folded) != 1))
     places, offset = [(-1, -1, 0)], 0  # where a character ends that is not folded to one, on the page and folded
     for match in re.finditer(f"[{uneven}]", text) if uneven else ():
@@ -343,11 +349,6 @@ def _unfolded(places: Sequence[tuple[int, int, int]], at: int) -> int:
         return places[number][1] - 1
     folded, end, _ = places[number - 1]
     return at - folded + end
-
-
-def _one(character: str) -> str:
-    escaped = r"\\?" if character.isascii() and not character.isalnum() else ""
-    return escaped + re.escape(character)
 
 
 def _folded(character: str) -> str:
