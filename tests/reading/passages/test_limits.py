@@ -1198,3 +1198,16 @@ def test_code_after_a_label_is_cut_between_its_lines_around_what_is_asked_for(to
     assert "lantern --stop" in found.content
     block = found.content[found.content.index("```") :].split("\n")
     assert set(block[1 : block.index("```", 1)]) <= set(lines)
+
+
+def test_a_part_that_takes_more_than_was_counted_is_cut_shorter() -> None:
+    text = "The keeper of the lighthouse lights the lamp of the old harbor every night."
+    text += "".join(f"\n\nParagraph {number} tells of other things." for number in range(60))
+
+    def count(part: str) -> int:
+        return len(part) + 30 * (len(part) > 12 and "]" in part)  # a marker takes more beside words than alone
+
+    asked = check_ask(query="lamp", max_tokens=70, usual=9, count_tokens=count)
+    content = view(Page(url=URL, content=text), asked).content
+    assert count(content) <= 70
+    assert "the lamp of" in content
