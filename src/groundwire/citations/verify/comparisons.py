@@ -303,7 +303,7 @@ def crossed(aligned: Alignment) -> Iterator[Disagreement]:
                 places.setdefault(where[there], []).append(at)
         told.append(places)
     for one, other in itertools.combinations(range(len(told)), 2):
-        for first, second in itertools.combinations(sorted(told[one].keys() & told[other].keys()), 2):
+        for first, second in itertools.combinations(sorted(told[one].keys() & told[other].keys())[:_CLAUSES], 2):
             parts = [told[clause][home] for clause in (one, other) for home in (first, second)]
             few = min(sum(len(aligned.claim[at].text) for at in part) for part in parts)
             if few >= _UNKNOWN:
