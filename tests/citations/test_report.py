@@ -190,3 +190,12 @@ def test_a_contradiction_is_told_before_what_is_not_found() -> None:
     pages = [CitedPage(number=1, url="", content="The museum opened in 1950. It has a red roof.")]
     (finding,) = verify_answer("The museum opened in 1951 [1] and employs many clerks from Spain [1].", pages).findings
     assert (finding.verdict, [one.stated for one in finding.disagreements]) == ("altered", ["1950"])
+
+
+def test_a_doubtful_difference_is_shown_with_both_sides() -> None:
+    page = CitedPage(number=1, url="", content="Of the members in the north, 40 supported it.")
+    (finding,) = verify_answer("Support came from 60 of the northern members [1].", [page]).findings
+    assert (finding.verdict, finding.reason) == (
+        "not_found",
+        "You say “60”, and [1] says “40”, perhaps of something else.",
+    )

@@ -210,13 +210,9 @@ def _reason(finding: Finding) -> str:
         case "altered":
             return f"{page} says nearly that."
         case "not_found" if finding.disagreements and (claimed := one_line(finding.disagreements[0].claimed)):
-            stated = one_line(finding.disagreements[0].stated)
-            told = (
-                f"says “{stated}”, perhaps of something else"
-                if stated
-                else "has nothing like it that could be compared"
-            )
-            return f"You say “{claimed}”, and {page} {told}."
+            if stated := one_line(finding.disagreements[0].stated):
+                return f"You say “{claimed}”, and {page} says “{stated}”, perhaps of something else."
+            return f"{page} does not say “{claimed}” in words that could be compared."
         case "not_found":
             return f"{page} does not say it."
         case "not_opened":
