@@ -31,7 +31,8 @@ from benchmarks.citations.rewriting import mutate, names_exchanged, paraphrase
 from benchmarks.extraction.pages import read_pages, read_web_pages
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.citations.verify.entities import names_of
-from groundwire.citations.verify.language_packs import LANGUAGES, language, language_of
+from groundwire.citations.verify.language_detection import language_of
+from groundwire.citations.verify.language_packs import LANGUAGES, language
 from groundwire.citations.verify.segmentation import blank_markup, sentences
 from groundwire.reading.extract import extract
 

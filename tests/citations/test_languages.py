@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from groundwire.citations.verify import CitedPage, Finding, verify_answer
-from groundwire.citations.verify.language_packs import LANGUAGES, language, language_of
+from groundwire.citations.verify.language_detection import language_of
+from groundwire.citations.verify.language_packs import LANGUAGES, language
 from groundwire.citations.verify.quantities import numbers_of
 
 pytestmark = pytest.mark.req("B35")

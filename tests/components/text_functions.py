@@ -82,7 +82,8 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     """,
     PROSE: """
         citations.verify.entities: dates_of denied names_of
-        citations.verify.language_packs: fold language_of script_of
+        citations.verify.language_detection: language_of script_of
+        citations.verify.language_packs: fold
         citations.verify.quantities: numbers_of
         citations.verify.segmentation: pieces_of quotes_of spelled_words squeezed words_of
         providers.http_parsing: any_date day

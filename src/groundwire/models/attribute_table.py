@@ -267,7 +267,7 @@ class SlottedModel(FieldAliases):
     __pydantic_validator__: ClassVar[SchemaValidator]
     __pydantic_serializer__: ClassVar[SchemaSerializer]
 
-    model_fields = _ModelFields()
+    model_fields: ClassVar[_ModelFields] = _ModelFields()
 
     @classmethod
     def model_validate(cls, value: Any, **options: Any) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from ipaddress import ip_network
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -53,12 +53,11 @@ MODEL_PROVIDERS = (
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
 _ORIGIN = re.compile(rf"https?://{_HOST.pattern}(:\d{{1,5}})?")
+_STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 def _split(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(word for part in value.split(",") if (word := part.strip()))
-    return value
+    return tuple(word for part in value.split(",") if (word := part.strip())) if isinstance(value, str) else value
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
@@ -74,7 +73,7 @@ Variables = Annotated[Words, AfterValidator(check_variables)]
 class SettingsSection(BaseModel):
     """The base of every section: frozen, and an unknown key is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
+    model_config: ClassVar[ConfigDict] = _STRICT
 
 
 class NativeSettings(SettingsSection):

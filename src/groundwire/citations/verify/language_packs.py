@@ -9,7 +9,6 @@ import itertools
 import re
 import tomllib
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -18,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 __all__ = [
     "DENSE", "LANGUAGES", "UNIT_BASES", "VOWEL_MARKS", "Language", "Marker", "dimension_of",
-    "fold", "language", "language_of", "months_of_all", "script_of",
+    "fold", "language", "months_of_all", "pack_text",
 ]  # fmt: skip
 
 DENSE: Final = (
@@ -32,13 +31,6 @@ VOWEL_MARKS: Final = MappingProxyType(dict.fromkeys(range(0x64B, 0x653)))
 LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
 """The languages that have a pack."""
 
-_SCRIPTS: Final = re.compile(
-    r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<cyrillic>[\u0400-\u052f]+)"
-    r"|(?P<hebrew>[\u0590-\u05ff]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<indic>[\u0900-\u0dff]+)"
-    r"|(?P<thai>[\u0e00-\u0e7f]+)|(?P<kana>[\u3040-\u30ff]+)|(?P<han>[\u3400-\u9fff]+)|(?P<hangul>[\uac00-\ud7af]+)"
-)
-_WORD: Final = re.compile(r"[^\W\d_]+")
-_SAMPLE: Final = 4_000  # characters used to detect a text's language
 _LITTLE: Final = ("it", "nl")  # those in the shared file
 _ENDINGS: Final = (("ies", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
 _SHORTEST: Final = 3  # characters of a word without its ending
@@ -104,8 +96,45 @@ class Language:
         data: The content of its file.
     """
 
+    pronouns: frozenset[str]
+    not_names: frozenset[str]
+    particles: frozenset[str]
+    passive: frozenset[str]
+    agent: frozenset[str]
+    articles: frozenset[str]
+    conjunctions: frozenset[str]
+    nor: frozenset[str]
+    object: frozenset[str]
+    later: frozenset[str]
+    earlier: frozenset[str]
+    additive: frozenset[str]
+    limiting: frozenset[str]
+    vague: frozenset[str]
+    day_range: frozenset[str]
+    excepting: frozenset[str]
+    until: frozenset[str]
+    titles: frozenset[str]
+    """Titles and offices before a last name."""
+    than: frozenset[str]
+    """The words before what something is compared with."""
+    contrasting: frozenset[str]
+    """Conjunctions that begin a clause about something else: while, whereas, but."""
+    partitive: frozenset[str]
+    """Words between a part and its whole: two of the nine."""
+    hedging: frozenset[str]
+    """Words for what is possible, planned or believed."""
+    certain: frozenset[str]
+    attribution: frozenset[str]
+    generic: frozenset[str]
+    symmetric: frozenset[str]
+    price: frozenset[str]
+    numbers: Mapping[str, float]
+    ordinals: Mapping[str, float]
+    scales: Mapping[str, float]
+    fractions: Mapping[str, float]
+
     def __init__(self, code: str, data: Mapping[str, Any]) -> None:
-        self.code = code
+        self.code: str = code
         self.normal_form: Callable[[str], str] = lru_cache(maxsize=20_000)(self._without_endings)
         """Returns a word without case, diacritics and the most common endings."""
         self.dense: bool = data.get("dense") == "true"
@@ -128,7 +157,6 @@ class Language:
         self.limiting, self.vague, self.day_range, self.excepting, self.until = (
             self._folded(data, name) for name in ("limiting", "vague", "day_range", "excepting", "until")
         )
-        # Offices before a name; "than"; "whereas"; what joins a part and its whole; what is possible; what is sure.
         self.titles, self.than, self.contrasting, self.partitive, self.hedging, self.certain = (
             self._folded(data, name) for name in ("titles", "than", "contrasting", "partitive", "hedging", "certain")
         )
@@ -321,8 +349,8 @@ class Language:
         return word != other and not set(self.contrasts.get(word, ())).isdisjoint(self.contrasts.get(other, ()))
 
 
-def _text_of(code: str) -> str:
-    """Return the data of a language as TOML."""
+def pack_text(code: str) -> str:
+    """Return the data of a language as TOML, by its code of ISO 639-1."""
     name = "shared" if code in _LITTLE else code
     text = files(__package__).joinpath("languages", f"{name}.toml").read_text("utf-8")
     own = text.rpartition(f"\n[{code}]\n")[2].partition("\n# ")[0] if code in _LITTLE else text
@@ -330,7 +358,7 @@ def _text_of(code: str) -> str:
 
 
 def _shared() -> tuple[Mapping[str, tuple[str, float]], Mapping[str, str]]:
-    data = tomllib.loads(_text_of("shared"))
+    data = tomllib.loads(pack_text("shared"))
     bases = {unit: (str(dimension), float(factor)) for unit, (dimension, factor) in data["base"].items()}
     return MappingProxyType(bases), MappingProxyType(
         {sign: unit for unit, signs in data["signs"].items() for sign in signs.split()}
@@ -349,7 +377,7 @@ def dimension_of(unit: str) -> str:
 def language(code: str) -> Language:
     """Return a language by its code; English if it has no pack."""
     known = code if code in LANGUAGES else "en"
-    return Language(known, tomllib.loads(_text_of(known)))
+    return Language(known, tomllib.loads(pack_text(known)))
 
 
 @lru_cache(maxsize=1)
@@ -357,44 +385,8 @@ def months_of_all() -> Mapping[str, int]:
     """Return the month names of all languages, with their numbers: they are few, and a page may mix languages."""
     months: dict[str, int] = {}
     for code in LANGUAGES:
-        text = _text_of(code)
+        text = pack_text(code)
         found = re.search(r"^months = .*$", text, re.MULTILINE)
         for number, names in enumerate(tomllib.loads(found[0])["months"] if found else [], start=1):
             months.update({name.replace("_", " "): number for name in names.split() if name not in months})
     return MappingProxyType(months)
-
-
-@lru_cache(maxsize=1)
-def _telling() -> Mapping[str, tuple[str, ...]]:
-    telling: dict[str, list[str]] = {}
-    for code in LANGUAGES:
-        text = _text_of(code)
-        if 'script = "latin"' in text:
-            words = " ".join(re.findall(r'^(?:telling|function) = "([^"]*)"', text, re.MULTILINE))
-            for word in filter(lambda one: len(one) > 1, dict.fromkeys(words.split())):
-                telling.setdefault(word, []).append(code)
-    return MappingProxyType({word: tuple(codes) for word, codes in telling.items()})
-
-
-def script_of(text: str) -> str:
-    """Return the script of most letters of a text."""
-    counts: Counter[str] = Counter()
-    for found in _SCRIPTS.finditer(text[: _SAMPLE // 4]):
-        counts[found.lastgroup or ""] += len(found[0])
-    if counts["kana"] and counts["han"] and counts["kana"] * 20 > counts["han"]:
-        return "kana"
-    return counts.most_common(1)[0][0] if counts else ""
-
-
-def language_of(text: str) -> tuple[str, int]:
-    """Return the code of a text's language and its lead over the next; `""` if it cannot be detected."""
-    script = script_of(text)
-    if script != "latin":
-        return {"cyrillic": "ru", "han": "zh", "kana": "ja", "arabic": "ar"}.get(script, script), _SAMPLE
-    telling = _telling()
-    counts: Counter[str] = Counter()
-    for word, often in Counter(_WORD.findall(text[:_SAMPLE].lower())).items():
-        for code in telling.get(word, ()):
-            counts[code] += often
-    first, second, *_ = [*counts.most_common(2), ("", 0), ("", 0)]
-    return first[0], first[1] - second[1]

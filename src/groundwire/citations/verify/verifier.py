@@ -14,7 +14,8 @@ from groundwire.citations.verify.alignment import Alignment, align, tokens_of
 from groundwire.citations.verify.conditions import overstated
 from groundwire.citations.verify.entities import same_date, same_number, same_quantity
 from groundwire.citations.verify.facts import Claim, disagreements, is_evident, quoted_otherwise
-from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, language, language_of
+from groundwire.citations.verify.language_detection import language_of
+from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import explained, weighed

@@ -50,7 +50,7 @@ class Backdrop:
         self._styles = styles
         self._given = given
         self.dark = dark
-        self.is_incomplete = styles.incomplete or styles.stripped
+        self.is_incomplete: bool = styles.incomplete or styles.stripped
         self._known: dict[Element, Color | None] = {}
         self._paints: dict[tuple[int, str], Color | None] = {}
         self._anything_placed = placed or bool(styles.added)

@@ -95,7 +95,7 @@ class GitHub(SiteApi):
 
     def __init__(self) -> None:
         super().__init__()
-        self.comment_count = len(_COMMENTS)
+        self.comment_count: int = len(_COMMENTS)
         self.left = 60
 
     def refusal(self) -> EmulatedResponse:

@@ -1,12 +1,20 @@
-"""Wikipedia, its sister projects and other wikis over the API of MediaWiki (https://www.mediawiki.org/wiki/API)."""
+"""Works of reference.
+
+arXiv: an abstract, with links to the full text (https://info.arxiv.org/help/api). MediaWiki: Wikipedia, its sister
+projects and other wikis (https://www.mediawiki.org/wiki/API).
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from lxml import etree
+
 from groundwire.providers.http_parsing import json_or_empty
-from groundwire.reading.sites.parts import heading, html, say
+from groundwire.reading.documents.office_package import parse_xml
+from groundwire.reading.sites.parts import facts, heading, html, plain, say
 from groundwire.reading.sites.site import (
+    FormatChanged,
     NotAvailable,
     PageAddress,
     SiteContent,
@@ -21,8 +29,12 @@ from groundwire.reading.sites.site import (
 )
 from groundwire.transport import Response
 
-__all__ = ["MEDIAWIKI"]
+__all__ = ["ARXIV", "MEDIAWIKI"]
 
+_ATOM: Final = "{http://www.w3.org/2005/Atom}"
+_OWN: Final = "{http://arxiv.org/schemas/atom}"
+_ID: Final = r"(?:[0-9]{4}\.[0-9]{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/[0-9]{7})(?:v[0-9]{1,3})?"
+_ARXIV: Final = "https://export.arxiv.org/api/query"
 _OTHER_VIEWS: Final = frozenset({"action", "curid", "diff", "oldid", "printable", "veaction"})
 _NO_ARTICLES: Final = ("Special:", "Spezial:", "Especial:", "Spécial:", "Speciale:", "Служебная:", "特別:", "特殊:")
 _NOT_TEXT: Final = (
@@ -30,6 +42,65 @@ _NOT_TEXT: Final = (
     ".mw-editsection, .mw-jump-link, .mw-empty-elt, .mw-cite-backlink, .authority-control, .toc, #toc, .portalbox"
 )
 _BUSY: Final = frozenset({"maxlag", "ratelimited", "readonly"})
+
+
+def abstract(page: PageAddress) -> Steps:
+    """Read the abstract page of a paper."""
+    number = page["id"]
+    (feed,) = yield (SiteRequest(url=page.api, params={"id_list": number}, accept="application/atom+xml", kind="text"),)
+    root = parse_xml(feed.partition("?>")[2].encode() if feed.startswith("<?xml") else feed.encode())
+    if root is None or root.tag != f"{_ATOM}feed":
+        raise FormatChanged("the response is not an Atom feed")
+    entry = root.find(f"{_ATOM}entry")
+    title = _text_of(entry, f"{_ATOM}title")
+    if entry is None or title == "Error":
+        raise NotAvailable(f"the API has no paper {number}")
+    if not title or not _text_of(entry, f"{_ATOM}summary"):
+        raise FormatChanged("title or summary is missing")
+    authors = [_text_of(author, f"{_ATOM}name") for author in entry.findall(f"{_ATOM}author")]
+    subjects = [category.get("term", "") for category in entry.findall(f"{_ATOM}category")]
+    changed = day(_text_of(entry, f"{_ATOM}updated"))
+    submitted = day(_text_of(entry, f"{_ATOM}published"))
+    return SiteContent(
+        title=title,
+        published=submitted,
+        url=f"{page.url.origin}/abs/{number}",
+        parts=(
+            heading(1, title),
+            say(", ".join(authors)),
+            facts(
+                (
+                    ("arXiv", number),
+                    ("Submitted", submitted),
+                    ("Last revised", changed if changed != submitted else ""),
+                    ("Subjects", ", ".join(filter(None, subjects))),
+                    ("Comments", _text_of(entry, f"{_OWN}comment")),
+                    ("Journal reference", _text_of(entry, f"{_OWN}journal_ref")),
+                    ("DOI", _text_of(entry, f"{_OWN}doi")),
+                    ("Full text as HTML, for most papers since 2023", f"https://arxiv.org/html/{number}"),
+                    ("Full text as PDF", f"https://arxiv.org/pdf/{number}"),
+                )
+            ),
+            heading(2, "Abstract"),
+            plain(" ".join(_text_of(entry, f"{_ATOM}summary").split())),
+        ),
+        warnings=("this is the abstract; open the PDF or the HTML version for the paper",),
+    )
+
+
+def _text_of(element: etree._Element | None, name: str) -> str:
+    found = element.find(name) if element is not None else None
+    return " ".join("".join(found.itertext()).split()) if found is not None else ""
+
+
+ARXIV: Final = SiteSpec(
+    name="arxiv",
+    title="arXiv",
+    hosts={"arxiv.org": _ARXIV, "www.arxiv.org": _ARXIV, "export.arxiv.org": _ARXIV},
+    elsewhere="{origin}/api/query",
+    rate=SiteRate(1, 3.0, "https://info.arxiv.org/help/api/tou.html"),
+    routes=(route("/abs/{id}", abstract, id=_ID),),
+)
 
 
 def article(page: PageAddress) -> Steps | None:
