@@ -479,6 +479,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.ocr.page_picture": "renders one page, to at most 25 million pixels",
     "reading.documents.office_package.whole_number": "reads at most nine digits",
     "reading.documents.office_package.gunzipped": "unpacks at most 40 MB, in one pass of zlib",
+    "citations.verify.language_packs.pack_text": "takes the code of a language",
     "reading.documents.simple_formats.list_archive": "lists as many names as a page has room for",
     "reading.passages.view.unpack_view": "part of view_in_worker",
     "reading.visibility.hidden_styles.text_hidden": "one of the declarations that read_styles reads",
