@@ -319,6 +319,18 @@ def test_marks_of_page_builders_are_left_out_and_stay_in_code() -> None:
     assert "[vc_row]" in content
 
 
+def test_shortcodes_count_with_an_attribute() -> None:
+    said = "A note [gallery] and [caption this] stay."
+    page = (
+        f'<h1>Ferry</h1>[gallery ids="1,2" columns="3"][caption id="a" width="9"]{_TEXT}[/caption]<p>{said}</p>{_TEXT}'
+    )
+    content = extract(page, "https://site.example/ferry").content
+    assert said in content.replace("\\", "")
+    assert "ids=" not in content
+    assert "width=" not in content
+    assert "/caption" not in content
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=400), st.sampled_from([b"", b"<style>", b"<h1>1</h1><p style='", b"<table><tr><td>"]))
 def test_no_bytes_make_it_fail(body: bytes, start: bytes) -> None:

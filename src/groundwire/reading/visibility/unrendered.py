@@ -63,8 +63,16 @@ _BLACK: Final = re.compile(r"(?:^|fill:\s*)(?:black|#000(?:000)?|none)(?:;|$)")
 _FAR: Final = 900.0  # pixels
 _MAX_REFERENCES: Final = 500
 _BUILDERS: Final = ("vc_", "et_pb_", "fusion_", "av_", "ux_", "mk_", "cs_")
-_SHORTCODE: Final = re.compile(rf"\[/?(?:{'|'.join(_BUILDERS)})\w{{1,60}}(?=[\s\]])[^\[\]]{{0,2000}}\]")
-_OPENING: Final = re.compile(rf"\[(?:{'|'.join(_BUILDERS)})")
+_CORE: Final = (
+    *("gallery", "caption", "embed", "audio", "video", "playlist", "contact-form-7", "wpforms", "ninja_forms?"),
+    *("gravityforms?", "elementor-template", "rev_slider", "smartslider3", "metaslider", "tablepress", "mc4wp_form"),
+)
+"""Shortcodes of WordPress itself and of common plugins, which count with an attribute, and their ends."""
+_SHORTCODE: Final = re.compile(
+    rf"\[/?(?:{'|'.join(_BUILDERS)})\w{{1,60}}(?=[\s\]])[^\[\]]{{0,2000}}\]"
+    rf"|\[(?:{'|'.join(_CORE)})\s(?=[^\[\]=]{{1,60}}=)[^\[\]]{{1,2000}}\]|\[/(?:{'|'.join(_CORE)})\]"
+)
+_OPENING: Final = re.compile(rf"\[/?(?:{'|'.join((*_BUILDERS, *_CORE))})")
 _MATH_SCRIPT: Final = "math/"
 _FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
 """What a click undoes."""
@@ -111,7 +119,7 @@ def drop_unrendered(document: Document) -> Counter[str]:
 
 
 def drop_shortcodes(document: Document) -> None:
-    """Remove shortcodes of WordPress page builders (`[vc_row]`) that remained in the text."""
+    """Remove shortcodes of WordPress and its page builders (`[vc_row]`) that remained in the text."""
     for node in list(document.descendants):
         if isinstance(node, Text) and _SHORTCODE.search(node.data) is not None:
             around = node.parent
