@@ -409,6 +409,9 @@ HIDDEN: Final = (
     "<style>a:-webkit-any-link{display:none}</style><a href=/x>SECRET</a>",
     "<body link=white><a href=/x>SECRET</a>",
     "<style>@layer a{@layer b{.v{display:block}}.v{display:none}}</style><p class=v>SECRET</p>",
+    "<style>@layer z{.v{display:block}}@layer a{@layer b{@layer c{.v{display:none}}}}</style><p class=v>SECRET</p>",
+    "<style>@layer a.b.c.d.e.f.g,y;@layer y{.v{display:none}}@layer a.b.c.d.e.f.g{.v{display:block}}</style>"
+    "<p class=v>SECRET</p>",
     "<style>@supports not (bogus-prop:1){.v{display:none}}</style><p class=v>SECRET</p>",
     "<style>@media (prefers-reduced-transparency:no-preference){.v{display:none}}</style><p class=v>SECRET</p>",
     "<style>@media (color-index:0){.v{display:none}}</style><p class=v>SECRET</p>",
@@ -812,6 +815,9 @@ SHOWN: Final = (
     "<style>@property --o{syntax:'<number>';inherits:true;initial-value:0}body{--o:1}.v{opacity:var(--o)}</st"
     "yle><p class=v>SECRET</p>",
     "<style>@layer a{@layer b{.v{display:none}}.v{display:block}}</style><p class=v>SECRET</p>",
+    "<style>@layer z{.v{display:none}}@layer a.b.c{.v{display:block}}</style><p class=v>SECRET</p>",
+    f"<style>{''.join(f'@layer l{number}{{.v{{display:none}}}}' for number in range(1_100))}.v{{display:block}}</style>"
+    "<p class=v>SECRET</p>",
     "<style>@layer a{.v{display:none}}@layer b{.v{display:block}}</style><p class=v>SECRET</p>",
     "<style>@layer a,b;@layer b{.v{display:block}}@layer a{.v{display:none}}</style><p class=v>SECRET</p>",
     "<style>@layer a.b,a;@layer a{.v{display:block}}@layer a.b{.v{display:none}}</style><p class=v>SECRET</p>",

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import Document, parse
 
-from components.work import lines
+from components.work import growth, lines, memory
 from groundwire.reading.css.longhands import longhands, may_hide
 from groundwire.reading.css.values import ratio
 from groundwire.reading.extract import Extracted, extract
@@ -179,6 +179,32 @@ def test_the_last_of_very_many_rules_counts() -> None:
     text, removed = _seen(f"<style>{rules}</style>{rows}<p class=e1>shown</p>")
     assert text.strip() == "shown"
     assert removed.counts == {"display": 800, "opacity": 800}
+
+
+@pytest.mark.req("B11")
+@pytest.mark.parametrize(
+    ("rule", "content"),
+    [
+        ("@layer l{}{{p{{opacity:0}}}}", ""),
+        ("@layer l{};", ""),
+        ("@layer{{p{{opacity:0.{}}}}}", ""),
+        ("p{{opacity:0.{}}}", ""),
+        ("::slotted(.c{}){{display:none}}", "<p>text</p>"),
+    ],
+)
+def test_many_different_rules_take_linear_work_and_memory(rule: str, content: str) -> None:
+    def page(count: int) -> str:
+        style = f"<style>{''.join(rule.format(number) for number in range(count))}</style>"
+        tree = f"<template shadowrootmode=open>{style}<slot></slot></template>"
+        return f"<div>{tree}{content * count}</div>" if content else f"{style}<p>text</p>"
+
+    assert growth(lambda count: _seen(page(count)), 500, 2_000) < 6
+    assert memory(lambda: _seen(page(4_000))) < 20_000_000
+
+
+def test_a_long_name_of_a_layer_is_read_once() -> None:
+    name = ".".join(f"a{number}" for number in range(100_000))
+    assert _seen(f"<style>@layer {name}{{.v{{display:none}}}}</style><p class=v>SECRET</p>text")[0] == "text"
 
 
 @given(st.text(alphabet="<>/=\"' \n;:{}()[]@\\-#.*!abdeilnopsty019%,", max_size=300))

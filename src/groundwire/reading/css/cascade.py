@@ -35,7 +35,6 @@ _UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inheri
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
 _Row = tuple[str, _Entry]
-_Sources = tuple[int, ...]
 """The indexes of the declarations that apply to an element, in order. Each sequence that occurs has a number, and an
 element has that number: most elements of a page share a few."""
 
@@ -69,7 +68,7 @@ class Styles:
         self.added: dict[Element, dict[str, str]] = {}
         self._rows: list[list[_Row]] = []
         self._numbers: dict[Element, int] = {}
-        self._sources: list[_Sources] = [()]
+        self._sources: list[tuple[int, int]] = [(0, 0)]  # each is another one, and a source at its end
         self._longer: dict[tuple[int, int], int] = {}
         self._merged: dict[int, dict[str, _Entry]] = {}
         self._parts: dict[int, list[tuple[str, str, bool]]] = {}
@@ -177,16 +176,17 @@ class Styles:
         number = self._longer.get((before, source))
         if number is None:
             number = self._longer[before, source] = len(self._sources)
-            self._sources.append((*self._sources[before], source))
+            self._sources.append((before, source))
         return number
 
     def _merge(self, number: int) -> dict[str, _Entry]:
         merged = self._merged.get(number)
         if merged is None:
             merged = self._merged[number] = {}
-            for source in self._sources[number]:
-                for longhand, entry in self._rows[source]:
-                    if longhand not in merged or merged[longhand][0] <= entry[0]:
+            while number:  # from the last source to the first
+                number, source = self._sources[number]
+                for longhand, entry in reversed(self._rows[source]):
+                    if longhand not in merged or merged[longhand][0] < entry[0]:
                         merged[longhand] = entry
         return merged
 

@@ -18,13 +18,14 @@ from groundwire.reading.css.longhands import is_told
 
 __all__ = ["REVERSED", "UNLAYERED", "Declaration", "Sheet", "StyleRule", "declarations", "read_sheet"]
 
-UNLAYERED: Final = 1 << 20
+UNLAYERED: Final = 1 << 60
 """The layer of unlayered rules; later layers take precedence, and this one over all."""
 
 REVERSED: Final = " reversed"
 _FIRST: Final = frozenset({"from", "0%"})
 _LAST: Final = frozenset({"to", "100%"})
-_LAYERS: Final = 1_000  # in one layer
+_LAYERS: Final = 1_000  # in one layer that are told apart
+_LEVELS: Final = 5  # of layers in layers
 _MAX_DEPTH: Final = 24
 _MAX_SELECTOR: Final = 2_000  # characters
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -79,7 +80,9 @@ class Sheet:
     initial: dict[str, str] = field(default_factory=dict)
     """The initial values of registered custom properties."""
     layers: dict[str, int] = field(default_factory=dict)
-    """The index of each named layer."""
+    """The place of each layer in the order of precedence."""
+    inside: dict[str, int] = field(default_factory=dict)
+    """How many layers each layer has; the key of those in no other is empty."""
     contained: bool = False
     """Whether any element may be a container, for `@container`."""
 
@@ -354,13 +357,13 @@ def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
 
 def _layer(name: str, sheet: Sheet) -> int:
     """Return the place of a layer in the order of precedence; that of one within another is before it."""
-    whole, place = "", 0
-    for part in name.strip().split("."):
+    whole, place, width = "", 0, _LAYERS**_LEVELS
+    for part in name.strip().split(".", _LEVELS)[:_LEVELS]:
         around, whole = whole, f"{whole}.{part.strip()}".lstrip(".")
         if whole not in sheet.layers:
-            beside = sum(1 for known in sheet.layers if known.rpartition(".")[0] == around)
-            sheet.layers[whole] = place - _LAYERS + beside + 1 if around else (beside + 1) * _LAYERS
-        place = sheet.layers[whole]
+            beside = sheet.inside[around] = min(sheet.inside.get(around, 0) + 1, _LAYERS - 1)
+            sheet.layers[whole] = (place - width if around else 0) + beside * (width // _LAYERS)
+        place, width = sheet.layers[whole], width // _LAYERS
     return place
 
 

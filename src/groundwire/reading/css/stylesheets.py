@@ -176,7 +176,7 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         text = element.text if element.tag == "style" else sheet_of(element.attr("href") or "")
         styles.incomplete = styles.incomplete or text is None
         read_sheet(text or "", sheet)
-    size = sum(1 for _ in shadow.descendants) if sheet.rules else 0
+    size = sum(1 for _ in shadow.descendants) + sum(1 for _ in host) if sheet.rules else 0
     for rule in sheet.rules:
         for arm in filter(None, _arms(rule.selector)):
             room -= size
