@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import exp
 from operator import mul
 
@@ -19,6 +20,7 @@ from groundwire.reading.main_content.classifier import KINDS, Forest, Model, loa
 from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.grouping import (
+    drop_empty_contents,
     drop_empty_sections,
     excerpts,
     judge_siblings,
@@ -991,6 +993,20 @@ def test_what_belongs_together_is_found_in_linear_work(unit: str) -> None:
 
     layouts = [page(f"<h2>Head</h2>{unit * times}") for times in (100, 200, 400)]
     assert max(growths(choose_together, *layouts)) < 2.5
+
+
+def test_headings_of_contents_are_counted_once() -> None:
+    class Counted(list[bool]):
+        passes = 0
+
+        def __iter__(self) -> Iterator[bool]:
+            self.passes += 1
+            return super().__iter__()
+
+    layout = page("<h3>Contents</h3><p>an entry</p>" * 50)
+    keep = Counted(text == "Contents" for text in layout.texts)
+    drop_empty_contents(layout, keep)
+    assert (list.count(keep, True), keep.passes) == (1, 1)
 
 
 @pytest.mark.req("B25")

@@ -175,10 +175,12 @@ def keep_sublists(layout: Layout, keep: list[bool]) -> None:
 
 
 def drop_empty_contents(layout: Layout, keep: list[bool]) -> None:
-    """Leave out the heading of a table of contents whose entries are left out."""
+    """Leave out the heading of a table of contents whose entries are left out; at least one block remains."""
+    left = sum(keep)
     for number in range(len(keep) - 1):
-        if keep[number] and not keep[number + 1] and _CONTENTS.fullmatch(layout.texts[number]):
-            keep[number] = sum(keep) == 1
+        if keep[number] and not keep[number + 1] and left > 1 and _CONTENTS.fullmatch(layout.texts[number]):
+            keep[number] = False
+            left -= 1
 
 
 def drop_empty_sections(layout: Layout, keep: list[bool], links: float) -> None:
