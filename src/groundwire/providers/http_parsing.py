@@ -22,7 +22,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Results, SearchResult
-from groundwire.models.attribute_table import ResultSlots
+from groundwire.models.base import ResultSlots
 from groundwire.transport import Response
 
 __all__ = [

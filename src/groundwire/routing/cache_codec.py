@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, Generic, NamedTuple, NewType, TypeVar
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
-from groundwire.models.attribute_table import ResultSlots, SourceSlots
+from groundwire.models.base import ResultSlots, SourceSlots
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.tenancy import Owner, Sharing, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl

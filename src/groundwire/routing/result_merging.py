@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterReceipt, Query, Results, SearchResult
-from groundwire.models.attribute_table import ResultSlots
+from groundwire.models.base import ResultSlots
 from groundwire.providers import Capabilities
 from groundwire.providers.query_mapping import time_range_start
 from groundwire.safety.secret_scanner import break_marks

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
-from groundwire.models.attribute_table import ResultSlots
+from groundwire.models.base import ResultSlots
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.result_merging import canonical, replaced
 from groundwire.safety.tenancy import Owner

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from groundwire.reading.sites.discussions import HACKER_NEWS, REDDIT
+from groundwire.reading.sites.discussions import HACKER_NEWS, REDDIT, STACK_EXCHANGE
 from groundwire.reading.sites.github import GITHUB
 from groundwire.reading.sites.markdown_twins import MARKDOWN_TWINS
 from groundwire.reading.sites.packages import CRATES, DOCS_RS, NPM, PYPI
 from groundwire.reading.sites.references import ARXIV, MEDIAWIKI
 from groundwire.reading.sites.site import SiteSpec
-from groundwire.reading.sites.stackexchange import STACK_EXCHANGE
 from groundwire.reading.sites.youtube import YOUTUBE
 
 __all__ = ["SITES"]

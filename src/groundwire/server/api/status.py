@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
-from groundwire.models.attribute_table import SLOTTED
+from groundwire.models.base import SLOTTED
 from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
 from groundwire.server.api.context import AppContext, Caller
