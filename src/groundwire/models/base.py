@@ -1,13 +1,13 @@
-"""What the models are made of: frozen ones with a JSON form, of pydantic or with slots, and their other names."""
+"""What the models share: other libraries' names of their fields, and for those that are many, slots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from groundwire.errors import GroundwireError
 from groundwire.models.attribute_table import COMPUTED, LIKE, OTHER_NAMES, WHOLE, PageMetadata
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from groundwire.safety.urls import WebUrl
 
-__all__ = ["SLOTTED", "FieldAliases", "FrozenModel", "ResultSlots", "SlottedModel", "SourceSlots", "unchecked"]
+__all__ = ["SLOTTED", "FieldAliases", "ResultSlots", "SlottedModel", "SourceSlots"]
 
 _CONTENT = frozenset(("content", "sections", "excerpts", "matches", "match_count", "freshness", "next_cursor"))
 
@@ -80,67 +80,6 @@ class FieldAliases:
         def to_json(self) -> str:
             """Return the model as JSON text: another name of `model_dump_json`."""
             return self.model_dump_json()
-
-
-class FrozenModel(FieldAliases, BaseModel):
-    """A frozen model with a JSON form."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True
-    )
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""
-        if deep:
-            return super().model_copy(update=update, deep=True)
-        given, values = self.__pydantic_fields_set__, self.__dict__.copy()
-        values.update(update or {})
-        if update and not given.issuperset(update):
-            given = given | update.keys()
-        return _made(type(self), values, given)
-
-
-_Model = TypeVar("_Model", bound=FrozenModel)
-
-
-def unchecked(model: type[_Model], **values: Any) -> _Model:
-    """Return a model of values that this program made itself; what comes from outside goes through the constructor.
-
-    Args:
-        model: Its class.
-        values: The fields, of the right types; others have their defaults.
-    """
-    defaults, names = _template(model, *values)
-    return _made(model, {**defaults, **values} if defaults else values, names)
-
-
-_set_values = vars(BaseModel)["__dict__"].__set__  # the slots of a model: `object.__setattr__` looks each of them up
-_set_extra = vars(BaseModel)["__pydantic_extra__"].__set__
-_set_given = vars(BaseModel)["__pydantic_fields_set__"].__set__
-_set_private = vars(BaseModel)["__pydantic_private__"].__set__
-
-
-def _made(model: type[_Model], values: dict[str, Any], given: set[str]) -> _Model:
-    """Return a model whose values are this dictionary, and which was given these fields."""
-    made = object.__new__(model)
-    _set_values(made, values)
-    _set_extra(made, None)
-    _set_given(made, given)
-    _set_private(made, None)
-    return made
-
-
-@lru_cache(maxsize=64)
-def _template(model: type[BaseModel], *names: str) -> tuple[Mapping[str, Any], set[str]]:
-    """Return what fields have by default, in order, and the given names as a set.
-
-    There are no defaults where every field is given in its order. The set is the same for the same names, as nothing
-    adds to that of a frozen model.
-    """
-    fields = model.model_fields
-    if names == tuple(fields):
-        return {}, set(names)
-    return {name: field.get_default(call_default_factory=True) for name, field in fields.items()}, set(names)
 
 
 SLOTTED: Final = ConfigDict(extra="forbid", ser_json_inf_nan="null", defer_build=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from pydantic import Field
 from pydantic.dataclasses import dataclass as slotted
 
-from groundwire.models.base import SLOTTED, FrozenModel, SlottedModel, SourceSlots
+from groundwire.models.base import SLOTTED, SlottedModel, SourceSlots
+from groundwire.models.validators import FrozenModel
 
 __all__ = ["Excerpt", "Freshness", "Link", "Match", "OpenedPages", "Page", "ReadResult", "Section", "Source"]
 

@@ -12,9 +12,10 @@ from typing import Any, Final, Literal, Self, get_args, overload
 from pydantic.dataclasses import dataclass as slotted
 
 from groundwire.errors import InvalidRequest
-from groundwire.models.base import SLOTTED, FrozenModel, ResultSlots, SlottedModel
+from groundwire.models.base import SLOTTED, ResultSlots, SlottedModel
 from groundwire.models.pages import Source
 from groundwire.models.validators import (
+    FrozenModel,
     check_choice,
     check_date,
     check_domains,

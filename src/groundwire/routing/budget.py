@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
-from groundwire.models.base import unchecked
+from groundwire.models.validators import unchecked
 from groundwire.routing.calls import MICRO, BackgroundTasks, CostLedger, micro
 from groundwire.routing.daily_quota import DailyQuota, Limits
 from groundwire.safety.tenancy import LOCAL, Owner

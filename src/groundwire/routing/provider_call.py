@@ -25,7 +25,7 @@ from groundwire.models import (
     Results,
     SearchResult,
 )
-from groundwire.models.base import unchecked
+from groundwire.models.validators import unchecked
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.health import Changes, Cooldown, Health

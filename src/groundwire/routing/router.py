@@ -13,7 +13,7 @@ from typing import Literal
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
-from groundwire.models.base import unchecked
+from groundwire.models.validators import unchecked
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import BackgroundTasks, SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
