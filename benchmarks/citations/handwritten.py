@@ -2,7 +2,7 @@
 
     python -m benchmarks.citations.handwritten [--set NAME] [--data FOLDER] [--half tuned|kept|all] [--show]
 
-The cases are in `benchmarks/citations/cases`, further sets (`second` to `eighth`) in folders there.
+The cases are in `benchmarks/citations/cases`, further sets (`second` to `ninth`) in folders there.
 `real_pages.tsv` has sentences about pages of the data folder, which are read when it is given. A false sentence is
 caught when its verdict is anything but `supported`, a true one is flagged when it is; `altered` counts the verdicts
 that name a contradiction, which accuse a sentence. The last lines tell how many verdicts of each confidence are right.
@@ -87,7 +87,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--set", choices=("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"), default="first"
+        "--set",
+        choices=("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+        default="first",
     )
     parser.add_argument("--data", type=Path, help="judge the sentences about pages of this folder instead")
     parser.add_argument("--half", choices=("tuned", "kept", "all"), default="tuned")

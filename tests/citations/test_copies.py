@@ -97,7 +97,9 @@ def test_another_order_that_keeps_the_roles(page: str, sentence: str) -> None:
 )
 def test_a_word_replaced_in_a_copied_sentence(sentence: str, claimed: str, stated: str) -> None:
     finding = check(f"{sentence} [1].", "The keeper feeds the seals and the otters mostly in the northern hall.")
-    assert finding.verdict == "altered"
+    assert finding.verdict == "not_found"  # it may be a synonym
+    assert finding.confidence < 0.5
+    assert finding.reason == f"You say “{claimed}”, and [1] says “{stated}”, which may mean the same."
     assert [(one.kind, one.claimed, one.stated) for one in finding.disagreements] == [("word", claimed, stated)]
 
 
@@ -230,7 +232,7 @@ HARBOR = (
         ("The old mill was restored after the flood", "altered"),
         ("The old mill can be restored after the flood", "altered"),
         ("The old mill will be restored before the flood", "altered"),
-        ("Visitors find ropes, candles, lamps, and maps there", "altered"),
+        ("Visitors find ropes, candles, lamps, and maps there", "not_found"),
         ("The harbor of Thal was dredged in spring and painters show their work on the quay", "not_found"),
         ("The harbor of Thal was dredged in spring", "supported"),
         ("The harbor of Thal was dredged in spring, and the council raised the fee for moorings", "supported"),

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.citations import Mark, MarkScanner, find_marks
-from groundwire.citations.marker_parser import address_of_link, written_address
+from groundwire.citations.marker_parser import (
+    address_of_link,
+    cited_numbers,
+    plain_marks,
+    without_sources,
+    written_address,
+)
 
 pytestmark = pytest.mark.req("Y12")
 
@@ -269,3 +275,43 @@ def test_a_mark_is_told_in_pieces() -> None:
     assert mark.numbers == (1, 3, 4, 5)
     (mark,) = (piece for piece in find_marks("[ 1 ]") if isinstance(piece, Mark))
     assert mark.spelled == ("[ ", "1", " ]")
+
+
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        (r"[\[1\]](https://example.com/a)", {1}),
+        (r"[\[1\]](https://example.com/a)[\[2\]](https://example.com/b_(c))", {1, 2}),
+        (r"\[[1](https://example.com/a), [2](https://example.com/b)\]", {1, 2}),
+        ("[[1]](https://example.com/a)", {1}),
+        ("[[1, 3]](https://example.com/a)", {1, 3}),
+        ("[[1](https://example.com/a), [2](<https://example.com/b>)]", {1, 2}),
+        ('([1](https://example.com/a "A title"))', {1}),
+        ("[^1][^12]", {1, 12}),
+        ("[^1]: https://example.com/a", set()),
+        ("[^note]", set()),
+        ("`[1](https://example.com/a)`", set()),
+        ("[2024](https://example.com/a)", set()),
+        ("[1st](https://example.com/a)", set()),
+    ],
+)
+def test_linked_markers_and_footnotes_cite(written: str, cited: set[int]) -> None:
+    assert cited_numbers(f"Paris {written}.") == cited
+    assert len(plain_marks(written)) == len(written)
+
+
+@pytest.mark.parametrize(
+    ("end", "kept"),
+    [
+        ("\n\n**Sources**\n\n- \\[1\\] [A](https://example.com/)\n- \\[2\\] https://example.com/b\n", ""),
+        ("\n\n## References\n1. [A](https://example.com/)\n2. <https://example.com/b>", ""),
+        ("\n\n[^1]: https://example.com/", ""),
+        ("\nDogs are banned.\n[1] A, https://example.com/", "\nDogs are banned."),
+        ("\n1. Dogs are banned, see https://example.com/", "\n1. Dogs are banned, see https://example.com/"),
+        ("\n[1] says that dogs are banned.", "\n[1] says that dogs are banned."),
+    ],
+)
+def test_the_list_of_sources_at_the_end_is_no_part_of_the_answer(end: str, kept: str) -> None:
+    answer = f"Paris [1].{end}"
+    assert without_sources(answer).rstrip() == f"Paris [1].{kept}"
+    assert len(without_sources(answer)) == len(answer)

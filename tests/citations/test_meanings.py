@@ -360,11 +360,9 @@ VARIATIONS: Final[Mapping[str, Callable[[str, str], tuple[str, str]]]] = {
 KNOWN_ERRORS: Final = frozenset(
     {
         ("according to", "Some ships reached the port."),
-        ("according to", "The vaccine protects children."),
         ("according to", "The doctor founded the school in 1908."),
         ("the report says", "The doctor founded the school in 1908."),
         ("the report says", "Some ships reached the port."),
-        ("the report says", "The vaccine protects children."),
         ("bold words on the page", "The WHO published the report."),
         ("broken lines", "The WHO published the report."),
     }

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html as parser
 
-from groundwire.citations import finding_links, fragment_link, render_answer, source_links
+from groundwire.citations import ChannelName, finding_links, fragment_link, render_answer, source_links
 from groundwire.citations.verify import CitedPage, report_html, report_json, report_text, verify_answer
 from groundwire.models import Source
 
@@ -179,6 +179,38 @@ def test_a_sentence_that_is_only_code_states_nothing() -> None:
     found = {finding.text: finding.verdict for finding in verify_answer(answer, []).findings}
     assert found["`rows[12] = Paris`."] == "no_claim"
     assert found["In `rows`, Paris has 12 seats."] == "uncited"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("## The Harbor Museum in 1987", "no_claim"),
+        ("**The Harbor Museum**", "no_claim"),
+        ("**Opening of the Harbor Museum:**", "no_claim"),
+        ("- Harbor Museum", "no_claim"),
+        ("**The Harbor Museum opened in 1987.**", "uncited"),
+        ("**Opened:** 1987", "uncited"),
+        ("## It opened in 1978 [1]", "altered"),
+    ],
+)
+def test_a_heading_or_a_name_alone_states_nothing(text: str, verdict: str) -> None:
+    page = CitedPage(number=1, url="", content="The Harbor Museum opened in 1987.")
+    assert [one.verdict for one in verify_answer(text, [page]).findings] == [verdict]
+
+
+@pytest.mark.parametrize("channel", ["markdown", "plain"])
+def test_a_rendered_answer_is_verified_like_the_one_with_markers(channel: ChannelName) -> None:
+    content = ("The museum opened in 1987.", "Dogs are not allowed.")
+    pages = [CitedPage(number=at, url="", content=text) for at, text in enumerate(content, start=1)]
+    sources = [Source(citation_id=at, url=f"https://example.com/{at}", title="Museum (city)") for at in (1, 2)]
+    answer = "The museum opened in 1978 [1]. Dogs are not allowed [1, 2]. The museum opened in 1987 [1][2]."
+    shown = render_answer(answer, sources, channel).text
+    found, expected = (
+        [(one.verdict, one.sources, one.unsupporting) for one in verify_answer(text, pages).findings]
+        for text in (shown, answer)
+    )
+    assert found == expected
+    assert [verdict for verdict, _, _ in found] == ["altered", "supported", "supported"]
 
 
 def test_a_bracket_in_a_formula_is_no_marker() -> None:

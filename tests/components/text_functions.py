@@ -66,7 +66,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     MARKDOWN: """
         agent_loop.citation_ledger: marks_in
         citations.verify.segmentation: table_heads
-        citations.verify.verifier: cited_numbers
+        citations.marker_parser: cited_numbers plain_marks without_sources
         reading.text.truncate: codes_in
     """,
     ALL: """

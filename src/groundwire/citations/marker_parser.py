@@ -11,7 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["FORMULA", "Mark", "MarkScanner", "address_of_link", "find_marks", "written_address"]
+__all__ = [
+    "FORMULA",
+    "Mark",
+    "MarkScanner",
+    "address_of_link",
+    "cited_numbers",
+    "find_marks",
+    "plain_marks",
+    "without_sources",
+    "written_address",
+]
 
 FORMULA: Final = re.compile(
     r"\$\$[^$`]{1,2000}\$\$|(?<![\\\w$])\$(?![\s$])[^$`\n]{1,500}(?<![\s\\])\$(?![\d$])|\\\([^\n]{1,500}?\\\)|\\\[[^$`]{1,2000}?\\\]"
@@ -42,6 +52,16 @@ _TARGET: Final = re.compile(
     r"\([ \t]*+(<[^<>\n]*+>|(?:[^\s()]|\([^\s()]*+\))*+)(?:[ \t]++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?[ \t]*+\)"
 )
 """Where a link leads, and its title (CommonMark 0.31, 6.3), with brackets in one another once."""
+
+_LINKED: Final = re.compile(
+    rf"\[(?:\\?\[[ ]?(\d{{1,4}}(?:[ ,;\-–—]{{1,3}}\d{{1,4}}){{0,12}})[ ]?\\?\]|(\d{{1,3}}))\]{_TARGET.pattern}",
+    re.ASCII,
+)
+_TOGETHER: Final = re.compile(r"\\?\[([ ]*+(?:\[\d{1,3}\][ ,;\-–—]*+)++)\\?\]", re.ASCII)  # [[1], [2]]
+_FOOTNOTE: Final = re.compile(r"\[\^(?=\d{1,4}\](?!:))", re.ASCII)
+_SOURCE: Final = re.compile(r"\\?\[\^?\d{1,4}\\?\]:?[ \t]+[^\n]*(?:\]\(|://)", re.ASCII)  # [1] Title - https://a.test
+_ITEM: Final = re.compile(r"\d{1,4}[.)][ \t]+(?:\[[^\[\]]*\]\([^()\s]*\)|<?https?://\S+)", re.ASCII)
+_SOURCES: Final = re.compile(r"[#*_ \t]*\w+(?:[ \t]+\w+){0,2}[*_: \t]*")  # Sources, **Works cited:**
 
 _Mode = Literal["text", "code", "info", "fence", "closing", "destination", "url"]
 
@@ -292,6 +312,37 @@ def find_marks(text: str) -> list[str | Mark]:
     """Split a whole text into plain text and markers, in order."""
     scanner = MarkScanner()
     return scanner.feed(text) + scanner.close()
+
+
+def cited_numbers(answer: str) -> frozenset[int]:
+    """Return the numbers cited by the markers of an answer, linked or not."""
+    marks = (piece for piece in find_marks(plain_marks(answer)) if isinstance(piece, Mark))
+    return frozenset(number for mark in marks for number in mark.numbers)
+
+
+def plain_marks(text: str) -> str:
+    r"""Return an answer of the same length whose linked markers and footnote references are plain markers.
+
+    These are `[\[1\]](https://example.com)`, as `render_answer` writes them, `[[1]](...)`, `[1](...)`, and `[^1]`.
+    """
+    if "](" in text:
+        text = _LINKED.sub(lambda found: f"[{found[1] or found[2]}]".rjust(len(found[0])), text)
+        text = _TOGETHER.sub(lambda found: found[1].replace(",", " ").center(len(found[0])), text)
+    return _FOOTNOTE.sub(" [", text)
+
+
+def without_sources(text: str) -> str:
+    """Return an answer of the same length without the list of sources at its end: numbered lines with a URL."""
+    place, begin = len(text), None
+    for line in reversed(text.splitlines(keepends=True)):
+        bare, place = line.strip(" \t\r\n-*+>"), place - len(line)
+        if not bare:
+            continue
+        if not (_SOURCE.match(bare) if bare[0] in "\\[" else _ITEM.fullmatch(bare)):
+            begin = place if begin is not None and _SOURCES.fullmatch(bare) else begin
+            break
+        begin = place
+    return text if begin is None else text[:begin] + " " * (len(text) - begin)
 
 
 def _may_follow(held: str, character: str) -> bool:

@@ -1,8 +1,9 @@
 """Verification of an answer against the pages it cites."""
 
+from groundwire.citations.marker_parser import cited_numbers
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Kind, Report, Verdict, pages_from_json
 from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
-from groundwire.citations.verify.verifier import Entailment, cited_numbers, verify_answer, verify_off_loop
+from groundwire.citations.verify.verifier import Entailment, verify_answer, verify_off_loop
 
 __all__ = [
     "CitedPage",

@@ -97,7 +97,9 @@ class Claim:
     @cached_property
     def states_facts(self) -> bool:
         """Whether it states something that a source could confirm."""
-        return bool(self.numbers or self.dates or any(not name.first or len(name.words) > 1 for name in self.names))
+        named = {word for name in self.names for word in name.words}  # a name alone is a heading, or an item
+        told = any(not name.first or len(name.words) > 1 for name in self.names) and not named.issuperset(self.words)
+        return bool(self.numbers or self.dates) or told
 
 
 def disagreements(claim: Claim, passage: IndexedPassage, aligned: Alignment, *, words: bool) -> Iterator[Disagreement]:
@@ -131,9 +133,10 @@ def disagreements(claim: Claim, passage: IndexedPassage, aligned: Alignment, *, 
 def is_evident(one: Disagreement, aligned: Alignment) -> bool:
     """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
     words = map(aligned.tongue.normal_form, (one.claimed, one.stated))
-    if not one.stated and one.kind in {"quantifier", "modal"}:  # the page may say so otherwise
+    synonym = one.kind == "word" and not aligned.tongue.exclude(*words)
+    if synonym or (not one.stated and one.kind in {"quantifier", "modal"}):  # the page may say so otherwise
         return False
-    if not one.stated or (one.kind == "word" and not aligned.tongue.exclude(*words)):
+    if not one.stated:
         return aligned.copies or one.kind == "quote"
     return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
 

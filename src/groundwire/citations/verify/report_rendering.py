@@ -99,6 +99,7 @@ def _find(words: str, text: str) -> TextSpan | None:
 
 _CERTAIN: Final = frozenset({"date", "unit", "quote", "entailment"})  # differences that always accuse a sentence
 _SURE: Final = 0.85  # confidence from which others do
+_SYNONYM: Final = 0.45  # confidence that a sentence with another word than the page's is not what the page says
 _OWN_WORDS: Final = 0.6  # share of its tokens that are the page's, below which a sentence is in other words
 _LITTLE: Final = 0.3  # share of a sentence's words, by weight
 _BRIEF: Final = 4  # words of a sentence
@@ -132,7 +133,10 @@ def weighed(finding: Finding, aligned: Alignment) -> Finding:
     """Return a finding with its confidence: the probability that its verdict is right."""
     told = evidence(finding, aligned)
     stated = 1.0 / (1.0 + math.exp(-sum(weight * told[name] for name, weight in _WEIGHTS.items())))
-    return replace(finding, confidence=stated if finding.verdict == "supported" else 1.0 - stated)
+    sure = stated if finding.verdict == "supported" else 1.0 - stated
+    if finding.verdict == "not_found" and {one.kind for one in finding.disagreements} == {"word"}:
+        sure = min(sure, _SYNONYM)
+    return replace(finding, confidence=sure)
 
 
 def evidence(finding: Finding, aligned: Alignment) -> dict[str, float]:
@@ -211,7 +215,12 @@ def _reason(finding: Finding) -> str:
             return f"{page} says nearly that."
         case "not_found" if finding.disagreements and (claimed := one_line(finding.disagreements[0].claimed)):
             if stated := one_line(finding.disagreements[0].stated):
-                return f"You say “{claimed}”, and {page} says “{stated}”, perhaps of something else."
+                perhaps = (
+                    "which may mean the same"
+                    if finding.disagreements[0].kind == "word"
+                    else "perhaps of something else"
+                )
+                return f"You say “{claimed}”, and {page} says “{stated}”, {perhaps}."
             return f"{page} does not say “{claimed}” in words that could be compared."
         case "not_found":
             return f"{page} does not say it."

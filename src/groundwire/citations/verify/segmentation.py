@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final
 
-from groundwire.citations.marker_parser import FORMULA, Mark, find_marks
+from groundwire.citations.marker_parser import FORMULA, Mark, find_marks, plain_marks, without_sources
 from groundwire.citations.verify.language_packs import DENSE, Language, fold, language, months_of_all
 
 __all__ = [
@@ -254,10 +254,11 @@ class CitedSentence:
 
 def sentences_of(answer: str) -> list[CitedSentence]:
     """Return an answer's sentences with their cited numbers; a line of only markers belongs to the one before."""
+    marked = without_sources(plain_marks(answer))
     clean, cited, places = [], list[tuple[int, Mark]](), list[int]()
     place = 0
-    formulas = {at for found in FORMULA.finditer(answer) for at in range(*found.span())}
-    for piece in find_marks(answer):
+    formulas = {at for found in FORMULA.finditer(marked) for at in range(*found.span())}
+    for piece in find_marks(marked):
         text = piece.text if isinstance(piece, Mark) else piece
         if isinstance(piece, Mark) and place not in formulas:
             cited.append((place, piece))
@@ -266,9 +267,9 @@ def sentences_of(answer: str) -> list[CitedSentence]:
         clean.append(text)
         place += len(text)
     plain = blank_markup("".join(clean))
-    heads = table_heads(answer)
+    heads = table_heads(marked)
     found: list[tuple[TextSpan, Sequence[tuple[int, Mark]], dict[int, None], int]] = []
-    for span in sentences(answer):
+    for span in sentences(marked):
         head = bisect_right(heads, span.start, key=_start) - 1
         if head >= 0 and span.start < heads[head].end:
             continue

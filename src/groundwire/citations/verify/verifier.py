@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.alignment import Alignment, align, tokens_of
 from groundwire.citations.verify.conditions import overstated
 from groundwire.citations.verify.entities import same_date, same_number, same_quantity
@@ -24,7 +24,7 @@ from groundwire.citations.verify.word_order import loose_end, spliced
 from groundwire.errors import InvalidRequest
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
-__all__ = ["Entailment", "cited_numbers", "verify_answer", "verify_in_worker", "verify_off_loop"]
+__all__ = ["Entailment", "verify_answer", "verify_in_worker", "verify_off_loop"]
 
 Entailment = Callable[[str, str], float]
 """An entailment model: takes a passage and a sentence and returns the probability that the passage states it."""
@@ -42,6 +42,7 @@ _CUTS: Final = 8  # places at which a sentence is cut into two that are compared
 _EVEN: Final = 0.05  # difference of the shares of two cuts of which the one with supported parts is taken
 _SHORT: Final = 4  # words; a shorter sentence must be there in full
 _ACROSS: Final = 0.7  # confidence that a figure is missing from a page in another language
+_HEADING: Final = re.compile(r"#{1,6}[ \t]|(\*\*|__)[^*_\n]*[^*_.!?。\n]\1:?$")
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
 MAX_COMPARISONS: Final = 5_000
@@ -131,11 +132,6 @@ def verify_in_worker(_asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any
         return {}, _REPORT.dump_json(verify_answer(*_JOB.validate_json(body)))
     except InvalidRequest as error:
         return {"invalid": (error.field, error.problem, error.fix)}, b""
-
-
-def cited_numbers(answer: str) -> frozenset[int]:
-    """Return the numbers cited by the markers of an answer."""
-    return frozenset(number for piece in find_marks(answer) if isinstance(piece, Mark) for number in piece.numbers)
 
 
 def _warnings(known: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[str, ...]:
@@ -228,10 +224,10 @@ def _of_part(
 
 
 def _asserts_nothing(text: str) -> bool:
-    """Return whether a sentence is a question, introduces something, or is a code span."""
+    """Return whether a sentence is a heading or a question, introduces something, or is a code span."""
     bare = text.strip(" .,;:!")
     is_code = bare[:1] == bare[-1:] == "`" and "`" not in bare.strip("`")
-    return is_code or text.rstrip(' *_"”').endswith(("?", "？", ":"))
+    return is_code or bool(_HEADING.match(text)) or text.rstrip(' *_"”').endswith(("?", "？", ":"))
 
 
 _ORDER: Final[Sequence[str]] = (
