@@ -11,9 +11,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date, same_number, same_quantity
 from groundwire.citations.verify.language_packs import Language, Marker, fold
@@ -45,8 +45,7 @@ _BRIEF: Final = 5  # words of a sentence that copies another if it has all words
 Kind = Literal["word", "number", "marker", "function"]
 
 
-@dataclass(frozen=True, slots=True)
-class WordToken:
+class WordToken(NamedTuple):
     """A word or a number as written in a sentence."""
 
     text: str
@@ -73,7 +72,7 @@ class WordToken:
     @property
     def key(self) -> str:
         """Its normal form; empty for a number."""
-        return next(iter(self.keys), "")
+        return self.keys[0] if self.keys else ""
 
     @property
     def denies(self) -> bool:
@@ -119,7 +118,10 @@ def tokens_of(
     found = [
         _with_break(token, text[found[at - 1].end : token.start]) if at else token for at, token in enumerate(found)
     ]
-    return [_with_days(at, found, tongue) for at in range(len(found))]
+    for at, token in enumerate(found):
+        if low[token.start : token.end] in tongue.weekdays:
+            found[at] = _with_days(at, found, tongue)
+    return found
 
 
 def _with_days(at: int, tokens: Sequence[WordToken], tongue: Language) -> WordToken:
@@ -129,7 +131,7 @@ def _with_days(at: int, tokens: Sequence[WordToken], tongue: Language) -> WordTo
     if last is None or first is None or fold(tokens[at - 1].text) not in tongue.day_range:
         return tokens[at]
     between = (f"=day {(first + step) % 7}" for step in range(1, (last - first) % 7))
-    return replace(tokens[at], keys=(*tokens[at].keys, *between))
+    return tokens[at]._replace(keys=(*tokens[at].keys, *between))
 
 
 def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongue: Language) -> Iterator[WordToken]:
@@ -149,33 +151,36 @@ def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongu
 
 
 def _with_break(token: WordToken, gap: str) -> WordToken:
-    return replace(token, breaks=True, stops=_STOP.search(gap) is not None) if _BREAK.search(gap) else token
+    if gap == " " or not _BREAK.search(gap):
+        return token
+    return token._replace(breaks=True, stops=_STOP.search(gap) is not None)
 
 
 def _words(text: str, low: str, start: int, end: int, tongue: Language, names: set[int]) -> Iterator[WordToken]:
     shouted = text.isupper()
     for match in CONTENT_WORD.finditer(text, start, end):
-        if _IS_DENSE.match(match[0]):
-            yield from _dense(match[0], match.start(), tongue)
+        word, (begin, after) = match[0], match.span()
+        if not word.isascii() and _IS_DENSE.match(word):
+            yield from _dense(word, begin, tongue)
             continue
-        word, form = match[0], low[match.start() : match.end()]
+        form = low[begin:after]
         joins = tongue.script == "arabic" and form[:1] in "وف" and not tongue.knows_form(tongue.normal_form(form))
         joined = form[1:] if joins else ""  # to an "and" or "so"
-        if form.endswith(("n't", "n’t")) and tongue.code == "en":
-            yield WordToken(word, match.start(), match.end(), "marker", ("not",), Marker("negation", "not"))
-        elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[: match.start()].strip()):
-            yield WordToken(word, match.start(), match.end(), "marker", (form, tongue.normal_form(word)), marker)
-        elif (marker := tongue.markers.get(joined)) is not None:
-            yield WordToken(word, match.start(), match.end(), "marker", (joined,), marker)
+        if tongue.code == "en" and form.endswith(("n't", "n’t")):
+            yield WordToken(word, begin, after, "marker", ("not",), Marker("negation", "not"))
+        elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[:begin].strip()):
+            yield WordToken(word, begin, after, "marker", (form, tongue.normal_form(word)), marker)
+        elif joined and (marker := tongue.markers.get(joined)) is not None:
+            yield WordToken(word, begin, after, "marker", (joined,), marker)
         elif tongue.is_function(word) and word != "May" and not (len(word) > 1 and word.isupper() and not shouted):
-            yield WordToken(word, match.start(), match.end(), "function", (form,))
+            yield WordToken(word, begin, after, "function", (form,))
         else:
             keys = tongue.keys(word)
             if tongue.script == "arabic":
                 name = not tongue.knows_form(keys[0])
             else:
-                name = match.start() in names if tongue.nouns else word[0].isupper() and form not in tongue.not_names
-            yield WordToken(word, match.start(), match.end(), "word", keys, name=name)
+                name = begin in names if tongue.nouns else word[0].isupper() and form not in tongue.not_names
+            yield WordToken(word, begin, after, "word", keys, name=name)
 
 
 def _dense(run: str, start: int, tongue: Language) -> Iterator[WordToken]:

@@ -76,6 +76,7 @@ _SCOPE: Final = 80  # characters after a negation in which its scope is searched
 _WORD: Final = r"[^\W\d_]+(?:['’.-][^\W\d_]+)*"
 _WORDS: Final = re.compile(rf"{_WORD}|\d[\d.,]*")
 _BREAK: Final = re.compile(r"[.!?:;,()\"“”«»\[\]|/\n–—•]")
+_STARTS: Final = re.compile(r"[.!?:•|]\s*[\"“*]*$")
 _PAUSES: Final = frozenset(";:؛")
 _NO_MORE: Final = re.compile(r"\s+(?:more than|less than|fewer than|later than|earlier than)\b", re.IGNORECASE)
 _CLAUSE_ENDS: Final = re.compile(r"[^\W\d_].*?(?P<end>[,;:،؛]\s|\s[–—]\s)")
@@ -92,31 +93,30 @@ def names_of(text: str, tongue: Language | None = None) -> list[Name]:
     found: list[Name] = []
     run: list[re.Match[str]] = []
     previous_end, first_of_run = 0, True
-    begun = False
 
     def close() -> None:
-        if run:
-            words = tuple(tongue.normal_form(part) for word in run for part in CONTENT_WORD.findall(word[0]))
-            found.append(Name(text[run[0].start() : run[-1].end()], words, first_of_run, run[0].start(), run[-1].end()))
-            run.clear()
+        words = tuple(tongue.normal_form(part) for word in run for part in CONTENT_WORD.findall(word[0]))
+        found.append(Name(text[run[0].start() : run[-1].end()], words, first_of_run, run[0].start(), run[-1].end()))
+        run.clear()
 
-    for word in _WORDS.finditer(text):
-        gap = text[previous_end : word.start()]
-        if run and (_BREAK.search(gap) or len(gap) > 2):
+    for at, word in enumerate(_WORDS.finditer(text)):
+        gap, form = text[previous_end : word.start()], word[0]
+        if run and (len(gap) > 2 or _BREAK.search(gap)):
             close()
         previous_end = word.end()
-        is_capital = word[0][0].isupper() and fold(word[0]) not in tongue.not_names
-        starts = not begun or bool(re.search(r"[.!?:•|]\s*[\"“*]*$", gap))
-        begun = True
-        if starts and fold(word[0]) in tongue.markers:
-            is_capital = False  # every, most
-        if is_capital and not (tongue.is_function(word[0]) and (starts or word[0][1:].islower())):
+        is_capital = form[0].isupper() and fold(form) not in tongue.not_names
+        if is_capital:
+            starts = not at or (gap != " " and _STARTS.search(gap) is not None)
+            every = starts and fold(form) in tongue.markers  # every, most
+            is_capital = not every and not (tongue.is_function(form) and (starts or form[1:].islower()))
+        if is_capital:
             if not run:
                 first_of_run = starts
             run.append(word)
-        else:
+        elif run:
             close()
-    close()
+    if run:
+        close()
     return [name for name in found if len(name.words) > 1] if tongue.nouns else found
 
 
@@ -173,12 +173,17 @@ _DATE: Final = re.compile(
     re.IGNORECASE,
 )
 _DIGIT: Final = re.compile(r"\d")
+_TOKEN: Final = re.compile(r"\w+")
+_IN_DIGITS: Final = re.compile(r"\d{4}-\d{2}-\d|\d([/.])\d{1,2}\1\d{4}|\d[年月]")
+_MONTH_BEGINS: Final = frozenset(name.partition(" ")[0].casefold() for name in months_of_all())
 
 
 def dates_of(text: str) -> list[Date]:
     """Return the dates in a text with at least a month, in order."""
     found: list[Date] = []
-    if not _DIGIT.search(text):
+    if not _DIGIT.search(text) or (
+        _MONTH_BEGINS.isdisjoint(_TOKEN.findall(text.casefold())) and not _IN_DIGITS.search(text)
+    ):
         return found
     names = months_of_all()
     for match in _DATE.finditer(text):

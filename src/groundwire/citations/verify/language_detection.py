@@ -18,6 +18,10 @@ _SCRIPTS: Final = re.compile(
     r"|(?P<hebrew>[\u0590-\u05ff]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<indic>[\u0900-\u0dff]+)"
     r"|(?P<thai>[\u0e00-\u0e7f]+)|(?P<kana>[\u3040-\u30ff]+)|(?P<han>[\u3400-\u9fff]+)|(?P<hangul>[\uac00-\ud7af]+)"
 )
+_LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_OTHERS: Final = re.compile(
+    r"[\u0370-\u052f\u0590-\u06ff\u0750-\u077f\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _SAMPLE: Final = 4_000  # characters used to detect a text's language
 
@@ -36,6 +40,8 @@ def _telling() -> Mapping[str, tuple[str, ...]]:
 
 def script_of(text: str) -> str:
     """Return the script of most letters of a text."""
+    if _OTHERS.search(text, 0, _SAMPLE // 4) is None:
+        return "latin" if _LATIN.search(text, 0, _SAMPLE // 4) else ""
     counts: Counter[str] = Counter()
     for found in _SCRIPTS.finditer(text[: _SAMPLE // 4]):
         counts[found.lastgroup or ""] += len(found[0])

@@ -137,6 +137,8 @@ class Language:
         self.code: str = code
         self.normal_form: Callable[[str], str] = lru_cache(maxsize=20_000)(self._without_endings)
         """Returns a word without case, diacritics and the most common endings."""
+        self.keys: Callable[[str], tuple[str, ...]] = lru_cache(maxsize=20_000)(self._keys)
+        """Returns the comparison keys of a word: its normal form and its synonym groups."""
         self.dense: bool = data.get("dense") == "true"
         self.nouns: bool = data.get("nouns") == "true"
         self.case: bool = data.get("case") == "true"
@@ -296,8 +298,10 @@ class Language:
 
     def is_function(self, word: str) -> bool:
         """Return whether a word is a function word."""
-        low = word.lower().replace("’", "'")
-        return (low if self.script == "latin" else fold(word)) in self.function_words
+        if self.script != "latin":
+            return fold(word) in self.function_words
+        low = word.lower()
+        return low in self.function_words or ("’" in low and low.replace("’", "'") in self.function_words)
 
     def knows_form(self, form: str) -> bool:
         """Return whether a word in normal form is in one of the lists of content words."""
@@ -332,8 +336,7 @@ class Language:
                 return word[: -len(ending)]
         return word
 
-    def keys(self, word: str) -> tuple[str, ...]:
-        """Return the comparison keys of a word: its normal form and its synonym groups."""
+    def _keys(self, word: str) -> tuple[str, ...]:
         form, low = self.normal_form(word), fold(word)
         same = (self.units.get(low) if len(low) > 1 else "") or self.months.get(low)  # km, kilometer; Oct, October
         if (day := self.weekdays.get(low)) is not None:

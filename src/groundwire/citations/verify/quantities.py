@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from groundwire.citations.verify.language_packs import DENSE, Language, fold, language
@@ -102,9 +103,9 @@ def numbers_of(text: str, tongue: Language | None = None) -> list[Number]:
     found = [_in_digits(match, tongue) for match in _NUMBER.finditer(text)]
     taken = {place for number in found for place in range(number.start, number.end)}
     for number in _in_words(text, tongue):
-        if taken.isdisjoint(range(number.start, number.end)):
+        if taken.isdisjoint(own := range(number.start, number.end)):
             found.append(number)
-            taken.update(range(number.start, number.end))
+            taken.update(own)
     numbers: list[Number] = []
     for one in sorted(found, key=lambda number: number.start):
         last = numbers[-1] if tongue.dense and numbers else None
@@ -150,9 +151,7 @@ def _mark(text: str, begins: int, ends: int, tongue: Language) -> str:
 
 def _in_digits(match: re.Match[str], tongue: Language) -> Number:
     text, digits, sign = match.string, match["digits"], match["sign"]
-    values = _readings(digits)
-    if match["minus"]:
-        values = tuple(-value for value in values)
+    values = tuple(-value if match["minus"] else value for value in _readings(digits))
     if len(values) > 1 and tongue.code in {"en", "zh", "ja"} and "," in digits:
         values = values[:1]  # 48,000 is never 48 there
     elif len(values) > 1 and tongue.code not in {"en", "zh", "ja"} and "." in digits:
@@ -216,7 +215,7 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
     if tongue.dense:
         yield from _in_kanji(text, tongue)
     for phrase, part in tongue.fractions.items():
-        if (" " in phrase or "-" in phrase or tongue.dense) and (at := low.find(phrase)) >= 0:
+        if (tongue.dense or " " in phrase or "-" in phrase) and (at := low.find(phrase)) >= 0:
             end = at + len(phrase)
             if tongue.dense or not (low[at - 1 : at].isalnum() or low[end : end + 1].isalnum()):
                 yield Number(text[at:end], (part * 100,), "%", "about", at, end)
@@ -230,12 +229,11 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
     run: list[_NumberWord] = []
     for piece, start, end in _pieces(low, tongue):
         value, is_scale = _value(piece, tongue, bool(run))
+        if value is None and not run:
+            continue
         joins = bool(run) and piece in {tongue.joiner, "and"}
-        near = (
-            not run
-            or _BETWEEN.fullmatch(low, run[-1].end, start)
-            or (run[-1].value > 100 and _HUNDREDS.match(low, run[-1].end))
-        )
+        hundreds = bool(run) and run[-1].value > 100 and _HUNDREDS.match(low, run[-1].end)
+        near = not run or hundreds or _BETWEEN.fullmatch(low, run[-1].end, start)
         ordinal = tongue.ordinals.get(piece) if near and (tongue.code != "en" or low[start - 1] == "-") else None
         if ordinal and run and not (piece == "second" and _opening(low, run[0].start)):  # a twenty-second delay
             value = ordinal if _goes_on(run, ordinal, False, tongue.code) else value
@@ -246,13 +244,15 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
             run.append(_NumberWord(value, is_scale, start, end))
         elif joins and run:
             run.append(_NumberWord(0.0, False, start, end))
-    if run:
-        yield from _number_of(run, text, tongue)
+    yield from _number_of(run, text, tongue) if run else ()
 
 
 def _pieces(low: str, tongue: Language) -> Iterator[tuple[str, int, int]]:
     """Yield the words of a text, splitting hyphenated ones if the language hyphenates numbers."""
     for match in _WORDS.finditer(low):
+        if "-" not in match[0]:
+            yield match[0], *match.span()
+            continue
         parts, place, at = match[0].split("-"), match.start(), 0
         while at < len(parts):
             tried = ("-".join(parts[at : at + count]) for count in range(min(_MOST_PARTS, len(parts) - at), 0, -1))
@@ -261,6 +261,7 @@ def _pieces(low: str, tongue: Language) -> Iterator[tuple[str, int, int]]:
             place, at = place + len(word) + 1, at + 1 + word.count("-")
 
 
+@lru_cache(maxsize=20_000)
 def _value(piece: str, tongue: Language, within: bool) -> tuple[float | None, bool]:
     """Return the value of a word in a number, and whether it multiplies the preceding value."""
     if piece in tongue.numbers:
@@ -395,5 +396,4 @@ def _readings(digits: str) -> tuple[float, ...]:
     decimal_value = float(f"{head}.{tail}")
     if len(tail) != 3:
         return (decimal_value,)
-    whole = float(head + tail)
-    return (whole, decimal_value) if separator == "," else (decimal_value, whole)
+    return (float(head + tail), decimal_value)[:: 1 if separator == "," else -1]

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -20,7 +21,7 @@ from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import explained, weighed
 from groundwire.citations.verify.segmentation import JOINS, CitedSentence, Part, clauses, sentences_of, squeezed
-from groundwire.citations.verify.word_order import loose_end, spliced
+from groundwire.citations.verify.word_order import loose_end, lost_run, spliced
 from groundwire.errors import InvalidRequest
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
@@ -186,21 +187,25 @@ def _of_part(
     entailment: Entailment | None,
 ) -> tuple[Finding, set[int]]:
     """Judge one part of a sentence; return the finding and the numbers of the pages that support it or a part of it."""
-    findings = [_against(part.text, page, indexes[page.number], blank) for page in pages]
+    compared = cache(lambda text: [_against(text, page, indexes[page.number], blank) for page in pages])
+    findings = compared(part.text)
     if entailment:
         findings = [_asked(finding, part.text, entailment) for finding in findings]
     saying = {page.number for page, finding in zip(pages, findings, strict=True) if finding.verdict == "supported"}
     best = min(findings, key=_rank)
     pieces = clauses(part.text)
-    told_all = bool(saying) and best.share >= _ALL
-    if told_all or len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found"):
+    if (saying and best.share >= _ALL) or len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found"):
         return best, saying
-    supported = bool(saying)
     cuts = [found.start() for found in JOINS.finditer(part.text) if part.text[: found.start()].strip()][:_CUTS]
     halves = [[part.text[:cut], part.text[cut:].lstrip(" ,;，、；،")] for cut in cuts]
+    if len(pages) == 1:  # only a split of which the page states all parts changes what is said of the whole
+        lost = next((piece for piece in pieces if compared(piece)[0].verdict != "supported"), "")
+        likeliest = [sorted(split, key=lambda half: lost not in half) for split in halves]
+        if lost and all(any(compared(half)[0].verdict != "supported" for half in split) for split in likeliest):
+            return best, saying
     ways: list[tuple[float, list[Finding], set[int | None]]] = []  # how much the pages have of a split, and its parts
     for split in (*halves, pieces):
-        each = [[_against(piece, page, indexes[page.number], blank) for page in pages] for piece in split]
+        each = [compared(piece) for piece in split]
         found = sum(max(one.share for one in findings) for findings in each)
         by = {one.source for findings in each for one in findings if one.verdict == "supported"}
         ways.append((found, [min(findings, key=_rank) for findings in each], by))
@@ -218,7 +223,7 @@ def _of_part(
         places = {(finding.source, finding.passage_start) for finding in told}
         sure = min(finding.confidence for finding in told)
         return (replace(told[0], confidence=sure) if len(places) > 1 else best), saying
-    if supported and worst.verdict != "altered":
+    if best.verdict == "supported" and worst.verdict != "altered":
         return best, saying
     return (worst if len(pages) > 1 else best), set()
 
@@ -230,14 +235,7 @@ def _asserts_nothing(text: str) -> bool:
     return is_code or bool(_HEADING.match(text)) or text.rstrip(' *_"”').endswith(("?", "？", ":"))
 
 
-_ORDER: Final[Sequence[str]] = (
-    "supported",
-    "unknown_source",
-    "altered",
-    "not_opened",
-    "not_comparable",
-    "not_found",
-)
+_ORDER: Final = ("supported", "unknown_source", "altered", "not_opened", "not_comparable", "not_found")
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
@@ -327,17 +325,12 @@ def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, sh
 def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
     """Return consecutive words of a sentence that are neither near a passage nor together elsewhere."""
     tongue = index.language
-    near = {key for token in tokens_of(passage.around(1, 1).text, tongue) for key in token.keys}
-    runs: list[list[str]] = [[]]
-    for token, there in zip(aligned.claim, aligned.to, strict=True):
-        if token.kind != "word" or token.key in tongue.attribution:
-            continue
-        if there is not None or not near.isdisjoint(token.keys):
-            runs.append([])
-        else:
-            runs[-1].append(token.text)
-    run = max(runs, key=len)
-    if len(run) < (_RUN if not tongue.dense else 2 * _RUN):
+    least = _RUN if not tongue.dense else 2 * _RUN
+    run = lost_run(aligned, frozenset())
+    if len(run) >= least:
+        around = tokens_of(passage.around(1, 1).text, tongue)
+        run = lost_run(aligned, frozenset(key for token in around for key in token.keys))
+    if len(run) < least:
         return ""
     _, elsewhere = index.best({tongue.normal_form(word): word for word in run})
     return ("" if tongue.dense else " ").join(run) if elsewhere < _TOGETHER else ""

@@ -18,7 +18,7 @@ from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import JOINS, spelled_words, squeezed, words_of
 
-__all__ = ["apart", "beside", "carries", "excludes", "loose_end", "reordered", "spliced", "turned"]
+__all__ = ["apart", "beside", "carries", "excludes", "loose_end", "lost_run", "reordered", "spliced", "turned"]
 
 _SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
 _STEM: Final = 5  # letters that two forms of a verb have in common
@@ -337,6 +337,19 @@ def loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
         if (here > few and there < 0.4 * here) or (here >= few and not there and at - begin > _COPY):
             return text[aligned.claim[begin].start : aligned.claim[at - 1].end]
     return _leftover(text, passage, aligned)
+
+
+def lost_run(aligned: Alignment, near: frozenset[str]) -> list[str]:
+    """Return the most consecutive words of a sentence without a counterpart, of which no key is near the passage."""
+    runs: list[list[str]] = [[]]
+    for token, there in zip(aligned.claim, aligned.to, strict=True):
+        if token.kind != "word" or token.key in aligned.tongue.attribution:
+            continue
+        if there is None and near.isdisjoint(token.keys):
+            runs[-1].append(token.text)
+        else:
+            runs.append([])
+    return max(runs, key=len)
 
 
 def _leftover(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
