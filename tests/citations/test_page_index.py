@@ -142,7 +142,7 @@ def test_a_passage_can_be_extended_over_blocks_to_the_ends() -> None:
     found = passage(index, "Dogs travel free.")
     assert found.around(1, 0).text == "It carries forty cars. Dogs travel free."
     assert found.around(0, 1).text.split() == ["Dogs", "travel", "free.", "The", "old", "mill", "burned", "in", "1931."]
-    assert list(found.around(2, 1).texts) == [
+    assert [text for text, _ in found.around(2, 1).sentences] == [
         "The ferry leaves at seven.",
         "It carries forty cars.",
         "Dogs travel free.",

@@ -395,6 +395,6 @@ def _bare_words(text: str, tongue: Language) -> set[str]:
 def _closest(claim: Claim, passage: IndexedPassage) -> tuple[str, float]:
     """Return the sentence of a passage most similar to a claim, and the share of its words it has."""
     wanted = claim.words.keys()
-    told = {text: len(wanted & set(words_of(text, claim.language))) for text in passage.texts}
+    told = {text: len(wanted & words) for text, words in passage.sentences}
     best = max(told, key=told.__getitem__)
     return best, told[best] / len(wanted)

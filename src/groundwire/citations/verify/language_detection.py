@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from groundwire.citations.verify.language_packs import LANGUAGES, pack_text
+from groundwire.citations.verify.language_packs import LANGUAGES, Language, language, pack_text
+from groundwire.citations.verify.segmentation import blank_markup
 
-__all__ = ["language_of", "script_of"]
+__all__ = ["SpokenPage", "language_of", "script_of"]
 
 _SCRIPTS: Final = re.compile(
     r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<cyrillic>[\u0400-\u052f]+)"
@@ -23,7 +24,10 @@ _OTHERS: Final = re.compile(
     r"[\u0370-\u052f\u0590-\u06ff\u0750-\u077f\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_SAMPLE: Final = 4_000  # characters used to detect a text's language
+_TOLD: Final = 4_000  # characters used to detect a text's language
+_SAMPLE: Final = 6_000  # the same of a page, with its markup
+_CLEARLY: Final = 4  # lead of a language, in function words, on a page that has many
+_BRIEF: Final = 400  # characters of a page that has few
 
 
 @lru_cache(maxsize=1)
@@ -40,10 +44,10 @@ def _telling() -> Mapping[str, tuple[str, ...]]:
 
 def script_of(text: str) -> str:
     """Return the script of most letters of a text."""
-    if _OTHERS.search(text, 0, _SAMPLE // 4) is None:
-        return "latin" if _LATIN.search(text, 0, _SAMPLE // 4) else ""
+    if _OTHERS.search(text, 0, _TOLD // 4) is None:
+        return "latin" if _LATIN.search(text, 0, _TOLD // 4) else ""
     counts: Counter[str] = Counter()
-    for found in _SCRIPTS.finditer(text[: _SAMPLE // 4]):
+    for found in _SCRIPTS.finditer(text[: _TOLD // 4]):
         counts[found.lastgroup or ""] += len(found[0])
     if counts["kana"] and counts["han"] and counts["kana"] * 20 > counts["han"]:
         return "kana"
@@ -54,11 +58,57 @@ def language_of(text: str) -> tuple[str, int]:
     """Return the code of a text's language and its lead over the next; `""` if it cannot be detected."""
     script = script_of(text)
     if script != "latin":
-        return {"cyrillic": "ru", "han": "zh", "kana": "ja", "arabic": "ar"}.get(script, script), _SAMPLE
+        return {"cyrillic": "ru", "han": "zh", "kana": "ja", "arabic": "ar"}.get(script, script), _TOLD
     telling = _telling()
     counts: Counter[str] = Counter()
-    for word, often in Counter(_WORD.findall(text[:_SAMPLE].lower())).items():
+    for word, often in Counter(_WORD.findall(text[:_TOLD].lower())).items():
         for code in telling.get(word, ()):
             counts[code] += often
     first, second, *_ = [*counts.most_common(2), ("", 0), ("", 0)]
     return first[0], first[1] - second[1]
+
+
+class SpokenPage:
+    """A page, and the language that it is in.
+
+    Args:
+        content: The page as Markdown.
+    """
+
+    def __init__(self, content: str) -> None:
+        self.content = content
+
+    @cached_property
+    def sample(self) -> str:
+        """The beginning of the page, without markup."""
+        return blank_markup(self.content[:_SAMPLE])
+
+    @cached_property
+    def language(self) -> Language:
+        """The language of the page; English if it cannot be detected."""
+        return language(self.spoken[1])
+
+    @cached_property
+    def spoken(self) -> tuple[str, str, int]:
+        """The page's script, its language code, and how clear the detection is."""
+        code, ahead = language_of(self.sample)
+        told = ahead >= _CLEARLY or len(self.sample) < _BRIEF
+        return script_of(self.sample), code if told else "", ahead
+
+    def may_say(self, claim: str, *, doubt: int = 0) -> bool:
+        """Return whether the page may state, in its own words, what a sentence states; true if in doubt.
+
+        Args:
+            claim: The sentence.
+            doubt: How many function words of another language leave it in doubt.
+        """
+        script, code, clearly = self.spoken
+        other = script_of(claim)
+        if not other or not script:
+            return True
+        if other != script:
+            return {other, script} == {"kana", "han"}
+        if other != "latin":
+            return True
+        mine, ahead = language_of(claim)
+        return not mine or not code or mine == code or ahead <= doubt or not clearly

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from heapq import nsmallest
+from itertools import islice, takewhile
+from operator import attrgetter
 from typing import Final, NamedTuple
 
+from groundwire.citations.verify.alignment import WordToken, tokens_of
 from groundwire.citations.verify.entities import Date, dates_of
-from groundwire.citations.verify.language_detection import language_of, script_of
-from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, fold, language
+from groundwire.citations.verify.language_detection import SpokenPage
+from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, fold
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,
@@ -38,15 +42,15 @@ _CANDIDATES: Final = 6  # blocks split into sentences for each sentence of an an
 _ENOUGH: Final = 0.45  # share of the best block's score from which a block is split into sentences
 _DECIDES: Final = 0.7  # weight of a number, beside a word's, for the choice of a passage
 _LOOKED_AT: Final = 20_000  # characters of a page in which synonyms are looked for
+_KEPT: Final = 64  # passages of which it is kept what they say
 _LONGEST: Final = 40  # characters of a word used for the lookup
 _STEM: Final = 4  # characters from which the last one of a word may vary: city, cities
-_CLEARLY: Final = 4  # lead of a language, in function words, on a page that has many
-_BRIEF: Final = 400  # characters of a page that has few
 _PREFIXED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
-_SAMPLE: Final = 6_000  # characters used to detect a page's language
 _CONTEXT: Final = 2_000  # characters before a sentence in which markup that reaches into it may begin
 _DENYING: Final = 20  # characters before a text in which it may be denied
 _SENTENCE_END: Final = re.compile(r"[.!?。！？؟:;\n]")
+_start: Final = attrgetter("start")
+_end: Final = attrgetter("end")
 _MAX_PASSAGE: Final = 3 * MAX_SENTENCE
 
 
@@ -57,6 +61,27 @@ class _Place(NamedTuple):
     number: int
 
 
+class _Reading:
+    """What a passage says, found out once however often it is compared."""
+
+    def __init__(self, text: str, tongue: Language) -> None:
+        self.text = text
+        self.tongue = tongue
+        self.sentences: list[tuple[str, frozenset[str]]] = []
+
+    @cached_property
+    def dates(self) -> list[Date]:
+        return dates_of(self.text)
+
+    @cached_property
+    def numbers(self) -> list[Number]:
+        return numbers_of(self.text, self.tongue)[: 4 * MAX_NUMBERS]
+
+    @cached_property
+    def tokens(self) -> list[WordToken]:
+        return tokens_of(self.text, self.tongue, self.dates, self.numbers)
+
+
 class IndexedPassage:
     """Consecutive sentences of a page."""
 
@@ -65,34 +90,50 @@ class IndexedPassage:
         self.first = first
         self.last = last
 
-    @property
+    @cached_property
     def span(self) -> TextSpan:
         """Its position in the page's Markdown."""
         start = self.page.span(self.first).start
         return TextSpan(start, min(self.page.span(self.last).end, start + _MAX_PASSAGE))
 
     @cached_property
-    def text(self) -> str:
-        """Its text in one line, without markup."""
-        return " ".join(self.page.plain_of(self.span, self.first.block).split())
-
-    @cached_property
-    def dates(self) -> list[Date]:
-        """Its dates."""
-        return dates_of(self.text)
-
-    @cached_property
-    def numbers(self) -> list[Number]:
-        """Its numbers, including those of dates; of a very long row only the first ones."""
-        return numbers_of(self.text, self.page.language)[: 4 * MAX_NUMBERS]
+    def _said(self) -> _Reading:
+        kept, key = self.page.readings, (self.first, self.last)
+        if key not in kept:
+            if len(kept) >= _KEPT:
+                kept.clear()
+            text = " ".join(self.page.plain_of(self.span, self.first.block).split())
+            kept[key] = _Reading(text, self.page.language)
+        return kept[key]
 
     @property
-    def texts(self) -> Iterator[str]:
-        """The text of each sentence, without markup."""
-        place: _Place | None = self.first
-        while place is not None and place <= self.last:
-            yield self.page.text(place)
-            place = self.page.after(place)
+    def text(self) -> str:
+        """Its text in one line, without markup."""
+        return self._said.text
+
+    @property
+    def dates(self) -> list[Date]:
+        """Its dates."""
+        return self._said.dates
+
+    @property
+    def numbers(self) -> list[Number]:
+        """Its numbers, including those of dates; of a very long row only the first ones."""
+        return self._said.numbers
+
+    @property
+    def tokens(self) -> list[WordToken]:
+        """Its words, numbers and dates."""
+        return self._said.tokens
+
+    @property
+    def sentences(self) -> Sequence[tuple[str, frozenset[str]]]:
+        """The text of each sentence, without markup, and its words in normal form."""
+        said, page = self._said, self.page
+        if not said.sentences:
+            texts = [page.text(place) for place in takewhile(self.last.__ge__, page.since(self.first))]
+            said.sentences = [(text, frozenset(words_of(text, page.language))) for text in texts]
+        return said.sentences
 
     def around(self, before: int, after: int) -> IndexedPassage:
         """Return the passage extended by this many sentences on each side."""
@@ -104,7 +145,7 @@ class IndexedPassage:
         return IndexedPassage(self.page, first, last)
 
 
-class PageIndex:
+class PageIndex(SpokenPage):
     """The sentences of a page, and the positions of each word.
 
     Args:
@@ -113,46 +154,21 @@ class PageIndex:
     """
 
     def __init__(self, content: str, title: str = "") -> None:
-        self.content = content
+        super().__init__(content)
         self.title = title
+        self.readings: dict[tuple[_Place, _Place], _Reading] = {}
+        """What passages say that were found lately."""
         self._low = fold(content)
         self._found: dict[str, list[int]] = {}
+        self._weights: dict[str, float] = {}
         self._spans: dict[int, list[TextSpan]] = {}
+        self._spread: dict[tuple[str, bool], Mapping[int, list[int]]] = {}
+        self._numbers: dict[tuple[str, bool, int], frozenset[int]] = {}
 
     @cached_property
     def squeezed(self) -> str:
         """The page's letters and digits in one line, for exact matching of quotations."""
         return squeezed(blank_markup(self.content))
-
-    @cached_property
-    def language(self) -> Language:
-        """The language of the page; English if it cannot be detected."""
-        return language(self.spoken[1])
-
-    @cached_property
-    def spoken(self) -> tuple[str, str, int]:
-        """The page's script, its language code, and how clear the detection is."""
-        code, ahead = language_of(self.sample)
-        told = ahead >= _CLEARLY or len(self.sample) < _BRIEF
-        return script_of(self.sample), code if told else "", ahead
-
-    def may_say(self, claim: str, *, doubt: int = 0) -> bool:
-        """Return whether the page may state, in its own words, what a sentence states; true if in doubt.
-
-        Args:
-            claim: The sentence.
-            doubt: How many function words of another language leave it in doubt.
-        """
-        script, code, clearly = self.spoken
-        other = script_of(claim)
-        if not other or not script:
-            return True
-        if other != script:
-            return {other, script} == {"kana", "han"}
-        if other != "latin":
-            return True
-        mine, ahead = language_of(claim)
-        return not mine or not code or mine == code or ahead <= doubt or not clearly
 
     @cached_property
     def figures(self) -> tuple[list[Number], list[Date]]:
@@ -161,17 +177,16 @@ class PageIndex:
         return numbers_of(plain, self.language), dates_of(plain)
 
     @cached_property
-    def sample(self) -> str:
-        """The beginning of the page, without markup."""
-        return blank_markup(self.content[:_SAMPLE])
-
-    @cached_property
     def _blocks(self) -> list[TextSpan]:
         return list(blocks(self.content))
 
     @cached_property
     def _starts(self) -> list[int]:
         return [block.start for block in self._blocks]
+
+    @cached_property
+    def _filled(self) -> list[int]:
+        return [number for number, one in enumerate(self._blocks) if not self.content[one.start : one.end].isspace()]
 
     def _in_block(self, number: int) -> list[TextSpan]:
         if number not in self._spans:
@@ -196,27 +211,25 @@ class PageIndex:
         """Return the position of the next sentence, or None."""
         if place.number + 1 < len(self._in_block(place.block)):
             return _Place(place.block, place.number + 1)
-        block = place.block + 1
-        while block < len(self._blocks) and not self._in_block(block):
-            block += 1
-        return _Place(block, 0) if block < len(self._blocks) else None
+        at = bisect_right(self._filled, place.block)
+        return _Place(self._filled[at], 0) if at < len(self._filled) else None
+
+    def since(self, place: _Place) -> Iterator[_Place]:
+        """Yield a position and those of the sentences after it."""
+        at: _Place | None = place
+        while at is not None:
+            yield at
+            at = self.after(at)
 
     def before(self, place: _Place) -> _Place | None:
         """Return the position of the previous sentence, or None."""
         if place.number:
             return _Place(place.block, place.number - 1)
-        block = place.block - 1
-        while block >= 0 and not self._in_block(block):
-            block -= 1
-        return _Place(block, len(self._in_block(block)) - 1) if block >= 0 else None
+        at = bisect_left(self._filled, place.block)
+        return _Place(self._filled[at - 1], len(self._in_block(self._filled[at - 1])) - 1) if at else None
 
     def has(self, word: str, spelled: str) -> bool:
-        """Return whether a word is on the page.
-
-        Args:
-            word: The word in normal form.
-            spelled: The same word as written.
-        """
+        """Return whether a word, in normal form and as spelled, is on the page."""
         return bool(self._places(word, spelled))
 
     def is_name(self, word: str, spelled: str) -> bool:
@@ -237,9 +250,8 @@ class PageIndex:
         if before.isalnum() or after.isalnum() or block < 0 or self._is_denied(at):
             return None
         spans = self._in_block(block)
-        first = next((number for number, span in enumerate(spans) if at < span.end), None)
-        last = next((number for number, span in enumerate(spans) if end <= span.end), None)
-        if first is None or last is None or at < spans[first].start:
+        first, last = bisect_right(spans, at, key=_end), bisect_left(spans, end, key=_end)
+        if last == len(spans) or at < spans[first].start:
             return None
         return IndexedPassage(self, _Place(block, first), _Place(block, last))
 
@@ -289,19 +301,19 @@ class PageIndex:
 
     def _is(self, word: str, found: str) -> bool:
         """Return whether a word, as written on a page, has the given normal form."""
-        return (
-            found == word
-            if found[0].isdecimal()
-            else self.language.normal_form(found) == word or word == found[: len(word)]
-        )
+        if found[0].isdecimal():
+            return found == word
+        return self.language.normal_form(found) == word or word == found[: len(word)]
 
     def weight(self, word: str, spelled: str) -> float:
         """Return the weight of a word: the rarer on the page, the higher.
 
         A missing word may be a synonym of one that is there: it weighs as much as one with a few occurrences.
         """
-        often = len(self._places(word, spelled)) or _ABSENT
-        return math.log(1 + max(1, len(self.content) / _SENTENCE) / (1 + often))
+        if word not in self._weights:
+            often = len(self._places(word, spelled)) or _ABSENT
+            self._weights[word] = math.log(1 + max(1, len(self.content) / _SENTENCE) / (1 + often))
+        return self._weights[word]
 
     @cached_property
     def _by_meaning(self) -> Mapping[str, list[int]]:
@@ -330,71 +342,70 @@ class PageIndex:
         """
         weights = {word: self.weight(word, spelled) for word, spelled in words.items()}
         total = sum(weights.values())
-        extra = [digits for digits in also if digits not in words and self._places(digits, digits)]
-        weights.update({digits: _DECIDES * self.weight(digits, digits) for digits in extra})
         if not total:
             return None, 0.0
+        extra = {digits: digits for digits in also if digits not in words and self._places(digits, digits)}
+        weights.update({digits: _DECIDES * self.weight(digits, digits) for digits in extra})
+        looked_up = {**words, **extra}
+        bits = {word: 1 << at for at, word in enumerate(sorted(looked_up))}  # of a set of words
+        others = sum(bits[digits] for digits in extra)
+        worth = cache(lambda found: sum(weights[word] for word, bit in bits.items() if found & bit))
+        marked: dict[int, int] = defaultdict(int)
+        for word, bit in bits.items():
+            for block in self._by_block(word, looked_up[word], related):
+                marked[block] |= bit
+        by_sentence = cache(lambda block: self._by_sentence(block, bits if block in marked else {}, related))
         best, best_score = None, 0.0
-        marked = self._marked({**words, **dict(zip(extra, extra, strict=True))}, related=related)
-        by_sentence = cache(lambda block: self._by_sentence(block, marked.get(block, ())))
-        for place in self._likely(marked, weights):
-            if place.number not in by_sentence(place.block):
-                continue
-            found: set[str] = set()
-            last: _Place | None = place
-            for width in range(widest):
-                if last is None:
-                    break
-                here = by_sentence(last.block).get(last.number)
-                if here:
-                    new = here - found
-                    if not width or new.difference(extra):
-                        found |= new
-                    score = (
-                        sum(weights[word] for word in sorted(found)) / total - 0.04 * width
-                    )  # prefer the shorter one
-                    if score > best_score + 1e-9:
-                        best, best_score = IndexedPassage(self, place, last), score
-                last = self.after(last)
+        for block in self._likely(marked, worth):
+            here, size = by_sentence(block), len(self._in_block(block))
+            for number in sorted(here):
+                near = here[number]
+                for other in range(number + 1, number + widest):
+                    near |= here.get(other, 0)
+                if number + widest <= size and worth(near) / total <= best_score + 1e-9:
+                    continue
+                found, place = 0, _Place(block, number)
+                for width, last in enumerate(islice(self.since(place), widest)):
+                    if said := by_sentence(last.block).get(last.number):
+                        new = said & ~found
+                        if not width or new & ~others:
+                            found |= new
+                        score = worth(found) / total - 0.04 * width  # prefer the shorter one
+                        if score > best_score + 1e-9:
+                            best, best_score = IndexedPassage(self, place, last), score
         if best is None:
             return None, 0.0
-        said = {word for text in best.texts for word in words_of(text, self.language)}  # words in URLs do not count
-        return best, sum(weights[word] for word in words if word in said) / total
+        there = {word for _, words_there in best.sentences for word in words_there}  # words in URLs do not count
+        return best, sum(weights[word] for word in words if word in there) / total
 
-    def _marked(self, words: Mapping[str, str], *, related: bool) -> dict[int, list[tuple[int, str]]]:
-        """Return the positions of words, by block."""
-        marked: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        for word, spelled in words.items():
+    def _by_block(self, word: str, spelled: str, related: bool) -> Mapping[int, list[int]]:
+        """Return the positions of a word, and of its synonyms and antonyms if these help, by block."""
+        if (word, related) not in self._spread:
+            found = defaultdict[int, list[int]](list)
             for at in (*self._places(word, spelled), *(self._related(word) if related else ())):
-                marked[bisect_right(self._starts, at) - 1].append((at, word))
-        marked.pop(-1, None)
-        return marked
+                found[bisect_right(self._starts, at) - 1].append(at)
+            found.pop(-1, None)
+            self._spread[word, related] = dict(found)
+        return self._spread[word, related]
 
-    def _by_sentence(self, block: int, marked: Iterable[tuple[int, str]]) -> dict[int, set[str]]:
-        """Return the words in each sentence of a block, by index."""
-        spans, found = self._in_block(block), defaultdict[int, set[str]](set)
-        for at, word in marked:
-            number = bisect_right(spans, at, key=_start) - 1
-            if number >= 0 and at < spans[number].end:
-                found[number].add(word)
-        return dict(found)
+    def _by_sentence(self, block: int, bits: Mapping[str, int], related: bool) -> Mapping[int, int]:
+        """Return the words in each sentence of a block, as the sum of their bits, by index."""
+        spans, found = self._in_block(block), dict[int, int]()
+        for word, bit in bits.items():
+            key = word, related, block
+            if key not in self._numbers:
+                places = self._spread[word, related].get(block, ())
+                numbers = {at: bisect_right(spans, at, key=_start) - 1 for at in places}
+                self._numbers[key] = frozenset(one for at, one in numbers.items() if one >= 0 and at < spans[one].end)
+            for number in self._numbers[key]:
+                found[number] = found.get(number, 0) | bit
+        return found
 
-    def _likely(self, marked: Mapping[int, list[tuple[int, str]]], weights: Mapping[str, float]) -> Iterator[_Place]:
-        """Yield the sentences of the blocks that match best, and of the blocks before them, in order."""
-        worth = {
-            block: sum(weights[word] for word in sorted({word for _, word in found})) for block, found in marked.items()
-        }
-        scores = {
-            block: value + 0.6 * max(worth.get(block - 1, 0.0), worth.get(block + 1, 0.0))
-            for block, value in worth.items()
-        }
-        best = sorted(scores, key=lambda block: (-scores[block], block))[:_CANDIDATES]
+    def _likely(self, marked: Mapping[int, int], worth: Callable[[int], float]) -> list[int]:
+        """Return the blocks that match best, and the blocks before them, in order."""
+        values = {block: worth(found) for block, found in marked.items()}
+        get = values.get
+        scores = {at: value + 0.6 * max(get(at - 1, 0.0), get(at + 1, 0.0)) for at, value in values.items()}
+        best = nsmallest(_CANDIDATES, scores, key=lambda block: (-scores[block], block))
         chosen = [block for block in best if scores[block] >= _ENOUGH * scores[best[0]]]
-        wanted = {near for block in chosen for near in (block - 2, block - 1, block) if near in marked}
-        for block in sorted(wanted):
-            for number in range(len(self._in_block(block))):
-                yield _Place(block, number)
-
-
-def _start(span: TextSpan) -> int:
-    return span.start
+        return sorted({near for block in chosen for near in (block - 2, block - 1, block) if near in marked})

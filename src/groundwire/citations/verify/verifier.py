@@ -307,8 +307,7 @@ def _compared(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> t
 
 
 def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
-    page = tokens_of(passage.text, tongue, passage.dates, passage.numbers)
-    return align(tokens_of(text.translate(VOWEL_MARKS), tongue), page, tongue)
+    return align(tokens_of(text.translate(VOWEL_MARKS), tongue), passage.tokens, tongue)
 
 
 def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:
@@ -328,8 +327,7 @@ def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
     least = _RUN if not tongue.dense else 2 * _RUN
     run = lost_run(aligned, frozenset())
     if len(run) >= least:
-        around = tokens_of(passage.around(1, 1).text, tongue)
-        run = lost_run(aligned, frozenset(key for token in around for key in token.keys))
+        run = lost_run(aligned, frozenset(key for token in passage.around(1, 1).tokens for key in token.keys))
     if len(run) < least:
         return ""
     _, elsewhere = index.best({tongue.normal_form(word): word for word in run})

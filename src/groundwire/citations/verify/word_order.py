@@ -362,7 +362,7 @@ def _leftover(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
     tail = [at for at, token in enumerate(claim) if at >= end and token.kind in {"word", "number"}]
     if min(end - begin, len(to) - end) < _COPY * (1 + aligned.tongue.dense) or len(tail) < _HALF:
         return ""
-    near = {key for token in tokens_of(passage.around(1, 1).text, aligned.tongue) for key in token.keys}
+    near = {key for token in passage.around(1, 1).tokens for key in token.keys}
     told = sum(to[at] is not None or not near.isdisjoint(claim[at].keys) for at in tail)
     told += any((value := claim[at].value) is not None and value.telling and to[at] is not None for at in tail)
     last = (to[end - 1] or 0) + 1
