@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
-from turbohtml import Document, Element
+from turbohtml import Document, Element, Node
 
 from groundwire.reading.metadata.dates import WRITTEN, date_in_address, day_order, iso_date, same_day, written_day
 from groundwire.reading.metadata.page_metadata import Metadata
@@ -40,6 +40,17 @@ _LABEL_WORDS: Final = (
     "released", "pubblicat", "gepubliceerd", "опубликован", "Опубликован", "ОПУБЛИКОВАН", "verÖffentlicht",
 )  # fmt: skip
 """The beginning of every word of `_LABEL`, in text of which only ASCII letters are in lower case."""
+_CHANGE: Final = re.compile(
+    r"\b(?:(?:updated|modified|revised|edited)(?: on)?|(?:aktualisiert|geändert)(?: am)?|stand|mise à jour(?: le)?"
+    r"|actualizaci[óo]n|actualizado(?: el)?|aggiornamento|aggiornato(?: il)?|atualizado(?: em)?|bijgewerkt(?: op)?"
+    r"|обновлено)[\s:]{1,20}",
+    re.IGNORECASE,
+)
+"""What precedes the day of the last change on pages that state no other day."""
+_CHANGE_WORDS: Final = (
+    "updated", "modified", "revised", "edited", "aktualisiert", "geändert", "stand", "mise", "actualiza", "aggiorna",
+    "atualizado", "bijgewerkt", "обновлено", "Обновлено",
+)  # fmt: skip
 _MARKS: Final = (
     "time, [id*=date i], [id*=datum i], [itemprop*=date i], [rel~=author], [itemprop~=author], a[href*='/author'],"
     "a[href*='/user'], a[href*='/member'], a[href*='/people/'], a[href*='/profile'], a[href*='/u/']"
@@ -68,23 +79,30 @@ _NAME: Final = re.compile(
     r"(?:\s(?:(?:van|von|de|der|den|del|della|di|da|dos|la|le|el|al|bin|ben|y|ter|zu|[^\W\d_a-z])"
     r"|[^\W\d_a-z][^\W\d_]*(?:[-'\u2019.][^\W\d_]+)*)\.?){0,4}"
 )
+_ASIDE: Final = re.compile(r"\s+[|\u2022\u00b7]\s+|\s*[(\[][^()\[\]]{0,60}[)\]]\s*\Z")
+"""What separates a name from a date or a section in its line, or from its role in parentheses."""
 _BETWEEN: Final = re.compile(r"\s*(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
 _NO_NAME: Final = re.compile(
-    r"\b(?:about|all|article|articles|author|authors|blog|by|click|comments?|contributing|contributor|director|edited"
-    r"|editor|editorial|follow|founder|guest|home|manager|member|min|more|news|officer|on|originally|post|posts|posted"
-    r"|posting|profile|published|read|reporter|reviewed|see|senior|share|specialist|staff|strategist|subscribe|team|the"
-    r"|this|updated|view|website|who|writer|written|you|your|january|february|march|april|june|july|august|september"
+    r"\b(?:about|account|all|analyst|article|articles|author|authors|blog|by|click|comments?|community|consultant"
+    r"|contributing|contributor|director|edited|editor|editorial|follow|former|forum|founder|guest|home|journalism"
+    r"|licensed|log|login|manager|meet|member|min|moderator|more|news|officer|on|originally|our|owner|post|posts|posted"
+    r"|posting|profile|published|read|reporter|reviewed|see|senior|share|sign|specialist|staff|strategist|subscribe"
+    r"|team|the|this|updated|view|website|who|writer|written|you|your|january|february|march|april|june|july|august"
+    r"|september"
     r"|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|inc|llc|ltd|gmbh)\b",
     re.IGNORECASE,
 )
+_GROUPS: Final = (" Team", " Staff")
+"""Ends of the names of groups that write together."""
 _USER: Final = re.compile(r"[\w.\-]{3,25}")
-_USERS: Final = re.compile(r"/(?:users?|members?|u)[/.]|member(?:list)?\.php|\busername\b", re.IGNORECASE)
+_USERS: Final = re.compile(r"/(?:users?|members?|profile|u)[/.]|member(?:list)?\.php|\busername\b", re.IGNORECASE)
 _MAX_TEXT: Final = 200_000  # characters of a page
 _MAX_MARKS: Final = 400
 _MARK: Final = 250  # characters of an element marked as a date
 _BEFORE: Final = 250  # characters before the heading
 _AFTER: Final = 1_000  # characters after the heading
 _LINE: Final = 70  # characters of a byline
+_TELLING: Final = 4  # letters of a site's name that is recognized in longer ones
 _NEAR: Final = 3
 """The last rank of what is near the heading."""
 
@@ -115,7 +133,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
         named: The class names of its elements.
     """
     text = text[:_MAX_TEXT]
-    start, end = _heading(document, text, title)
+    start, end, around = _heading(document, text, title)
     dated = not said.published or _is_rewritten(said)
     order = day_order(text, said.language) if dated else ""
     classes = "\n".join(named).lower()
@@ -134,15 +152,17 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
             continue
         cursor = place
         names = f"{element.attr('class')} {element.attr('id')}"
-        elsewhere: bool | None = None
-        if dated and (day := _marked_day(element, names, shown, order)) is not None:
-            elsewhere = element.closest(_ELSEWHERE) is not None
-            if not elsewhere:
-                dates.append((*_rank(place, start, end, marked=True), day))
-        if shown and _is_writer(element, names) and (author := _names_in(strings) or _user_in(element, names, strings)):
-            elsewhere = element.closest(_ELSEWHERE) is not None if elsewhere is None else elsewhere
-            if not elsewhere:
-                writers.append((*_rank(place, start, end, marked=True), place + len(shown), author))
+        day = _marked_day(element, names, shown, order) if dated else None
+        author = ""
+        if shown and _is_writer(element, names):
+            author = _names_in(strings) or _user_in(element, names, strings)
+        if not (day or author) or ((part := element.closest(_ELSEWHERE)) is not None and part not in around):
+            continue
+        rank = _rank(place, start, end, marked=True)
+        if day:
+            dates.append((*rank, day))
+        if author:
+            writers.append((*rank, place + len(shown), author))
     for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER) if dated else ():
         before = text[max(0, match.start() - 60) : match.start()]
         if (day := written_day(match, order)) is None:
@@ -159,13 +179,15 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
         else:
             dates.append((6, match.start(), day))
     rank, _, published = min(dates) if dates else (9, 0, None)
+    changed = min(changes)[2] if changes and min(changes)[0] <= _NEAR else None
     if dated and published is None:
-        published = _labelled(text, order)
+        published = _labelled(text, order, _LABEL, _LABEL_WORDS)
+        changed = changed or _labelled(text, order, _CHANGE, _CHANGE_WORDS)
     return Byline(
         published=published,
         is_marked=rank in {0, 2},
-        changed=min(changes)[2] if changes and min(changes)[0] <= _NEAR else None,
-        author=_author(writers) or _by(text, start, end),
+        changed=changed,
+        author=_author(writers) or _by(text, start, end) or _written_by(text),
     )
 
 
@@ -204,23 +226,27 @@ def author_of(said: Metadata, shown: Byline) -> str | None:
     """
     if not said.author or not shown.author:
         return said.author or shown.author
-    is_site = _bare(said.author) in _bare(said.site or "")
-    return shown.author if is_site or shown.author.startswith(f"{said.author}, ") else said.author
+    author, site = _bare(said.author), _bare(said.site or "")
+    is_site = author in site or (len(site) >= _TELLING and site in author)
+    is_user = " " not in said.author and _is_person(shown.author.partition(",")[0])
+    is_label = _NO_NAME.search(said.author) is not None and not said.author.endswith(_GROUPS)
+    better = is_site or is_user or is_label or shown.author.startswith(f"{said.author}, ")
+    return shown.author if better else said.author
 
 
-def _labelled(text: str, order: str) -> str | None:
-    for label in islice(_labels(text), _MAX_MARKS):
+def _labelled(text: str, order: str, pattern: re.Pattern[str], words: Iterable[str]) -> str | None:
+    for label in islice(_labels(text, pattern, words), _MAX_MARKS):
         if (match := WRITTEN.match(text, label.end())) and (day := written_day(match, order)):
             return day
     return None
 
 
-def _labels(text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of `_LABEL`, looking only where one of the words is."""
+def _labels(text: str, pattern: re.Pattern[str], words: Iterable[str]) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern, looking only where one of the words is, with which it begins."""
     low = lower_ascii(text)
-    places = {place for word in _LABEL_WORDS for place in _occurrences(low, word)}
+    places = {place for word in words for place in _occurrences(low, word)}
     for place in sorted(places):
-        if label := _LABEL.match(text, place):
+        if label := pattern.match(text, place):
             yield label
 
 
@@ -231,16 +257,25 @@ def _occurrences(text: str, word: str) -> Iterator[int]:
         place = text.find(word, place + 1)
 
 
-def _heading(document: Document, text: str, title: str) -> tuple[int, int]:
-    """Return where the page's heading is in its text: the first-level one that the title has, else the title."""
-    headings = ["\n".join(h1.stripped_strings) for h1 in document.find_all("h1")[:10]]
+def _heading(document: Document, text: str, title: str) -> tuple[int, int, set[Node]]:
+    """Return where the page's heading is in its text, and what contains it.
+
+    It is the first-level heading that the title has, else the title.
+    """
+    found, body = document.find_all("h1")[:10], document.find("body")
+    headings = ["\n".join(h1.stripped_strings) for h1 in found]
     bare = _bare(title)
     same = [one for one in headings if _bare(one) and (_bare(one) in bare or bare in _bare(one))]
     only = headings if len(headings) == 1 else []
     for heading in (*sorted(same, key=len, reverse=True), *only, title, *headings):
         if heading and (place := text.find(heading)) >= 0:
-            return place, place + len(heading)
-    return 0, 0
+            own = found[headings.index(heading)] if heading in headings else body
+            return place, place + len(heading), _with_ancestors(own)
+    return 0, 0, _with_ancestors(body)
+
+
+def _with_ancestors(element: Element | None) -> set[Node]:
+    return set() if element is None else {element, *element.ancestors}
 
 
 def _bare(text: str) -> str:
@@ -278,14 +313,14 @@ def _is_writer(element: Element, names: str) -> bool:
 def _names_in(strings: Iterable[str]) -> str:
     """Return the names of the first string that has only names, after "by"."""
     for string in islice(strings, 6):
-        rest = string.strip(" \u2022\u00b7|-\u2013\u2014,:")
-        label = _BY.match(rest)
-        rest = rest[label.end() :] if label else rest
-        parts = [part for part in _BETWEEN.split(rest) if part]
-        if parts and all(_is_person(part) for part in parts[:8]):
-            return ", ".join(parts[:8])
-        if parts and _is_person(parts[0]) and (label or len(parts) > 1):
-            return parts[0]
+        for piece in _ASIDE.split(string)[:4]:
+            rest = piece.strip(" \u2022\u00b7|-\u2013\u2014,:")
+            label = _BY.match(rest)
+            rest = rest[label.end() :] if label else rest
+            parts = [part for part in _BETWEEN.split(rest) if part][:8]
+            persons = list(takewhile(_is_person, parts))
+            if persons and (len(persons) == len(parts) or label or len(parts) > 1):
+                return ", ".join(persons)
     return ""
 
 
@@ -303,6 +338,9 @@ def _is_user(text: str) -> bool:
 def _is_person(text: str) -> bool:
     if text.endswith(".") and not text.endswith(("Jr.", "Sr.")):
         return False
+    if text.endswith(_GROUPS):
+        text = text.removeprefix("The ").rpartition(" ")[0]
+        return _NAME.fullmatch(text) is not None and _NO_NAME.search(text) is None
     return " " in text and _NAME.fullmatch(text) is not None and _NO_NAME.search(text) is None
 
 
@@ -332,3 +370,12 @@ def _by(text: str, start: int, end: int) -> str | None:
         if name := _names_in(["by " + re.split(r"\s*(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]]):
             return name
     return None
+
+
+def _written_by(text: str) -> str | None:
+    """Return the names after "written by" at the start of a line, if they are the same everywhere."""
+    names, low = set(), lower_ascii(text)
+    for place in islice(_occurrences(low, "written by"), _MAX_MARKS):
+        if low[place - 1 : place] in {"", "\n"} or low[max(0, place - 9) : place] == "\narticle ":
+            names.add(_names_in(["by " + text[place + 10 : place + 110].lstrip(": \n").partition("\n")[0]]))
+    return names.pop() if len(names) == 1 else None

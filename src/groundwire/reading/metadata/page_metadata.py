@@ -203,13 +203,15 @@ def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: l
     element = next(filter(_names_author, marked), None)
     if element is not None:
         named = element.find(attrs={"itemprop": "name"})
-        candidates.append((named if named is not None else element).text[:300])
+        named = element if named is None else named
+        candidates.append((named.attr("content") if named.tag == "meta" else None) or named.text[:300])
     for candidate in candidates:
         if candidate and not _URL.match(candidate.strip()):
             author = first_text("author", _BYLINE.sub("", candidate.strip()))
             if (
                 author
                 and is_name(author)
+                and not author.isdigit()
                 and author.lower() not in {"admin", "administrator", "none", "null", "undefined", "unknown"}
             ):
                 return author
