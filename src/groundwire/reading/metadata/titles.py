@@ -39,6 +39,8 @@ _COMMON: Final = frozenset(
 _BESIDE: Final = ("button", "time")
 """Elements in a heading that are no part of the title."""
 _ANCHORS: Final = frozenset({"\u00b6", "#", "\u00a7", "\U0001f517"})
+_LABEL: Final = re.compile(r"\w+:\s*(\S.*)")
+"""A heading after a label, such as `Title:`."""
 _FRONT: Final = frozenset({"home", "homepage", "startseite", "accueil", "inicio", "start", "index", "welcome"})
 """What the title of a front page has beside the site's name, which is its title then."""
 
@@ -66,7 +68,7 @@ def read_title(
     thing, _ = main_thing(found, url)
     entitled = first_text("title", entitled[:2_000]) or ""
     candidates = [string_of(thing.get("headline")), *(metas.get(name) for name in _TITLES)]
-    titles = [title for candidate in candidates if (title := first_text("title", candidate))]
+    titles = [title for one in candidates if (title := first_text("title", one)) and _bare(title) not in _FRONT]
     names, parts = _SiteNames(site, url), _SEPARATOR.split(entitled)
     told = {_bare(title) for title in titles}
     around = {_bare(part) for part in parts[1:]} - told if not names.are_in(parts[0]) else set()
@@ -79,8 +81,12 @@ def read_title(
             elif not names.has(text):
                 headings.append(text)
     seen = _Seen(document, [entitled, *every])
-    if own := _own_heading(headings, [entitled, *titles]):
+    if names.begin(entitled):
+        return names.strip(entitled)
+    if own := _own_heading(headings, [entitled, *titles], parts):
         own = names.strip(own)
+        if (label := _LABEL.match(own)) and _bare(label[1]) in {_bare(title) for title in (*titles, *parts)}:
+            own = label[1]
         same = [title for title in (*titles, *parts) if _bare(title) == _bare(own)]
         return max(own, *same, key=_count) if same else own  # lines of a heading may have no space between them
     if title := next(filter(seen.has, titles), "") or entitled:
@@ -105,18 +111,24 @@ def _spaced(heading: Element) -> Iterator[str]:
     for node in heading.descendants:
         if isinstance(node, Text) and node not in beside and node.data.strip() not in _ANCHORS:
             yield node.data
-        elif isinstance(node, Element) and node.tag not in INLINE:
+        elif isinstance(node, Element) and (node.tag == "br" or node.tag not in INLINE):
             yield " "
 
 
-def _own_heading(headings: list[str], titles: list[str]) -> str:
-    """Return the heading that shares most words with the titles: half of its own, a fifth of the shortest title."""
+def _own_heading(headings: list[str], titles: list[str], parts: list[str]) -> str:
+    """Return the heading that is a part of the title, or shares most words with the titles.
+
+    These are half of its own, and a fifth of the shortest title.
+    """
+    told = {_bare(part) for part in parts}
+    if len(equal := [heading for heading in headings if _bare(heading) in told]) == 1:
+        return equal[0]
     said = [words for title in titles if (words := _words(title))]
-    told = set().union(*said)
+    words_told = set().union(*said)
     best, most = "", min(map(len, said), default=0) / 5
     for heading in headings:
         words = _words(heading)
-        shared = sum(word in told for word in words)
+        shared = sum(word in words_told for word in words)
         if shared >= most and 2 * shared >= len(words) > 0:
             best, most = heading, shared + 1
     return best
@@ -174,14 +186,20 @@ class _SiteNames:
         """Remove the site's name from both ends of a title."""
         for _ in range(3):
             marks = list(_SEPARATOR.finditer(title))
-            if marks and self.are_in(title[marks[-1].end() :]):
+            if marks and _bare(title[marks[-1].end() :]) in _FRONT:
+                title = title[: marks[-1].start()].strip() or title
+            elif marks and self.are_in(title[marks[-1].end() :]):
                 rest = title[: marks[-1].start()].strip()
                 title = (title[marks[-1].end() :] if _bare(rest) in _FRONT else rest) or title
-            elif marks and self.has(title[: marks[0].start()]):
+            elif marks and self.has(title[: marks[0].start()]) and not self.begin(title):
                 title = title[marks[0].end() :].strip() or title
             else:
                 break
         return title
+
+    def begin(self, title: str) -> bool:
+        """Return whether a title is that of a front page: the site's name, and what it is."""
+        return self._is_home and self.has(_SEPARATOR.split(title)[0])
 
     def are_in(self, part: str) -> bool:
         """Return whether a part of a title is the site's name, or a few words with it."""
