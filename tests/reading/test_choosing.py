@@ -504,6 +504,8 @@ COMMENTS = f"<div id=comments><h3>Comments</h3><p>{LONG}</p><button>Reply</butto
         (COMMENTS, [1, 1, 1, 0], [1, 2, 3]),
         (COMMENTS.replace("<p>", f"<p>{LONG * 12}"), [1, 1, 1, 0], []),  # most of the page: what it is for
         (COMMENTS.replace("comments", "commentary"), [1, 1, 1, 0], []),
+        (COMMENTS.replace("comments", "tsd-comment"), [1, 1, 1, 0], []),  # what a program's source says
+        (COMMENTS.replace("comments", "deprecation-comment"), [1, 1, 1, 0], []),
         (f"<div class=x>{COMMENTS}</div><p>after</p>", [1, 1, 1, 0, 1], [1, 2, 3]),
         (f"<div class=comment><p>{LONG * 4}</p></div>" * 2, [0, 1, 1], []),  # one by one less than most, but all
     ],
@@ -517,6 +519,14 @@ def test_comments_may_be_longer_than_an_article_that_is_long_enough() -> None:
     for length, found in ((1_900, []), (2_100, [2])):
         layout = page(f"<p>{'y' * (length - 220)}</p><div class=comment-list><p>{'x' * 9_000}</p></div>")
         assert part_blocks(layout, names_of(layout), [True] * 3, "comments") == found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("copy-legal", [2]), ("copyright", [2]), ("category-legal", []), ("legalese", [])]
+)
+def test_small_print_is_a_notice_but_not_a_page_about_law(name: str, found: list[int]) -> None:
+    layout = page(f"<p>{LONG}</p><p class='{name}'>Offer for new members.</p>")
+    assert part_blocks(layout, names_of(layout), [True] * 3, "notices") == found
 
 
 ALL_PARTS = (
@@ -588,12 +598,12 @@ def test_every_word_for_a_part_has_one_of_its_stems(part: str, data: st.DataObje
     ("kind", "left"),
     [
         ("article", [4, 5, 6, 7, 8, 9]),
-        ("product", [6, 7, 8, 10, 11, 18]),
-        ("collection", [6, 7, 11, 12]),
-        ("listing", [6, 7, 11]),
+        ("product", [6, 7, 8, 10, 11, 18, 19]),
+        ("collection", [6, 7, 8, 11, 12, 19]),
+        ("listing", [6, 7, 8, 11, 19]),
         ("documentation", [6, 7]),
         ("forum", [19]),
-        ("service", [6, 7]),
+        ("service", [6, 7, 8, 9, 19]),
     ],
 )
 def test_what_is_left_out_depends_on_the_kind_of_page(kind: str, left: list[int]) -> None:
@@ -625,6 +635,8 @@ def test_a_heading_is_no_part_though_its_name_repeats_its_words() -> None:
         ("<p>Read more: The bridge that was never built</p>", True),
         ("<p><b>Lea también:</b> El puente que nunca se construyó</p>", True),
         ("<div>» Siehe auch | Die Brücke</div>", True),
+        ("<p>Mira: El puente</p>", True),
+        ("<p>Mira el puente: es nuevo.</p>", False),
         ("<p>Schon gelesen?</p>", True),
         ("<p>Related – The bridge</p>", True),
         ("<p>See also</p>", True),
@@ -752,7 +764,9 @@ def test_the_links_below_a_heading_of_other_pages_are_left_out(heading: str, gon
 )
 def test_a_line_that_credits_a_picture_is_a_caption(line: str, gone: bool) -> None:
     layout = page(f"<p>{LONG * 3}</p>{line}<p>{LONG}</p>")
-    for kind, include, left in (("article", [], gone), ("article", ["captions"], False), ("forum", [], False)):
+    for kind, include, left in (
+        ("article", [], gone), ("listing", [], gone), ("article", ["captions"], False), ("forum", [], False),
+    ):  # fmt: skip
         keep = [True] * 4
         choose_parts(
             layout, names_of(layout), [float(one == kind) for one in KINDS], keep, dict.fromkeys(include, True)

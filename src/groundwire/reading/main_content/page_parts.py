@@ -30,8 +30,8 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         ),
         "captions": _named(r"(?:fig)?caption", r"(?:image-?|photo-?)?credit"),
         "comments": _named(
-            r"comments?(?:area|body|list|listing|section)?", "disqus", "replies", "respond", r"kommentare?",
-            r"comentarios?", r"commentaires?",
+            r"(?<!tsd-)(?<!doc-)(?<!deprecation-)comments?(?:area|body|list|listing|section)?", "disqus",
+            "replies", "respond", r"kommentare?", r"comentarios?", r"commentaires?",
         ),
         "controls": _named(
             r"shar(?:e|ing)(?:-?(?:bar|box|buttons?|icons?|links?|tools?|this))?",
@@ -49,7 +49,7 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         ),
         "notices": _named(
             r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
-            "consent", "gdpr", "paywall", "disclaimer",
+            "consent", "gdpr", "paywall", "disclaimer", "copyright", r"(?<!category-)(?<!tag-)legal",
         ),
         "profiles": _named("avatar", "profile", "signature", r"reactions?", r"likes?", r"badges?"),
         "promotions": _named(
@@ -75,7 +75,7 @@ STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "dialogs": ("modal", "dialog", "pop", "tip"),
         "filters": ("filter", "facet", "refine"),
         "navigation": ("nav", "menu", "breadcrumb", "toc", "contents", "pag", "skip"),
-        "notices": ("cookie", "consent", "gdpr", "paywall", "disclaimer"),
+        "notices": ("cookie", "consent", "gdpr", "paywall", "disclaimer", "copyright", "legal"),
         "profiles": ("avatar", "profile", "signature", "reaction", "like", "badge"),
         "promotions": ("promo", "ad", "sponsor", "newsletter", "subscri"),
         "related": (
@@ -87,17 +87,20 @@ STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )  # fmt: skip
 """What every word for a part has in it; looking for these takes a tenth of the time."""
 
+_ARTICLE: Final = frozenset({"article"})
+_WITH_EXTRAS: Final = frozenset(KINDS) - {"documentation", "forum"}
+"""Kinds of pages that have credits, notices, and links to other pages around their text; elsewhere these may be it."""
 _LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
-        "bylines": frozenset({"article"}),
-        "captions": frozenset({"article"}),
+        "bylines": _ARTICLE,
+        "captions": _ARTICLE,
         "comments": frozenset(KINDS) - {"forum"},
         "dialogs": frozenset({"collection", "listing", "product"}),
         "filters": frozenset({"collection"}),
-        "notices": frozenset({"article", "product"}),
-        "profiles": frozenset({"forum"}),
+        "notices": _WITH_EXTRAS,
+        "profiles": frozenset(KINDS) - {"article", "documentation"},
         "promotions": frozenset({"product"}),
-        "related": frozenset({"article"}),
+        "related": frozenset({"article", "service"}),
         "reviews": frozenset({"product"}),
     }
 )
@@ -107,8 +110,8 @@ _LIKELY: Final = 0.5
 _LEADS: Final = re.compile(
     r"\W{0,9}(?:also read|auch interessant|czytaj (?:też|także|również)|don[\u2019']t miss|l[aæä]s (?:auch|også|också)"
     r"|le puede interesar|leggi anche|leia (?:também|mais)|lesen sie (?:auch|mehr)|lee también|lea(?: también| más)?"
-    r"|lees ook|les også|lire aussi|lue myös|mehr (?:dazu|zum thema)|more (?:from|on this)|read (?:also|more)|related"
-    r"|schon gelesen|see also|siehe auch|(?:también )?te puede interesar|veja também|ver también"
+    r"|lees ook|les også|lire aussi|lue myös|mehr (?:dazu|zum thema)|mira(?: también)?|more (?:from|on this)|read (?:also|more)"
+    r"|related|schon gelesen|see also|siehe auch|(?:también )?te puede interesar|veja também|ver también"
     r"|zobacz (?:też|także|również)|à lire aussi|читайте также)(?:\s{0,3}[:|\u2192\u00bb>]|[?!]|\s{1,3}[\u2013-]\s|\Z)",
     re.IGNORECASE,
 )
@@ -141,8 +144,6 @@ _CREDIT: Final = re.compile(
 )
 """A line that says whose picture it is."""
 _CREDITED: Final = 150  # characters of such a line
-_WITH_LEADS: Final = frozenset(KINDS) - {"documentation", "forum"}
-"""Kinds of pages on which such lines are left out; elsewhere they are part of the text."""
 _TAGS: Final[Mapping[str, str]] = MappingProxyType(
     {"figcaption": "captions", "button": "controls", "nav": "navigation", "h1": "headline"}
 )
@@ -177,9 +178,9 @@ def choose_parts(
         return not parts[part] if part in parts else _share(kinds, on) > _LIKELY
 
     for part, on, find in (
-        ("related", _WITH_LEADS, _leads_away),
-        ("captions", _LEFT_OUT["captions"], _credits),
-        ("related", _LEFT_OUT["related"], _other_pages),
+        ("related", _WITH_EXTRAS, _leads_away),
+        ("captions", _WITH_EXTRAS, _credits),
+        ("related", _ARTICLE, _other_pages),
     ):
         if is_left_out(part, on):
             found = find(layout, keep)
