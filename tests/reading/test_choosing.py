@@ -24,6 +24,7 @@ from groundwire.reading.main_content.grouping import (
     drop_empty_sections,
     excerpts,
     judge_siblings,
+    keep_standfirst,
     repeats,
     side_by_side,
     with_companions,
@@ -772,6 +773,52 @@ def test_a_line_that_credits_a_picture_is_a_caption(line: str, gone: bool) -> No
             layout, names_of(layout), [float(one == kind) for one in KINDS], keep, dict.fromkeys(include, True)
         )
         assert keep == [True, True, not left, True]
+
+
+STANDFIRST = "The marsh dries up a little more each summer, and nobody can say why."
+
+
+@pytest.mark.parametrize(
+    ("markup", "kept"),
+    [
+        ("<h1>T</h1><p class=standfirst>{0}</p>", True),
+        ("<div><h1>T</h1></div><div class=article__lead><div><p>{0}</p></div></div>", True),
+        ("<header><div><h1>T</h1></div><div><p>{0}</p></div></header>", True),
+        ("<h1>T</h1><h2 class=bajada>{0}</h2><div class=meta>By Ada</div>", True),
+        ("<h1>T</h1>" + "<p>a</p>" * 11 + "<p class=lead>{0}</p>", True),
+        ("<h1>T</h1>" + "<p>a</p>" * 12 + "<p class=lead>{0}</p>", False),
+        ("<h1>T</h1><p>{0}</p>", False),
+        ("<p class=lead>{0}</p><h1>T</h1>", False),
+        ("<div class=lead>{0}</div>", False),
+        ("<h1>T</h1><p class=leads-form>{0}</p>", True),
+        ("<h1>T</h1><p class=leading>{0}</p>", False),
+        ("<h1>T</h1><div class=author><p class=summary>{0}</p></div>", False),
+        ("<h1>T</h1><p class='intro affiliate'>{0}</p>", False),
+        ("<header><h1>T</h1><figure><figcaption>{0}</figcaption></figure></header>", False),
+        ("<header><h1>T</h1><ul><li>{0}</ul></header>", False),
+        ("<h1>T</h1><p class=lead><a href=x>{0}</a></p>", False),
+        ("<h1>T</h1><p class=lead>The marsh dries up a little more each summer, maybe.</p>", False),
+        ("<h1>T</h1><p class=lead>{0} {1}</p>", False),
+        ("<h1>T</h1><p class=text>{1}</p><p class=lead>{0}</p>", False),
+    ],
+)
+def test_the_standfirst_of_an_article_is_kept(markup: str, kept: bool) -> None:
+    layout = page(markup.format(STANDFIRST, "y" * 500))
+    keep = [number == 0 or text.startswith("yy") for number, text in enumerate(layout.texts)]
+    before = list(keep)
+    keep_standfirst(layout, names_of(layout), keep)
+    changed = [text for text, now, old in zip(layout.texts, keep, before, strict=True) if now != old]
+    assert changed == ([STANDFIRST] if kept else [])
+
+
+def test_a_standfirst_goes_with_the_subtitles() -> None:
+    text = "".join(f"<p>{STANDFIRST} They asked {number} people who live beside it.</p>" for number in range(6))
+    head = f"<h1>The marsh</h1><div class='lead newsletter widget'><small>Now {STANDFIRST}</small></div>"
+    markup = f"<meta property=og:type content=article><header class='footer sidebar'>{head}</header><main>{text}</main>"
+    assert f"Now {STANDFIRST}" in extract(markup, "https://news.example/2024/05/the-marsh").content
+    without = extract(markup, "https://news.example/2024/05/the-marsh", parts={"subtitles": False}).content
+    assert f"Now {STANDFIRST}" not in without
+    assert "They asked 5" in without
 
 
 CARD = "<div class='card {2}'><h4>{0}</h4><p>{1}</p></div>"

@@ -26,6 +26,7 @@ __all__ = [
     "excerpts",
     "judge_siblings",
     "keep_lists_whole",
+    "keep_standfirst",
     "keep_sublists",
     "keep_tables_whole",
     "repeats",
@@ -73,6 +74,25 @@ _SHARE_OF_PLACE: Final = 0.5
 _MOST_OF_PLACE: Final = 0.75
 """The share from which a place is selected in all of them; if so many have it not, it is in none."""
 _LEVELS: Final = MappingProxyType({f"h{level}": level for level in range(1, 7)})
+_STANDFIRST: Final = re.compile(
+    r"(?<![a-z])(?:leads?|lede|dek|deck|standfirst|strapline|sub-?(?:title|head|heading|headline|line)s?|summary|excerpt"
+    r"|intro(?:duction)?|teaser|hero|description|abstract|preamble|vorspann|anriss|ingress|bajada|entradilla|sumario"
+    r"|resumen|epigraph|epigrafe|chapeau|chapo|occhiello|sommario|sapo)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Names of what stands between the headline of an article and its text, in the languages of newspapers."""
+_NO_STANDFIRST: Final = re.compile(
+    r"(?<![a-z])(?:author|byline|meta|date|share|social|breadcrumbs?|tags?|nav|menu|credit|related|caption|comments?|ads?"
+    r"|affiliate|discl\w+|reviewed)(?![a-z])",
+    re.IGNORECASE,
+)
+_HEADERS: Final = frozenset({"header", "hgroup"})
+_ASIDE: Final = frozenset(
+    {"aside", "button", "figcaption", "figure", "footer", "label", "li", "nav", "pre", "td", "th"}
+)
+_BELOW_HEADLINE: Final = 12  # blocks
+_SHORTEST, _LONGEST = 60, 500  # characters of a standfirst
+_BODY: Final = 80  # characters of a block that the text begins with
 _COMPANIONS: Final = 3  # adjacent paragraphs from which they are also judged together
 
 
@@ -131,6 +151,41 @@ def judge_siblings(layout: Layout, names: Sequence[str], keep: list[bool]) -> No
                     keep[number] = share >= _SHARE_OF_PLACE
                 elif found[shape] >= _SIBLINGS and not 1 - _MOST_OF_PLACE < share < _MOST_OF_PLACE:
                     keep[number] = share >= _MOST_OF_PLACE
+
+
+def keep_standfirst(layout: Layout, names: Sequence[str], keep: list[bool]) -> None:
+    """Keep what stands between the headline of an article and its text, which tells the essence of it.
+
+    It is known by the names of its elements, or by a header around it. Scores seldom tell it from a teaser.
+
+    Args:
+        layout: The page.
+        names: The names of each element.
+        keep: Whether each block is selected; changed in place.
+    """
+    tags, parents, owners, texts = layout.tags, layout.parents, layout.owners, layout.texts
+    headline = next((number for number, owner in enumerate(owners) if tags[owner] == "h1"), len(owners))
+    around, element = {0}, owners[headline] if headline < len(owners) else 0
+    while element:
+        around.add(element)
+        element = parents[element]
+    for number in range(headline + 1, min(len(owners), headline + 1 + _BELOW_HEADLINE)):
+        size, inside, element = len(texts[number]), list[int](), owners[number]
+        if keep[number] and size >= _BODY:
+            return
+        while element not in around:
+            inside.append(element)
+            element = parents[element]
+        own = {tags[one] for one in inside}
+        named = " ".join([names[one] for one in inside])
+        if (
+            _SHORTEST <= size <= _LONGEST
+            and 3 * layout.linked[number] <= layout.lengths[number]
+            and own.isdisjoint(_ASIDE)
+            and _NO_STANDFIRST.search(named) is None
+            and (_STANDFIRST.search(named) or not _HEADERS.isdisjoint({*own, tags[element]}))
+        ):
+            keep[number] = True
 
 
 def keep_lists_whole(layout: Layout, scores: Sequence[int], cut: float, keep: list[bool]) -> None:

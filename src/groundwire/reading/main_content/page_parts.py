@@ -110,9 +110,10 @@ _LIKELY: Final = 0.5
 _LEADS: Final = re.compile(
     r"\W{0,9}(?:also read|auch interessant|czytaj (?:też|także|również)|don[\u2019']t miss|l[aæä]s (?:auch|også|också)"
     r"|le puede interesar|leggi anche|leia (?:também|mais)|lesen sie (?:auch|mehr)|lee también|lea(?: también| más)?"
-    r"|lees ook|les også|lire aussi|lue myös|mehr (?:dazu|zum thema)|mira(?: también)?|more (?:from|on this)|read (?:also|more)"
-    r"|related|schon gelesen|see also|siehe auch|(?:también )?te puede interesar|veja também|ver también"
-    r"|zobacz (?:też|także|również)|à lire aussi|читайте также)(?:\s{0,3}[:|\u2192\u00bb>]|[?!]|\s{1,3}[\u2013-]\s|\Z)",
+    r"|lees ook|les også|lire aussi|lue myös|mehr (?:dazu|zum thema)|mira(?: también)?|more (?:from|on this)"
+    r"|read (?:also|more)|related|schon gelesen|see also|siehe auch|(?:también )?te puede interesar|veja também"
+    r"|ver también|zobacz (?:też|także|również)|à lire aussi|читайте также)"
+    r"(?:\s{0,3}[:|\u2192\u00bb>]|[?!]|\s{1,3}[\u2013-]\s|\Z)",
     re.IGNORECASE,
 )
 """What a line between paragraphs begins with that leads to another page."""

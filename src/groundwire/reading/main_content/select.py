@@ -24,6 +24,7 @@ from groundwire.reading.main_content.grouping import (
     excerpts,
     judge_siblings,
     keep_lists_whole,
+    keep_standfirst,
     keep_sublists,
     keep_tables_whole,
     repeats,
@@ -48,6 +49,7 @@ __all__ = [
 
 _EVEN: Final = 0.5
 """The best block's score below which a page without running text is kept whole, as there is nothing to prefer."""
+_ARTICLE: Final = KINDS.index("article")
 _DOCUMENTATION: Final = KINDS.index("documentation")
 _QUOTING: Final = (_DOCUMENTATION, KINDS.index("forum"))
 MENUS_ONLY: Final = 0.2
@@ -55,6 +57,8 @@ MENUS_ONLY: Final = 0.2
 six of them is empty, and that of three is not in the response."""
 _MAYBE: Final = 0.15
 """The probability from which a page counts as documentation where a mistake would lose some of it."""
+_LIKELY: Final = 0.5
+"""The probability from which a page counts as an article, whose standfirst is kept."""
 SHARE_OF_BEST: Final = 0.6
 """A block with this share of the best score is content, however low all scores are."""
 _IN_MENUS: Final = ("controls", "dialogs", "navigation", "promotions", "related")
@@ -193,6 +197,8 @@ def select_main(
     verdict = judge(layout, model or load_model(), hints)
     keep = choose(layout, verdict, parts.get("copies"))
     if not is_tiny(layout):
+        if verdict.kinds[_ARTICLE] > _LIKELY and parts.get("subtitles", True):
+            keep_standfirst(layout, verdict.names, keep)
         choose_parts(layout, verdict.names, verdict.kinds, keep, parts)
         keep_tables_whole(layout, keep)  # a column of authors has the name of a byline
         drop_empty_sections(layout, keep, sum(map(mul, verdict.kinds, _LINKS_OF_SECTION)))
