@@ -42,6 +42,7 @@ from groundwire.reading.main_content.select import (
     choose,
     is_tiny,
     judge,
+    keep_callouts,
     kind_row,
     may_repeat,
     prune,
@@ -821,6 +822,42 @@ def test_a_standfirst_goes_with_the_subtitles() -> None:
     assert "They asked 5" in without
 
 
+@pytest.mark.parametrize(
+    ("markup", "scores", "kept"),
+    [
+        ("<div class={0}><p>Note</p><p>Text.</p></div>", (0, 200), [True, True]),
+        ("<div class={0}><p>Note</p><p>Text.</p></div>", (200, 0), [True, True]),
+        ("<div class={0}><p>Note</p><p>Text.</p></div>", (0, 0), ["manual", "manual"]),
+        ("<main><p>Yes.</p><div class={0}>Text.</div><p>No.</p></main>", (200, 0, 0), [True, "manual", False]),
+        ("<main><p>No.</p><div class={0}>Text.</div><p>Yes.</p></main>", (0, 0, 200), [False, "manual", True]),
+        ("<main><p>Yes.</p><div class={0}>Text.</div><p>Yes.</p></main>", (200, 0, 200), [True, True, True]),
+        ("<main><p>Yes.</p></main><div><div class={0}>Text.</div></div>", (200, 0), [True, False]),
+        ("<p>Yes.</p><div class={0}><a href=x>Text.</a></div><p>Yes.</p>", (200, 0, 200), [True, "manual", True]),
+        ("<p>Yes.</p><div class={0}>" + "x" * 2_001 + "</div><p>Yes.</p>", (200, 0, 200), [True, False, True]),
+        ("<p>Yes.</p><div class={0}-x>Text.</div><p>Yes.</p>", (200, 0, 200), [True, False, True]),
+        ("<p>Yes.</p><div class='{0} ad'>Text.</div><p>Yes.</p>", (200, 200, 200), [True, False, True]),
+        ("<div class={0}><button>Close</button><p>Text.</p></div>", (200, 200), [False, True]),
+        ("<table><tr class={0}><td>a</td><td>b</td></tr></table>", (0, 200), [False, True]),
+    ],
+)
+def test_boxes_with_notes_are_kept_whole(markup: str, scores: tuple[int, ...], kept: list[bool | str]) -> None:
+    for name in ("note", "admonition"):
+        layout = page(markup.format(name))
+        keep = [True, *(score > 100 for score in scores)]
+        assert len(keep) == len(layout.texts)
+        boxes = keep_callouts(layout, names_of(layout), keep)
+        assert keep[1:] == [(name == "admonition") if one == "manual" else one for one in kept]
+        for numbers in boxes.values():
+            assert all(keep[number] for number in numbers)
+
+
+def test_a_page_of_nothing_but_requests_is_kept() -> None:
+    layout = lay_out(turbohtml.parse("<body><div class=alert>Please log in.</div>"))
+    keep = [True]
+    keep_callouts(layout, names_of(layout), keep)
+    assert keep == [True]
+
+
 CARD = "<div class='card {2}'><h4>{0}</h4><p>{1}</p></div>"
 
 
@@ -1039,6 +1076,9 @@ def test_the_heading_of_a_part_that_is_left_out_goes_with_it(kind: str, *, there
         "<div class=a><div class=b><div class=b>a<p>b</p></div></div></div>",
         "<div class=answer><p class=author>Ada</p><p>text</p><div class=comment>text</div></div>",
         f"<div>{LONG}</div>",
+        "<div class=note><b>Note</b><p>text</p></div><p>text</p>",
+        "<div class=admonition><p>a</p><section><p>text</p></section>",
+        "<section class=lead><h1>a</h1><div class=intro>" + LONG + LONG,
     ],
 )
 def test_what_belongs_together_is_found_in_linear_work(unit: str) -> None:
@@ -1051,6 +1091,8 @@ def test_what_belongs_together_is_found_in_linear_work(unit: str) -> None:
         for wanted in (keep, [layout.tags[owner][0] == "h" for owner in layout.owners]):
             drop_empty_sections(layout, wanted, 0.0)
         label_posts(layout, names, forum, keep)
+        keep_standfirst(layout, names, keep)
+        keep_callouts(layout, names, keep)
 
     layouts = [page(f"<h2>Head</h2>{unit * times}") for times in (100, 200, 400)]
     assert max(growths(choose_together, *layouts)) < 2.5

@@ -242,6 +242,113 @@ def squeezed(text: str) -> str:
     return "".join(text.split())
 
 
+STAY = "Close the upper valve first. Hot water may still stand in the pipe."
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<div class='admonition warning'><p class='admonition-title'>Warning</p><p>{0}</p></div>", "**Warning**\n\n{0}"),
+        ("<div class='admonition seealso'><p class='admonition-title'>See also</p><p><a href='x.html'>Closing valves</a></p></div>",
+         "**See also**\n\n[Closing valves](https://site.example/guide/x.html)"),
+        ("<div class='versionadded'><p><span class='versionmodified added'>New in version 3.2: </span>{0}</p></div>", "New in version 3.2: {0}"),
+        ("<div class='admonition tip'><p class='admonition-title'>Tip</p><p>{0}</p></div>", "**Tip**\n\n{0}"),
+        ("<details class='warning' open><summary>Warning</summary><p>{0}</p></details>", "**Warning**\n\n{0}"),
+        ("<div class='admonition info inline end'><p class='admonition-title'>Info</p><p>{0}</p></div>", "**Info**\n\n{0}"),
+        ("<div class='theme-admonition theme-admonition-tip admonition_xJq3 alert alert--success'>"
+         "<div class='admonitionHeading_Gvgb'><span class='admonitionIcon_Rf37'><svg viewBox='0 0 12 16'><path d='M6.5'></path>"
+         "</svg></span>tip</div><div class='admonitionContent_BuS1'><p>{0}</p></div></div>",
+         "**tip**\n\n{0}"),
+        ("<div class='admonition admonition-note alert alert--secondary'><div class='admonition-heading'><h5>"
+         "<span class='admonition-icon'></span>note</h5></div><div class='admonition-content'><p>{0}</p></div></div>",
+         "##### note\n\n{0}"),
+        ("<div class='alert alert-warning' role='alert'><h4 class='alert-heading'>Warning</h4>{0}</div>", "#### Warning\n\n{0}"),
+        ("<blockquote class='book-hint info'><p>{0}</p></blockquote>", "> {0}"),
+        ("<blockquote class='gdoc-hint note'><div class='gdoc-hint__title flex align-center'><span>Note</span></div>"
+         "<div class='gdoc-hint__text'>{0}</div></blockquote>",
+         "> **Note**\n>\n> {0}"),
+        ("<div class='box notices cstyle warning'><div class='box-label'><i class='fa-fw fas'></i> Warning</div>"
+         "<div class='box-content'><p>{0}</p></div></div>",
+         "**Warning**\n\n{0}"),
+        ("<div class='callout callout-warning'><strong>Warning</strong><br>{0}</div>", "**Warning**\n{0}"),
+        ("<div class='markdown-alert markdown-alert-note'><p class='markdown-alert-title'><svg></svg>Note</p><p>{0}</p></div>", "**Note**\n\n{0}"),
+        ("<div class='alert alert-info' role='alert'><strong>Note:</strong> {0}</div>", "**Note:** {0}"),
+        ("<div class='alert alert-info'><strong>Note</strong> <p>{0}</p></div>", "**Note**\n\n{0}"),
+        ("<div class='bs-callout bs-callout-warning'><h4>Mind the pipe</h4><p>{0}</p></div>", "#### Mind the pipe\n\n{0}"),
+        ("<div class='alert alert-warning alert-dismissible' role='alert'>"
+         "<button type='button' class='close' data-dismiss='alert'><span>&times;</span></button><strong>Warning!</strong> {0}"
+         "</div>",
+         "**Warning!** {0}"),
+        ("<div class='admonitionblock warning'><table><tbody><tr><td class='icon'><div class='title'>Warning</div></td>"
+         "<td class='content'>{0}</td></tr></tbody></table></div>",
+         "**Warning**\n\n{0}"),
+        ("<div class='admonitionblock tip'><table><tr><td class='icon'><i class='fa icon-tip' title='Tip'></i></td>"
+         "<td class='content'><div class='paragraph'><p>{0}</p></div></td></tr></table></div>",
+         "**Tip:** {0}"),
+        ("<div class='admonitionblock note'><table><tr><td class='icon'><img src='note.svg' alt='Note'></td><td class='content'>"
+         "<div class='title'>Mind the pipe</div><div class='paragraph'><p>{0}</p></div></td></tr></table></div>",
+         "**Mind the pipe**\n\n{0}"),
+        ("<div class='custom-block tip'><p class='custom-block-title'>TIP</p><p>{0}</p></div>", "**TIP**\n\n{0}"),
+        ("<div class='hint-container warning'><p class='hint-container-title'>Warning</p><p>{0}</p></div>", "**Warning**\n\n{0}"),
+        ("<details class='details custom-block'><summary>Details</summary><p>{0}</p></details>", "**Details**\n\n{0}"),
+        ("<div class='confluence-information-macro confluence-information-macro-warning'><p class='title'>Mind the pipe</p>"
+         "<span class='aui-icon aui-icon-small aui-iconfont-error confluence-information-macro-icon'></span>"
+         "<div class='confluence-information-macro-body'><p>{0}</p></div></div>",
+         "**Mind the pipe**\n\n{0}"),
+        ("<aside class='note'><span class=icon></span><p>{0}</p></aside>", "{0}"),
+        ("<aside class='note'><b>Note:</b> {0}</aside>", "**Note:** {0}"),
+        ("<aside aria-label='Tip' class='starlight-aside starlight-aside--tip'>"
+         "<p class='starlight-aside__title' aria-hidden='true'><svg></svg>Tip</p><div class='starlight-aside__content'><p>{0}</p>"
+         "</div></aside>",
+         "**Tip**\n\n{0}"),
+        ("<div class='note'><span class='label'>Note</span><p>{0}</p></div>", "**Note**\n\n{0}"),
+        ("<div class='notecard warning'><p><strong>Warning:</strong> {0}</p></div>", "**Warning:** {0}"),
+        ("<div class='note warning note_warning'><span class='note__title'>Warning:</span> {0}</div>", "Warning: {0}"),
+        ("<div class='WARNING alert is-warning'><p class='alert-title'><span class='docon'></span> Warning</p><p>{0}</p></div>",
+         "**Warning**\n\n{0}"),
+        ("<div class='hint hint-info'><p>{0}</p></div>", "{0}"),
+        ("<div class='ant-alert ant-alert-info' role='alert'><div class='ant-alert-content'><div class='ant-alert-message'>Note"
+         "</div><div class='ant-alert-description'>{0}</div></div></div>",
+         "**Note**\n\n{0}"),
+        ("<div class='callout callout-style-default callout-note callout-titled'>"
+         "<div class='callout-header d-flex align-content-center'><div class='callout-icon-container'><i class='callout-icon'></i>"
+         "</div><div class='callout-title-container flex-fill'><span class='screen-reader-only'>Note</span>Note</div></div>"
+         "<div class='callout-body-container callout-body'><p>{0}</p></div></div>",
+         "**Note**\n\n{0}"),
+        ("<div role='note'><strong>Important</strong><p>{0}</p></div>", "**Important**\n\n{0}"),
+        ("<div class='deprecation-block'><span class='deprecated-label'>Deprecated.</span><div class='deprecation-comment'>{0}"
+         "</div></div>",
+         "Deprecated.\n\n{0}"),
+    ],
+)  # fmt: skip
+def test_notes_and_warnings_keep_their_label(html: str, markdown: str) -> None:
+    """Sphinx, MkDocs, Docusaurus, Hugo, GitHub, Bootstrap, AsciiDoc, VuePress, Confluence, and others."""
+    assert read(html.format(STAY)) == markdown.format(STAY)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div class='alert alert-info cookie-alert'><strong>Cookies:</strong> We use cookies on this site. <button>Accept</button></div>",
+        "<div class='alert alert-info' role=alert>We use cookies to improve your visit. <a href=/p>Privacy</a> <button>OK</button></div>",
+        "<div class='callout newsletter'><h4>Newsletter</h4><p>Subscribe to our newsletter and get new articles every week.</p></div>",
+        "<div class='callout callout-primary'><strong>Sign up today</strong><p>Subscribe to the newsletter for 20 % off.</p></div>",
+        "<aside class='note sponsor'><b>Sponsored</b> Try the new pump today, free shipping on all orders.</aside>",
+        "<div class='admonition ad'><p class=admonition-title>Advertisement</p><p>The best pumps in town, from ten coins.</p></div>",
+        "<div class='alert alert-warning'>Please <a href=/login>log in</a> or register to continue with this guide.</div>",
+        "<div class='alert alert-danger'>JavaScript is disabled. Please enable it in your browser to see this page.</div>",
+        "<div class=note><p>Wir verwenden auf dieser Seite Cookies, damit Sie sich wohl fühlen.</p></div>",
+    ],
+)
+def test_boxes_that_ask_or_advertise_go_though_they_are_named_as_notes(html: str) -> None:
+    assert read(html) == ""
+
+
+def test_a_manual_may_warn_of_cookies() -> None:
+    box = "<div class='admonition note'><p class=admonition-title>Note</p><p>This site uses cookies only to log in.</p></div>"
+    assert read(box) == "**Note**\n\nThis site uses cookies only to log in."
+
+
 @given(MARKED, st.sampled_from(["p", "li", "h2", "td", "blockquote"]))
 @example([("b", "[z]"), ("b", "(y)")], "p")
 def test_any_text_with_marks_comes_back(runs: list[tuple[str, str]], tag: str) -> None:

@@ -5,13 +5,14 @@ Blocks are chosen by the model's scores and by their grouping.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from operator import mul
 from typing import Final
 
-from turbohtml import Document, Element
+from turbohtml import Document, Element, Text
 
 from groundwire.reading.main_content.blocks import HEADINGS, INLINE, Layout, lay_out
 from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load_model
@@ -31,7 +32,7 @@ from groundwire.reading.main_content.grouping import (
     side_by_side,
     with_companions,
 )
-from groundwire.reading.main_content.page_parts import attribute_posts, choose_parts, label_posts
+from groundwire.reading.main_content.page_parts import CONTROLS, PARTS, attribute_posts, choose_parts, label_posts
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
 
 __all__ = [
@@ -42,7 +43,9 @@ __all__ = [
     "choose",
     "is_tiny",
     "judge",
+    "keep_callouts",
     "kind_row",
+    "label_callouts",
     "may_repeat",
     "select_main",
 ]
@@ -70,6 +73,31 @@ _LINKS_OF_SECTION: Final = tuple(
 left out are names of other products on the pages of shops, and labels of menus elsewhere, but entries of a list on
 pages of other kinds."""
 _TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
+
+
+_CALLOUT: Final = re.compile(
+    r"(?<![\w-])(?:(?P<manual>(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|hint-container|starlight-aside"
+    r"|confluence-information-macro|(?:gdoc|book)-hint|notecard)|(?:ant-|el-|v-|bs-)?(?:alert|callout)(?:_\w+)?|notices"
+    r"|note|tip|hint|warning|caution|important|danger|messagebox|rolenote)(?![\w-])",
+    re.IGNORECASE,
+)
+"""Names of a box with a note or a warning; the group is those that only generators of documentation use."""
+_IN_TABLE: Final = frozenset({"table", "tbody", "thead", "tr", "td", "th", "li", "body"})
+_NO_LABELS: Final = HEADINGS | {"li", "dt", "dd", "pre", "summary"}
+_BOLD: Final = frozenset({"strong", "b", "code", "a"})
+_BOX: Final = 2_000  # characters of such a box; larger ones are parts of the page
+_LABEL: Final = 40  # characters of its label
+_ICON: Final = ".icon i[title],.icon img[alt]"
+_ENDS_OF_TEXT: Final = (".", ",", ";", "…", "。")
+_OTHER_BOXES: Final = tuple(PARTS[part] for part in ("notices", "promotions", "related"))
+_REQUEST: Final = re.compile(
+    r"\b(?:(?:we|(?:this|our) (?:web)?site) uses?|verwende[nt]|utilis\w+|usa|usamos|utiliza\w*) (?:\w+ ){0,3}cookies\b"
+    r"|\baccept (?:all )?cookies\b|\b(?:enable|activate) javascript\b|\bjavascript (?:is|seems to be) disabled\b"
+    r"|\byour browser is (?:out of date|outdated|(?:no longer|not) supported)\b|\bplease (?:log|sign) in\b"
+    r"|\b\d+ ?% off\b|\b(?:sign up|subscribe|abonniere\w*)\b.{0,40}\bnewsletter\b",
+    re.IGNORECASE,
+)
+"""What a site asks its visitors in such a box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +232,7 @@ def select_main(
         drop_empty_sections(layout, keep, sum(map(mul, verdict.kinds, _LINKS_OF_SECTION)))
         if parts.get("bylines", True) and parts.get("dates", True):
             attribute_posts(layout, verdict.names, verdict.kinds, keep)
+        label_callouts(layout, keep_callouts(layout, verdict.names, keep))
     prune(layout, keep)
     if not is_tiny(layout):
         label_posts(layout, verdict.names, verdict.kinds, keep)
@@ -240,6 +269,82 @@ def kind_row(facts: ElementFacts, scores: Sequence[int]) -> list[int]:
     row.append(200 * sum(scores) // (254 * len(scores)))
     row.append(200 * sum(score > 178 for score in scores) // len(scores))
     return row
+
+
+def keep_callouts(layout: Layout, names: Sequence[str], keep: list[bool]) -> dict[int, list[int]]:
+    """Keep each box with a note or a warning whole, with its label, if some of it or the text on both sides is kept.
+
+    A box of documentation needs text on one side, under the same element. What asks for cookies, scripts, or an
+    address, and what is named as an advertisement, is left out, unless there is nothing else.
+
+    Args:
+        layout: The page.
+        names: The names of each element.
+        keep: Whether each block is selected; changed in place.
+
+    Returns:
+        The blocks of each box that is kept, by the number of its element.
+    """
+    told = {name: found for name in dict.fromkeys(names) if name and (found := _CALLOUT.search(name)) is not None}
+    if not told:
+        return {}
+    parents, owners, texts, tags = layout.parents, layout.owners, layout.texts, layout.tags
+    boxes = [0] * len(parents)  # for each element, the box it is in
+    for element in range(1, len(parents)):
+        is_box = names[element] in told and tags[element] not in _IN_TABLE
+        boxes[element] = element if is_box else boxes[parents[element]]
+    inside: dict[int, list[int]] = {}
+    for number, owner in enumerate(owners):
+        if boxes[owner]:
+            inside.setdefault(boxes[owner], []).append(number)
+    kept, before = dict[int, list[int]](), list(keep)
+    for box, numbers in inside.items():
+        text = " ".join([texts[number] for number in numbers])
+        if len(text) > _BOX:
+            continue
+        in_manual = told[names[box]]["manual"] is not None
+        named = " ".join({names[box], *(names[owners[number]] for number in numbers)})
+        if any(other.search(named) for other in _OTHER_BOXES) or (not in_manual and _REQUEST.search(text)):
+            for number in numbers:
+                keep[number] = False
+            continue
+        around = [number for number in (numbers[0] - 1, numbers[-1] + 1) if 0 <= number < len(keep) and before[number]]
+        is_near = len(around) > 1 or (in_manual and any(_holds(layout, parents[box], number) for number in around))
+        is_links = 2 * sum(layout.linked[n] for n in numbers) > sum(layout.lengths[n] for n in numbers)
+        if any(before[number] for number in numbers) or (is_near and (in_manual or not is_links)):
+            for number in numbers:
+                keep[number] = tags[owners[number]] not in CONTROLS
+            kept[box] = [number for number in numbers if keep[number]]
+    if not any(keep):
+        keep[:] = before
+    return kept
+
+
+def _holds(layout: Layout, element: int, number: int) -> bool:
+    """Return whether a block is inside an element."""
+    owner = layout.owners[number]
+    while owner > element:
+        owner = layout.parents[owner]
+    return owner == element
+
+
+def label_callouts(layout: Layout, boxes: Mapping[int, Sequence[int]]) -> None:
+    """Write the label of each box in bold: a short text at its beginning, or else what its icon stands for.
+
+    Args:
+        layout: The page, whose elements are modified.
+        boxes: The blocks of each box; see `keep_callouts`.
+    """
+    for box, numbers in boxes.items():
+        first = numbers[0] if numbers else 0
+        tag, text, nodes = layout.tags[layout.owners[first]], layout.texts[first], layout.nodes[first]
+        if len(numbers) > 1 and len(text) <= _LABEL and not text.endswith(_ENDS_OF_TEXT):
+            if len(nodes) == 1 and tag not in _NO_LABELS and layout.leads[first] not in _BOLD:
+                nodes[0].replace_with(Element("strong", {}, [Text(text)]))
+        elif numbers and (icon := layout.elements[box].select_one(_ICON)) is not None:
+            label = (icon.attr("title") or icon.attr("alt") or "").strip()
+            if label and len(label) <= _LABEL and not text.startswith(label):
+                nodes[0].insert_before(Element("strong", {}, [Text(f"{label}:")]), Text(" "))
 
 
 def prune(layout: Layout, keep: Sequence[bool]) -> None:
