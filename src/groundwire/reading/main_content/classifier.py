@@ -1,13 +1,13 @@
 """Gradient-boosted trees, evaluated for many blocks at once in integer arithmetic, and the trained model.
 
-A page's blocks are 16-bit lanes of one large integer, with a code from 0 to 254 in the lower half of each. Comparing
-all of them with a threshold is one addition: 255 - t plus a code reaches the ninth bit if the code is above t, and 256
-+ t minus the code if it is at most t. Following a tree's branch is one `&` for all blocks (only the ninth bits matter),
-and adding its value is one multiplication and one addition. The branches of all trees are followed together, level by
-level, to reduce the interpreter's overhead.
+A page's blocks are 16-bit lanes of one large integer, with 255 minus a code from 0 to 254 in the lower half of each.
+Comparing all of them with a threshold is one addition: it reaches the ninth bit of each lane whose code is at most the
+threshold. The blocks that reach a branch are ninth bits, too, so one `&` tells which of them go on to the left, and
+adding the value of a leaf is one multiplication and one addition.
 
-Of the two branches of a split only one is followed: the other applies to the remaining blocks, and its value is added
-to their parent branch and subtracted from the first.
+Two of five conditions that the blocks of a page meet have one answer for all of them, for many are about the page. So a
+branch that no block reaches is not followed, a condition is evaluated when it is first met, and a column with a single
+code has no lanes.
 
 The model (word meanings, trees, thresholds) is loaded from the package's data.
 """
@@ -18,17 +18,17 @@ import gzip
 import json
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise, repeat
+from itertools import accumulate, pairwise, repeat
 from math import exp
-from operator import add, and_, mul, neg, xor
+from operator import mul
 from sys import byteorder
 from typing import Any, Final, TypeAlias
 
-from groundwire.reading.main_content.quantize import MAX_CODE, picker
+from groundwire.reading.main_content.quantize import MAX_CODE
 from groundwire.reading.main_content.text_features import Lexicon
 
 __all__ = ["KINDS", "Forest", "Lanes", "Model", "Step", "load_model", "read_model"]
@@ -38,41 +38,16 @@ Step = tuple[int, int, int]
 
 _LANES: Final = 1024  # blocks scored together, so that the integers stay in the processor's cache
 _NINTH: Final = 8  # the position of the result bit
+_CODES: Final = 1 << _NINTH
 _TOTALS: Final = 1 << 16
+_TURNED: Final = bytes(reversed(range(_CODES)))
 
 Lanes: TypeAlias = dict[int, dict[int, int]]
-"""For the first block of each part of a page: the features already packed in lanes."""
+"""For the first block of each part of a page: the features already packed in lanes; of a feature with the same code in
+all blocks, that code minus 256."""
 
-_Pick: TypeAlias = Callable[[Sequence[int]], Sequence[int]]
-_Split: TypeAlias = "tuple[int, int, int, tuple[_Split, ...], int, tuple[_Split, ...]]"
-"""Feature and threshold; value and continuation for a code up to it; the same for a code above it."""
-
-
-@dataclass(slots=True)
-class _Branch:
-    """A branch of a tree while it is parsed."""
-
-    question: int
-    value: int
-    further: list[_Branch] = field(default_factory=list)
-    other: _Branch | None = None
-    """The opposite branch, if it has any effect."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """The branches of all trees at one depth: those that are followed, then the remaining ones."""
-
-    starts: _Pick
-    """Selects the parent of each followed branch from the level above."""
-    questions: _Pick
-    """Selects the condition of each."""
-    values: tuple[int, ...]
-    """The value of each, without trailing zeros."""
-    around: _Pick
-    """Selects the parent of each remaining branch."""
-    taken: _Pick
-    """Selects the opposite branch of each."""
+_Node: TypeAlias = "tuple[int, _Node | None, Any]"
+"""The index of a condition, the branch up to its threshold, and the one above it; of a leaf the value, None, None."""
 
 
 @dataclass(slots=True)
@@ -86,42 +61,28 @@ class Forest:
     questions: tuple[tuple[int, int, bool], ...]
     """Feature, threshold, and whether the condition holds up to the threshold (or above it)."""
     trees: tuple[tuple[Step, ...], ...]
-    """The steps of each tree; a step follows its parent."""
+    """The steps of each tree. A step follows its parent, and steps with the same parent ask the same two ways."""
     base: int
     scale: float
     zero: int
-    _levels: tuple[_Level, ...] = field(init=False, repr=False)
-    _sure: int = field(init=False, repr=False)
-    """Constants shared by all blocks."""
-    _features: tuple[int, ...] = field(init=False, repr=False)
+    _least: int = field(init=False, repr=False)
+    """The lowest total."""
+    _roots: tuple[_Node, ...] = field(init=False, repr=False)
+    """The trees; the lowest leaf of each is 0."""
+    _asked: tuple[tuple[int, int], ...] = field(init=False, repr=False)
+    """Feature and threshold of each condition."""
+    _features: frozenset[int] = field(init=False, repr=False)
     """The features used."""
-    _marks: tuple[int, ...] = field(init=False, repr=False)
-    """The thresholds."""
-    _compared: _Pick = field(init=False, repr=False)
-    """Selects the codes for each condition, from those of all features and their negatives."""
-    _with: _Pick = field(init=False, repr=False)
-    """Selects one of the thresholds for each condition, in all lanes."""
     _chances: bytes = field(init=False, repr=False)
     """The probability of a block, for each total."""
-    _roots: tuple[_Split, ...] = field(init=False, repr=False)
-    """The trees in the form for a single row."""
 
     def __post_init__(self) -> None:
-        roots = [self._read(tree) for tree in self.trees]
-        self._roots = tuple(split for root in roots for split in self._splits(root))
-        for root in roots:
-            _settle(root)
-        self._sure = self.base + sum(root.value for root in roots)
-        asked = sorted({branch.question for root in roots for branch in _all(root)})
-        self._levels = _grow(roots, {question: place for place, question in enumerate(asked)})
-        questions = [self.questions[question] for question in asked]
-        self._features = tuple(sorted({feature for feature, _, _ in questions}))
-        rows = {feature: row for row, feature in enumerate(self._features)}
-        marks = [256 + threshold if at_most else 255 - threshold for _, threshold, at_most in questions]
-        self._marks = tuple(sorted(set(marks)))
-        places = {mark: place for place, mark in enumerate(self._marks)}
-        self._compared = picker([rows[feature] + at_most * len(rows) for feature, _, at_most in questions])
-        self._with = picker([places[mark] for mark in marks])
+        self._asked = tuple(dict.fromkeys((feature, threshold) for feature, threshold, _ in self.questions))
+        self._features = frozenset(feature for feature, _ in self._asked)
+        places = {asked: place for place, asked in enumerate(self._asked)}
+        grown = [_grow(tree, self.questions, places) for tree in self.trees]
+        self._least = self.base + sum(least for least, _ in grown)
+        self._roots = tuple(root for _, root in grown)
         starts = [bisect_left(range(_TOTALS), code, key=self._chance) for code in range(MAX_CODE + 2)]
         lengths = [after - start for start, after in pairwise(starts)]
         self._chances = b"".join(map(mul, (bytes((code,)) for code in range(MAX_CODE + 1)), lengths))
@@ -134,36 +95,53 @@ class Forest:
             lanes: The packed columns from another forest; further ones may follow.
         """
         lanes = {} if lanes is None else lanes
-        count = len(columns[0]) if columns else 0
-        if not count:
-            return array("H")
-        if count <= _LANES:
-            return self._totals(columns, count, lanes.setdefault(0, {}))
         totals = array("H")
-        for start in range(0, count, _LANES):
+        for start in range(0, len(columns[0]) if columns else 0, _LANES):
             part = [column[start : start + _LANES] for column in columns]
-            totals.extend(self._totals(part, len(part[0]), lanes.setdefault(start, {})))
+            totals.extend(self._totals(part, lanes.setdefault(start, {})))
         return totals
 
-    def _totals(self, columns: Sequence[bytes], count: int, known: dict[int, int]) -> array[int]:
+    def _totals(self, columns: Sequence[bytes], lanes: dict[int, int]) -> array[int]:
+        for feature in self._features.difference(lanes):
+            lanes[feature] = _packed(columns[feature])
+        count = len(columns[0])
         ones = int.from_bytes(b"\x01\x00" * count, "little")
         every = ones << _NINTH
-        spread = bytearray(2 * count)
-        for feature in self._features:
-            if feature not in known:
-                spread[::2] = columns[feature]
-                known[feature] = int.from_bytes(spread, "little")
-        codes = [known[feature] for feature in self._features]
-        codes.extend(list(map(neg, codes)))
-        marks = list(map(mul, repeat(ones), self._marks))
-        answers = list(map(add, self._with(marks), self._compared(codes)))
-        total = every * self._sure
-        branches = [every]
-        for level in self._levels:
-            followed = list(map(and_, level.starts(branches), level.questions(answers)))
-            total += sum(map(mul, followed, level.values))
-            left_over = map(xor, level.around(branches), level.taken(followed))
-            branches = [*followed, *left_over]
+        marks = list(accumulate(repeat(ones, _CODES)))
+        asked = self._asked
+        answers: list[int | None] = [None] * len(asked)
+        certain, total = self._least, 0
+        pending = [(root, every) for root in self._roots]
+        while pending:
+            node, blocks = pending.pop()
+            while True:
+                number, below, above = node
+                if below is None:
+                    break
+                answer = answers[number]
+                if answer is None:
+                    feature, threshold = asked[number]
+                    codes = lanes[feature]
+                    answer = codes + marks[threshold]
+                    if codes < 0:
+                        answer = every if codes + _CODES <= threshold else 0
+                    answers[number] = answer
+                if answer is every:
+                    node = below
+                    continue
+                some = blocks & answer
+                if some == blocks:
+                    node = below
+                elif some:
+                    pending.append((above, blocks ^ some))
+                    node, blocks = below, some
+                else:
+                    node = above
+            if blocks is every:
+                certain += number
+            elif number:
+                total += blocks * number
+        total += every * certain
         totals = array("H", (total >> _NINTH).to_bytes(2 * count, "little"))
         if byteorder == "big":
             totals.byteswap()
@@ -171,17 +149,13 @@ class Forest:
 
     def total_of(self, row: Sequence[int]) -> int:
         """Return the total of a single row of features."""
-        total, rest = self.base, [self._roots]
-        while rest:
-            for feature, threshold, low, below, high, above in rest.pop():
-                if row[feature] <= threshold:
-                    total += low
-                    if below:
-                        rest.append(below)
-                else:
-                    total += high
-                    if above:
-                        rest.append(above)
+        total, asked = self._least, self._asked
+        for node in self._roots:
+            number, below, above = node
+            while below is not None:
+                feature, threshold = asked[number]
+                number, below, above = below if row[feature] <= threshold else above
+            total += number
         return total
 
     def chances(self, columns: Sequence[bytes], lanes: Lanes | None = None) -> list[int]:
@@ -191,73 +165,35 @@ class Forest:
     def _chance(self, total: int) -> int:
         return int(MAX_CODE / (1 + exp(min(50.0, (self.zero - total) / self.scale))) + 0.5)
 
-    def _read(self, tree: Iterable[Step]) -> _Branch:
-        """Return the root of a tree."""
-        branches = [_Branch(-1, 0)]
-        for start, question, value in tree:
-            branch = _Branch(question, value)
-            branches.append(branch)
-            feature, threshold, at_most = self.questions[question]
-            for first in branches[start].further:
-                if first.other is None and self.questions[first.question] == (feature, threshold, not at_most):
-                    first.other = branch
-                    break
-            else:
-                branches[start].further.append(branch)
-        return branches[0]
 
-    def _splits(self, around: _Branch) -> tuple[_Split, ...]:
-        """Return the splits of a branch."""
-        splits: list[_Split] = []
-        for branch in around.further:
-            feature, threshold, at_most = self.questions[branch.question]
-            other = branch.other or _Branch(-1, 0)
-            low, high = (branch, other) if at_most else (other, branch)
-            splits.append((feature, threshold, low.value, self._splits(low), high.value, self._splits(high)))
-        return tuple(splits)
+def _packed(column: bytes) -> int:
+    """Return a feature in lanes, or its only code minus 256; see `Lanes`."""
+    if column.count(column[0]) == len(column):
+        return column[0] - _CODES
+    spread = bytearray(2 * len(column))
+    spread[::2] = column.translate(_TURNED)
+    return int.from_bytes(spread, "little")
 
 
-def _all(around: _Branch) -> Iterable[_Branch]:
-    """Yield all followed branches below one."""
-    for branch in around.further:
-        yield branch
-        yield from _all(branch)
-        if branch.other is not None:
-            yield from _all(branch.other)
-
-
-def _settle(around: _Branch) -> None:
-    """Move values to followed branches only, and drop branches without effect."""
-    for branch in around.further:
-        _settle(branch)
-        if branch.other is not None:
-            _settle(branch.other)
-            around.value += branch.other.value
-            branch.value -= branch.other.value
-            if not branch.other.further:
-                branch.other = None
-    around.further = [branch for branch in around.further if branch.value or branch.further or branch.other]
-
-
-def _grow(roots: Sequence[_Branch], places: Mapping[int, int]) -> tuple[_Level, ...]:
-    """Return the levels of some trees, with the index of each condition among the results."""
-    levels = []
-    above = [(0, root) for root in roots]
-    while found := [(start, branch) for start, around in above for branch in around.further]:
-        found.sort(key=lambda pair: not pair[1].value)
-        others = [(start, place, branch.other) for place, (start, branch) in enumerate(found) if branch.other]
-        levels.append(
-            _Level(
-                starts=picker([start for start, _ in found]),
-                questions=picker([places[branch.question] for _, branch in found]),
-                values=tuple(branch.value for _, branch in found if branch.value),
-                around=picker([start for start, _, _ in others]),
-                taken=picker([place for _, place, _ in others]),
-            )
-        )
-        above = [(place, branch) for place, (_, branch) in enumerate(found)]
-        above += [(len(found) + place, other) for place, (_, _, other) in enumerate(others)]
-    return tuple(levels)
+def _grow(
+    tree: Sequence[Step], questions: Sequence[tuple[int, int, bool]], places: Mapping[tuple[int, int], int]
+) -> tuple[int, _Node]:
+    """Return the lowest value of a tree, and its root, with the values relative to that."""
+    asked, sums = [0], [0]
+    splits: list[dict[bool, int]] = [{}]  # for both outcomes, the branch, if it has a value or continues
+    for start, question, value in tree:
+        feature, threshold, at_most = questions[question]
+        asked[start] = places[feature, threshold]
+        splits[start][at_most] = len(sums)
+        asked.append(0)
+        splits.append({})
+        sums.append(sums[start] + value)
+    least = min(total for total, split in zip(sums, splits, strict=True) if len(split) < 2)
+    nodes: list[_Node] = [(total - least, None, None) for total in sums]
+    for branch in range(len(nodes) - 1, -1, -1):
+        if split := splits[branch]:
+            nodes[branch] = asked[branch], nodes[split.get(True, branch)], nodes[split.get(False, branch)]
+    return least, nodes[0]
 
 
 KINDS: Final = ("article", "documentation", "forum", "product", "listing", "collection", "service")
