@@ -22,7 +22,7 @@ import pytest
 
 from groundwire.citations.marker_parser import MarkScanner, find_marks
 from groundwire.citations.verify import CitedPage, cited_numbers, verify_answer
-from groundwire.citations.verify.alignment import Alignment, align, home_of, is_close, tokens_of
+from groundwire.citations.verify.alignment import Alignment, align, home_of, tokens_of
 from groundwire.citations.verify.argument_roles import joined_by_and, roles
 from groundwire.citations.verify.comparisons import (
     abbreviates,
@@ -33,7 +33,7 @@ from groundwire.citations.verify.comparisons import (
     renamed,
     turns_comparison,
 )
-from groundwire.citations.verify.conditions import each_time
+from groundwire.citations.verify.conditions import each_time, is_close
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
 from groundwire.citations.verify.differences import made_up, reworded
 from groundwire.citations.verify.entities import (

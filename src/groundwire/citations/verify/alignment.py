@@ -25,7 +25,6 @@ __all__ = [
     "WordToken",
     "align",
     "home_of",
-    "is_close",
     "same_value",
     "sentence_at",
     "stretches",
@@ -38,7 +37,6 @@ _HIRAGANA: Final = re.compile(r"[\u3041-\u309f]")
 _BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
 _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 _COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
-_CLOSE: Final = 5  # words between two of a clause
 _WHOLE_PART: Final = 5  # letters of a word that may end a longer one, in a language with compounds
 _STEM: Final = 4  # letters of a word from which another is derived
 _BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
@@ -228,6 +226,16 @@ class Alignment:
         return {there: here for here, there in self.pairs.items()}
 
     @cached_property
+    def home(self) -> range:
+        """The sentence of the passage that has most words of the sentence, from two thirds of them; else empty."""
+        spans = stretches([token.stops for token in self.page])
+        counts = [sum(at in self.back and self.page[at].kind != "function" for at in span) for span in spans]
+        sure = self.tongue.certain
+        told = sum(token.kind in {"word", "number"} and fold(token.text) not in sure for token in self.claim)
+        best = max(range(len(spans)), key=lambda at: counts[at])
+        return spans[best] if 3 * counts[best] >= 2 * told else range(0)
+
+    @cached_property
     def share(self) -> float:
         """The share of the sentence's words and numbers that have a counterpart, 0 to 1, without attributions."""
         told = [
@@ -307,14 +315,26 @@ def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Languag
                     best = min(free, key=lambda option: (abs(option - expected), option))
                     to[place] = best
                     used.add(best)
+    ends: dict[str, list[int]] = {}
+    for place, token in enumerate(page):
+        if token.kind == "word" and place not in used:
+            for end in _ends(token.key, tongue):
+                ends.setdefault(end, []).append(place)
     for place in wanted:  # words with the same stem
         if to[place] is None and claim[place].kind == "word":
-            for option in range(len(page)):
-                if option not in used and page[option].kind == "word" and _akin(claim[place], page[option], tongue):
+            for option in sorted({at for end in _ends(claim[place].key, tongue) for at in ends.get(end, ())}):
+                if option not in used and _akin(claim[place], page[option], tongue):
                     to[place] = option
                     used.add(option)
                     break
     return Alignment(claim, page, to, tongue)
+
+
+def _ends(key: str, tongue: Language) -> Iterator[str]:
+    """Yield the beginning of a word, and the end in a language with compounds: words akin have one in common."""
+    yield key[: _STEM - 1]
+    if tongue.nouns:
+        yield f"-{key[-_WHOLE_PART:]}"
 
 
 def _options(
@@ -373,24 +393,6 @@ def sentence_at(tokens: Sequence[WordToken], at: int) -> range:
     return next(one for one in stretches([token.stops for token in tokens]) if at in one)
 
 
-def is_close(aligned: Alignment, place: int) -> bool:
-    """Return whether a word of the passage is in the clause of one that the sentence has."""
-    page = aligned.page
-    for way in (1, -1):
-        for step in range(1, _CLOSE):
-            at = place + way * step
-            if not 0 <= at < len(page) or page[max(at, at - way)].breaks:
-                break
-            if at in aligned.back and page[at].kind in {"word", "number"}:
-                return True
-    return False
-
-
 def home_of(aligned: Alignment) -> range:
     """Return the sentence of the passage that has most words of a sentence, from two thirds of them."""
-    spans = stretches([token.stops for token in aligned.page])
-    counts = [sum(at in aligned.back and aligned.page[at].kind != "function" for at in span) for span in spans]
-    sure = aligned.tongue.certain
-    told = sum(token.kind in {"word", "number"} and fold(token.text) not in sure for token in aligned.claim)
-    best = max(range(len(spans)), key=lambda at: counts[at])
-    return spans[best] if 3 * counts[best] >= 2 * told else range(0)
+    return aligned.home

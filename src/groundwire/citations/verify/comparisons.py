@@ -159,12 +159,15 @@ def _reversed_degree(aligned: Alignment) -> Iterator[Disagreement]:
         return
     mine = [at for at in range(len(claim)) if at not in aligned.pairs]
     theirs = [at for at in home_of(aligned) or range(len(page)) if at not in aligned.back]
-    for at, place in itertools.product(mine, theirs):
-        degrees = [_degree(claim, at, tongue), _degree(page, place, tongue)]
-        words = itertools.product(degrees[0] or claim[at].keys, degrees[1] or page[place].keys)
-        if all(degrees) < any(degrees) and any(tongue.are_opposite(one, other) for one, other in words):
-            yield Disagreement(kind="comparison", claimed=claim[at].text, stated=page[place].text)
-            return
+    degrees = {place: _degree(page, place, tongue) for place in theirs}
+    sides = [[place for place in theirs if bool(degrees[place]) == counts] for counts in (True, False)]
+    for at in mine:
+        degree = _degree(claim, at, tongue)
+        for place in sides[bool(degree)]:  # only one of them is a degree
+            words = itertools.product(degree or claim[at].keys, degrees[place] or page[place].keys)
+            if any(tongue.are_opposite(one, other) for one, other in words):
+                yield Disagreement(kind="comparison", claimed=claim[at].text, stated=page[place].text)
+                return
 
 
 def _degree(tokens: Sequence[WordToken], at: int, tongue: Language) -> tuple[str, ...]:

@@ -8,14 +8,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of
 from groundwire.citations.verify.argument_roles import fold_text, joined
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Marker, dimension_of, fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["each_time", "measures", "other_days", "other_duty", "other_time", "overstated", "prices", "said_by"]
+__all__ = [
+    "each_time",
+    "is_close",
+    "measures",
+    "other_days",
+    "other_duty",
+    "other_time",
+    "overstated",
+    "prices",
+    "said_by",
+]
 
+_CLOSE: Final = 5  # words between two of a clause
 _SHOWN: Final = 4  # words of the passage that are shown
 _DENIED: Final = 2  # words before a duty of which one may deny it
 _DENIED_BEHIND: Final[Mapping[str, int]] = MappingProxyType({"de": 4, "en": 1, "fr": 1})  # words behind it
@@ -114,6 +125,19 @@ def overstated(aligned: Alignment) -> Iterator[Disagreement]:
         if form in tongue.hedging and not guarded and (sure := _asserts(aligned, form)):
             yield Disagreement(kind="modal", claimed=sure, stated=stated)
             return
+
+
+def is_close(aligned: Alignment, place: int) -> bool:
+    """Return whether a word of the passage is in the clause of one that the sentence has."""
+    page = aligned.page
+    for way in (1, -1):
+        for step in range(1, _CLOSE):
+            at = place + way * step
+            if not 0 <= at < len(page) or page[max(at, at - way)].breaks:
+                break
+            if at in aligned.back and page[at].kind in {"word", "number"}:
+                return True
+    return False
 
 
 def _asserts(aligned: Alignment, hedge: str) -> str:
@@ -237,8 +261,10 @@ def _times(tokens: Sequence[WordToken], places: range, tongue: Language) -> dict
     found = {}
     small = tongue.articles | tongue.vague
     for at in places[1:]:
+        if tokens[at].breaks or not _time_of(tokens[at], tongue):
+            continue
         near = [one for one in range(max(0, at - 3), at) if fold_text(tokens[one]) not in small]
-        if near and tokens[near[-1]].value is None and not tokens[at].breaks and _time_of(tokens[at], tongue):
+        if near and tokens[near[-1]].value is None:
             found[at] = near[-1]
     return found
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from groundwire.citations.verify.language_packs import LANGUAGES, Language, language, pack_text
-from groundwire.citations.verify.segmentation import blank_markup
+from groundwire.citations.verify.segmentation import blank_markup, squeezed
 
 __all__ = ["SpokenPage", "language_of", "script_of"]
 
@@ -69,7 +69,7 @@ def language_of(text: str) -> tuple[str, int]:
 
 
 class SpokenPage:
-    """A page, and the language that it is in.
+    """A page without its markup, and the language that it is in.
 
     Args:
         content: The page as Markdown.
@@ -77,6 +77,11 @@ class SpokenPage:
 
     def __init__(self, content: str) -> None:
         self.content = content
+
+    @cached_property
+    def squeezed(self) -> str:
+        """The page's letters and digits in one line, for exact matching of quotations."""
+        return squeezed(blank_markup(self.content))
 
     @cached_property
     def sample(self) -> str:

@@ -33,6 +33,7 @@ LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", 
 
 _LITTLE: Final = ("it", "nl")  # those in the shared file
 _ENDINGS: Final = (("ies", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
+_WORD: Final = 24  # characters of a word that is folded once
 _SHORTEST: Final = 3  # characters of a word without its ending
 _SPELLED_OTHERWISE: Final = str.maketrans("أإآٱىةß", "اااايهs")
 
@@ -48,11 +49,16 @@ class Marker(NamedTuple):
 
 def fold(text: str) -> str:
     """Remove case and diacritics from a text; every character keeps its position."""
+    if text.isascii():
+        return text.lower()
+    return _folded(text) if len(text) <= _WORD else _folded.__wrapped__(text)
+
+
+@lru_cache(maxsize=20_000)
+def _folded(text: str) -> str:
     low = text.lower()
     if len(low) != len(text):
         low = "".join(character.lower()[0] for character in text)
-    if low.isascii():
-        return low
     for character in set(low):
         if not character.isascii() and (plain := _plain(character)) != character:
             low = low.replace(character, plain)
@@ -298,10 +304,8 @@ class Language:
 
     def is_function(self, word: str) -> bool:
         """Return whether a word is a function word."""
-        if self.script != "latin":
-            return fold(word) in self.function_words
-        low = word.lower()
-        return low in self.function_words or ("’" in low and low.replace("’", "'") in self.function_words)
+        low = word.lower().replace("’", "'")
+        return (low if self.script == "latin" else fold(word)) in self.function_words
 
     def knows_form(self, form: str) -> bool:
         """Return whether a word in normal form is in one of the lists of content words."""

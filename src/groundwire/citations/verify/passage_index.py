@@ -10,10 +10,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from heapq import nsmallest
-from itertools import islice, takewhile
-from operator import attrgetter
+from itertools import islice, repeat, takewhile
+from operator import attrgetter, or_
 from typing import Final, NamedTuple
 
 from groundwire.citations.verify.alignment import WordToken, tokens_of
@@ -28,7 +28,6 @@ from groundwire.citations.verify.segmentation import (
     blank_markup,
     blocks,
     sentences_of_block,
-    squeezed,
     words_of,
 )
 
@@ -102,8 +101,7 @@ class IndexedPassage:
         if key not in kept:
             if len(kept) >= _KEPT:
                 kept.clear()
-            text = " ".join(self.page.plain_of(self.span, self.first.block).split())
-            kept[key] = _Reading(text, self.page.language)
+            kept[key] = _Reading(" ".join(self.page.plain_of(self.span, self.first.block).split()), self.page.language)
         return kept[key]
 
     @property
@@ -164,11 +162,6 @@ class PageIndex(SpokenPage):
         self._spans: dict[int, list[TextSpan]] = {}
         self._spread: dict[tuple[str, bool], Mapping[int, list[int]]] = {}
         self._numbers: dict[tuple[str, bool, int], frozenset[int]] = {}
-
-    @cached_property
-    def squeezed(self) -> str:
-        """The page's letters and digits in one line, for exact matching of quotations."""
-        return squeezed(blank_markup(self.content))
 
     @cached_property
     def figures(self) -> tuple[list[Number], list[Date]]:
@@ -247,17 +240,14 @@ class PageIndex(SpokenPage):
         end = at + len(text)
         before, after = self.content[at - 1 : at], self.content[end : end + 1]
         block = bisect_right(self._starts, at) - 1
-        if before.isalnum() or after.isalnum() or block < 0 or self._is_denied(at):
+        near = _SENTENCE_END.split(self.content[max(0, at - _DENYING) : at])[-1]
+        if before.isalnum() or after.isalnum() or block < 0 or self.language.ends_denying(near):
             return None
         spans = self._in_block(block)
         first, last = bisect_right(spans, at, key=_end), bisect_left(spans, end, key=_end)
         if last == len(spans) or at < spans[first].start:
             return None
         return IndexedPassage(self, _Place(block, first), _Place(block, last))
-
-    def _is_denied(self, at: int) -> bool:
-        """Return whether the words before a position, in the same sentence, deny what follows."""
-        return self.language.ends_denying(_SENTENCE_END.split(self.content[max(0, at - _DENYING) : at])[-1])
 
     def _places(self, word: str, spelled: str) -> list[int]:
         """Return the start positions of a word, up to a limit."""
@@ -292,10 +282,8 @@ class PageIndex(SpokenPage):
             stem = word if word in low else low[:1] if not low.isascii() else low[: max(2, len(word) - 2)]
         elif self.language.code != "en":
             stem = word
-        elif len(word) >= _STEM:
-            stem = low[: len(word) - 1]
         else:
-            stem = low[: len(word)]
+            stem = low[: len(word) - (len(word) >= _STEM)]
         yield stem
         yield from (form for form in self.language.spellings.get(word, ()) if not form.startswith(stem))
 
@@ -355,15 +343,15 @@ class PageIndex(SpokenPage):
             for block in self._by_block(word, looked_up[word], related):
                 marked[block] |= bit
         by_sentence = cache(lambda block: self._by_sentence(block, bits if block in marked else {}, related))
-        best, best_score = None, 0.0
+        best, best_score, seen = None, 0.0, set[tuple[int, ...]]()
         for block in self._likely(marked, worth):
             here, size = by_sentence(block), len(self._in_block(block))
             for number in sorted(here):
-                near = here[number]
-                for other in range(number + 1, number + widest):
-                    near |= here.get(other, 0)
-                if number + widest <= size and worth(near) / total <= best_score + 1e-9:
-                    continue
+                near = tuple(map(here.get, range(number, number + widest), repeat(0)))
+                if number + widest <= size:  # the same were weighed before, or have too few words
+                    if near in seen or worth(reduce(or_, near)) / total <= best_score + 1e-9:
+                        continue
+                    seen.add(near)
                 found, place = 0, _Place(block, number)
                 for width, last in enumerate(islice(self.since(place), widest)):
                     if said := by_sentence(last.block).get(last.number):

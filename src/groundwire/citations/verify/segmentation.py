@@ -39,6 +39,7 @@ __all__ = [
 
 _INITIALS: Final = re.compile(r"(?<!\w)(?P<initials>(?:[^\W\d_]\.[ \u00a0-]?){1,3})(?P<last>[^\W\d_]{3,40})(?!\w)")
 _NAMES: Final = 8  # names with initials in a sentence that are looked for on the page
+_BEARERS: Final = 400  # occurrences of a last name that are looked at
 _FIRST_NAMES: Final = 40  # characters before a last name in which first names are looked for
 _QUOTES: Final = re.compile(
     r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
@@ -379,16 +380,16 @@ def other_first_names(text: str, near: str, page: str, tongue: Language) -> list
     found: list[tuple[str, str]] = []
     for name in itertools.islice(_INITIALS.finditer(text), 0 if tongue.nouns else _NAMES):
         initials = {letter for letter in fold(name["initials"]) if letter.isalpha()}
-        here = _first_names(name["last"], near, tongue) if name["initials"].isupper() else []
+        here = next(_first_names(name["last"], near, tongue), []) if name["initials"].isupper() else []
         if here and initials.isdisjoint(word[0] for one in _first_names(name["last"], page, tongue) for word in one):
-            found.append((name[0], f"{' '.join(here[0])} {name['last']}".title()))
+            found.append((name[0], f"{' '.join(here)} {name['last']}".title()))
     return found
 
 
-def _first_names(last: str, text: str, tongue: Language) -> list[list[str]]:
-    """Return what precedes a last name in a text: first names and initials, folded, unless it is a title."""
-    found = []
-    for match in re.finditer(rf"(?<!\w){re.escape(last)}(?!\w)", text) if last.istitle() else ():
+def _first_names(last: str, text: str, tongue: Language) -> Iterator[list[str]]:
+    """Yield what precedes a last name in a text: first names and initials, folded, unless it is a title."""
+    bearers = re.finditer(rf"(?<!\w){re.escape(last)}(?!\w)", text)
+    for match in itertools.islice(bearers, _BEARERS if last.istitle() else 0):
         words: list[str] = []
         for word in reversed(text[max(0, match.start() - _FIRST_NAMES) : match.start()].split()[-3:]):
             plain = word.rstrip(".")
@@ -396,5 +397,4 @@ def _first_names(last: str, text: str, tongue: Language) -> list[list[str]]:
                 break
             words.insert(0, fold(plain))
         if words and tongue.titles.isdisjoint(words) and tongue.not_names.isdisjoint(words):
-            found.append(words)
-    return found
+            yield words
