@@ -56,9 +56,7 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def _folded(text: str) -> str:
-    low = text.lower()
-    if len(low) != len(text):
-        low = "".join(character.lower()[0] for character in text)
+    low = text.lower() if len(text.lower()) == len(text) else "".join(one.lower()[0] for one in text)
     for character in set(low):
         if not character.isascii() and (plain := _plain(character)) != character:
             low = low.replace(character, plain)
@@ -84,10 +82,6 @@ def _valued(data: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
         value, _, words = line.partition(":")
         for word in words.split():
             yield fold(word.replace("_", " ")), value.strip()
-
-
-def _numbers(data: Mapping[str, Any], name: str) -> Mapping[str, float]:
-    return MappingProxyType({word: float(value) for word, value in _valued(data, name)})
 
 
 def _any_of(phrases: Iterable[str]) -> str:
@@ -145,6 +139,8 @@ class Language:
         """Returns a word without case, diacritics and the most common endings."""
         self.keys: Callable[[str], tuple[str, ...]] = lru_cache(maxsize=20_000)(self._keys)
         """Returns the comparison keys of a word: its normal form and its synonym groups."""
+        self.related_keys: Callable[[str], tuple[str, ...]] = lru_cache(maxsize=20_000)(self._related_keys)
+        """Returns the same of a word that the lists of content words have; empty for others."""
         self.dense: bool = data.get("dense") == "true"
         self.nouns: bool = data.get("nouns") == "true"
         self.case: bool = data.get("case") == "true"
@@ -203,7 +199,8 @@ class Language:
             {fold(name.replace("_", " ")): number for number, names in named for name in names}
         )
         self.numbers, self.ordinals, self.scales, self.fractions = (
-            _numbers(data, name) for name in ("numbers", "ordinals", "scales", "fractions")
+            MappingProxyType({word: float(value) for word, value in _valued(data, name)})
+            for name in ("numbers", "ordinals", "scales", "fractions")
         )
         self.units: Mapping[str, str] = MappingProxyType(dict(_SIGNS) | dict(_valued(data, "units")))
         self.opposites: Mapping[str, frozenset[str]] = self._pairs(data, "opposites")
@@ -346,6 +343,9 @@ class Language:
         if (day := self.weekdays.get(low)) is not None:
             same = f"day {day}"
         return (form, *self.groups.get(form, ()), *([f"={same}"] if same else ()))
+
+    def _related_keys(self, word: str) -> tuple[str, ...]:
+        return self.keys(word) if self.knows_form(self.normal_form(word)) else ()
 
     def are_opposite(self, word: str, other: str) -> bool:
         """Return whether two words in normal form are antonyms."""

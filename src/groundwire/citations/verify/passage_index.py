@@ -305,10 +305,10 @@ class PageIndex(SpokenPage):
 
     @cached_property
     def _by_meaning(self) -> Mapping[str, list[int]]:
-        """The positions of each word and of each synonym group."""
+        """The positions of each word with synonyms or antonyms, and of each synonym group."""
         tongue, found = self.language, defaultdict[str, list[int]](list)
         for word in () if tongue.dense else CONTENT_WORD.finditer(self.content, 0, _LOOKED_AT):
-            for key in tongue.keys(word[0]):
+            for key in tongue.related_keys(word[0]):
                 found[key].append(word.start())
         return found
 

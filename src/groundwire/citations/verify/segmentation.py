@@ -169,13 +169,13 @@ CONTENT_WORD: Final = re.compile(rf"[{DENSE}]+|[^\W\d_{DENSE}]+(?:['’][^\W\d_]
 
 _IS_DENSE: Final = re.compile(rf"[{DENSE}]")
 _SQUEEZE: Final = re.compile(r"[\W_]+")
-_MARKUP: Final = re.compile(
+_MARKUP: Final = re.compile(  # each group begins with what it may start with, so that other characters are passed over
+    r"(?m:^(?=[ \t#>*+:|\d-])(?:[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+|(?=[ \t:-]*\|)[ \t:|-]+$))"
+    r"|(?=[!\[\]<h*_`|\\])(?:"
     r"!?\[(?=[^\]\n]{0,500}\]\()"  # the start of a link or image
     r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ ]\"[^\"\n]*\")?\)"  # its destination
     r"|<https?://[^>\s]*>|https?://[^\s)>\]]+"
-    r"|(?m:^[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+)"
-    r"|(?m:^(?=[ \t:-]*\|)[ \t:|-]+$)"
-    r"|[*_`|\\]+"
+    r"|[*_`|\\]+)"
 )
 
 
