@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from components.work import lines
 from groundwire.citations.verify import CitedPage, Finding, verify_answer
 from groundwire.citations.verify.language_detection import language_of
 from groundwire.citations.verify.language_packs import LANGUAGES, language
@@ -191,6 +192,46 @@ def test_a_sentence_over_two_pages(answer: str, verdict: str, unsupporting: tupl
     finding = check(answer, HALL, ORGAN)
     assert (finding.verdict, finding.unsupporting) == (verdict, unsupporting)
     assert bool(unsupporting) is any("does not say it" in note for note in finding.notes)
+
+
+PARTS = (
+    "The Holt bakery bakes 300 loaves a day, and its ovens are fired with beech and ash. Sometimes it sells buns.",
+    "The weir at Stoke was repaired in May. Unfortunately, its sluice leaks again, and the miller has been fined.",
+    "Das Museum in Thal zeigt 300 Uhren. Es ist montags geschlossen.",
+    "Das Museum in Thal liegt am Fluss. Der Eintritt kostet 6 Euro.",
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("Its ovens are fired with beech and ash, and the weir at Stoke was repaired in May [1][2].", "supported"),
+        ("Its ovens are fired with beech and oak, and the weir at Stoke was repaired in May [1][2].", "not_found"),
+        ("Its sluice is fired with beech and ash, and the weir at Stoke was repaired in May [1][2].", "not_found"),
+        ("It bakes 300 loaves a day, and the weir at Stoke was repaired in July [1][2].", "altered"),
+        ("The weir at Stoke was repaired in May, and its ovens are wired with beech and ash [2][1].", "not_found"),
+        ("It sells buns, and according to the page, the weir at Stoke was repaired in May [1][2].", "supported"),
+        ("Das Museum in Thal ist montags geöffnet und liegt am Fluss [3][4].", "altered"),
+        ("Das Museum in Thal ist montags geschlossen und liegt am Fluss [3][4].", "supported"),
+        ("It bakes 300 loaves a day, and unfortunately, the sluice leaks again [1][2].", "supported"),
+        ("It bakes 300 loaves a day [1], and the miller has been painted [2].", "not_found"),
+        ("It bakes 300 loaves a day [1], and the miller has been fined [2].", "supported"),
+    ],
+)
+def test_each_part_of_a_sentence_is_compared_with_the_page_that_has_most_of_it(answer: str, verdict: str) -> None:
+    assert check(answer, *PARTS).verdict == verdict
+
+
+def test_work_on_many_parts_and_many_pages_grows_with_both() -> None:
+    def work(size: int) -> int:
+        parts = [f"dam {at} holds {at} eels and weir {at} holds {at} pikes" for at in range(size)]
+        pages = [f"Dam {at} holds {at} eels. Weir {at} holds {at} pikes." for at in range(size)]
+        marks = "".join(f"[{at + 1}]" for at in range(size))
+        return lines(lambda: check(f"{', and '.join(parts)} {marks}.", *pages))
+
+    work(3)  # the language is read once
+    few, many = work(12), work(24)
+    assert many < 5 * few
 
 
 def test_across_languages_figures_are_compared_and_the_rest_is_not() -> None:

@@ -1,8 +1,13 @@
-"""The report as text, HTML and data, links to the sentence, and the command."""
+"""The report as text, HTML and data, links to the sentence, and the code of the guide."""
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import json
+import re
+from pathlib import Path
+from typing import Any, get_args
 from urllib.parse import unquote
 
 import pytest
@@ -10,10 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html as parser
 
-from groundwire.citations import ChannelName, finding_links, fragment_link, render_answer, source_links
+from groundwire.citations import CHANNELS, ChannelName, finding_links, fragment_link, render_answer, source_links
 from groundwire.citations.verify import CitedPage, report_html, report_json, report_text, verify_answer
+from groundwire.citations.verify.report import Verdict
 from groundwire.models import Source
+from groundwire.testing import World
 
+GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "citations.md").read_text()
+BLOCK, ASKING, STREAMING = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 CONTENT = (
     "# Well-known towers\n\nThe **tower** is 324 metres tall. It has [three floors](https://x.example/a-b).\n\n"
     "- PULL&BEAR, the shop, sells hats, caps and e-bikes - cheaply.\n- It has a lift.\n\nElsewhere it has a lift.\n"
@@ -231,3 +240,25 @@ def test_a_doubtful_difference_is_shown_with_both_sides() -> None:
         "not_found",
         "You say “60”, and [1] says “40”, perhaps of something else.",
     )
+
+
+@pytest.mark.req("B9", "Y12")
+async def test_the_python_of_the_guide_runs(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
+    monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
+    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOWED_ORIGINS", ",".join(world.origins))
+    names: dict[str, Any] = {}
+    await eval(compile(BLOCK, "citations.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    assert [finding.verdict for finding in names["report"].findings] == ["supported", "not_found"]
+    assert "#:~:text=" in names["shown"]
+    assert "not found" in names["html"]
+    await asyncio.to_thread(exec, compile(ASKING, "citations.md", "exec"), names)
+    assert names["answer"].report.supported
+    await asyncio.to_thread(exec, compile(STREAMING, "citations.md", "exec"), names)
+    assert names["event"].answer.report.supported
+
+
+def test_the_guide_names_all_channels_and_verdicts() -> None:
+    for name in (*CHANNELS, *get_args(Verdict)):
+        assert f"`{name}`" in GUIDE

@@ -72,7 +72,8 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     ALL: """
         citations.dialects: one_line
         citations.marker_parser: find_marks
-        citations.verify.segmentation: blank_markup blocks clauses sentences sentences_of
+        citations.verify.cited_parts: clauses
+        citations.verify.segmentation: blank_markup blocks sentences sentences_of unjoined
         providers.http_parsing: said
         storage.archive.fts: readable
         reading.documents.tabular: cell_text

@@ -262,7 +262,8 @@ def _is_share(number: Number, told: Sequence[Number], stated: Sequence[Number]) 
     wholes = [one.amount for one in stated if one.unit == number.unit]
     if any(math.isclose(share * whole, value) for share in shares for whole in wholes):
         return True
-    parts = [(one.amount, two.amount) for one, two in itertools.pairwise(told) if number in {one, two}]
+    pairs = itertools.pairwise(told if shares else ())
+    parts = [(one.amount, two.amount) for one, two in pairs if number in {one, two}]
     return any(0 < one < two and abs(one / two - share) < _CLOSE for one, two in parts for share in shares)
 
 

@@ -18,12 +18,12 @@ __all__ = [
     "CONTENT_WORD",
     "JOINS",
     "MAX_SENTENCE",
+    "NEW_CLAUSE",
     "CitedSentence",
     "Part",
     "TextSpan",
     "blank_markup",
     "blocks",
-    "clauses",
     "most_like",
     "other_first_names",
     "pieces_of",
@@ -34,6 +34,7 @@ __all__ = [
     "spelled_words",
     "squeezed",
     "table_heads",
+    "unjoined",
     "words_of",
 ]
 
@@ -220,6 +221,10 @@ JOINS: Final = re.compile(
     r"|\s(?=و[^\W\d_]{3})",
     re.IGNORECASE,
 )
+_AND: Final = r"(?:and|but|und|aber|et|mais|y|pero|e|mas|и|а|но|و)(?=\s)"
+_JOINED: Final = re.compile(rf"^[\s,;，、；،]*(?:{_AND})?\s*", re.IGNORECASE)
+NEW_CLAUSE: Final = re.compile(rf"\s*(?:[;；]|[,，、،]\s*{_AND})", re.IGNORECASE)
+"""Matches a semicolon, or a comma and a conjunction, at the beginning of a part of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -316,26 +321,16 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
         return whole
     parts, begin = [], span.start
     for at, numbers in groups:
-        parts.append(Part(plain[begin:at], tuple(dict.fromkeys(numbers))))
+        parts.append(Part(unjoined(plain[begin:at]), tuple(dict.fromkeys(numbers))))
         begin = at
     if squeezed(rest := plain[begin : span.end]):
         parts.append(Part(rest, everything))
     return tuple(parts) if all(len(words_of(part.text)) >= _CLAUSE for part in parts) else whole
 
 
-def clauses(text: str) -> list[str]:
-    """Split a sentence at commas and conjunctions; a part with too few words is joined to its neighbor."""
-    cuts = [0, *(found.start() for found in JOINS.finditer(text)), len(text)]
-    clauses, said = list[str](), 0  # and the words of the last one
-    for begin, end in itertools.pairwise(cuts):
-        words = len(words_of(text[begin:end]))
-        if clauses and min(words, said) < _CLAUSE:
-            clauses[-1] += text[begin:end]
-            words += said
-        else:
-            clauses.append(text[begin:end])
-        said = words
-    return clauses
+def unjoined(text: str) -> str:
+    """Return a part of a sentence without the comma and the conjunction by which it follows another."""
+    return _JOINED.sub("", text, count=1)
 
 
 def quotes_of(text: str) -> list[TextSpan]:

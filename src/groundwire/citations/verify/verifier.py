@@ -6,12 +6,12 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from groundwire.citations.verify.alignment import Alignment, align, tokens_of
+from groundwire.citations.verify.cited_parts import clauses, parts_by_page
 from groundwire.citations.verify.conditions import overstated
 from groundwire.citations.verify.entities import same_date, same_number, same_quantity
 from groundwire.citations.verify.facts import Claim, disagreements, is_evident, quoted_otherwise
@@ -20,7 +20,7 @@ from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, la
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import explained, weighed
-from groundwire.citations.verify.segmentation import JOINS, CitedSentence, Part, clauses, sentences_of, squeezed
+from groundwire.citations.verify.segmentation import CitedSentence, Part, sentences_of, squeezed
 from groundwire.citations.verify.word_order import loose_end, lost_run, spliced
 from groundwire.errors import InvalidRequest
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
@@ -39,8 +39,6 @@ _ALL: Final = 0.95  # share below which a part of a sentence may come from elsew
 _RUN: Final = 4  # consecutive missing words from which it does
 _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which it may be there in the same words
-_CUTS: Final = 8  # places at which a sentence is cut into two that are compared on their own
-_EVEN: Final = 0.05  # difference of the shares of two cuts of which the one with supported parts is taken
 _SHORT: Final = 4  # words; a shorter sentence must be there in full
 _ACROSS: Final = 0.7  # confidence that a figure is missing from a page in another language
 _HEADING: Final = re.compile(r"#{1,6}[ \t]|(\*\*|__)[^*_\n]*[^*_.!?。\n]\1:?$")
@@ -187,45 +185,40 @@ def _of_part(
     entailment: Entailment | None,
 ) -> tuple[Finding, set[int]]:
     """Judge one part of a sentence; return the finding and the numbers of the pages that support it or a part of it."""
-    compared = cache(lambda text: [_against(text, page, indexes[page.number], blank) for page in pages])
-    findings = compared(part.text)
-    if entailment:
-        findings = [_asked(finding, part.text, entailment) for finding in findings]
-    saying = {page.number for page, finding in zip(pages, findings, strict=True) if finding.verdict == "supported"}
+
+    def judge(text: str, page: CitedPage) -> Finding:
+        finding = _against(text, page, indexes[page.number], blank)
+        return _asked(finding, text, entailment) if entailment else finding
+
+    findings = [judge(part.text, page) for page in pages]
+    saying = {one.source for one in findings if one.source is not None and one.verdict == "supported"}
     best = min(findings, key=_rank)
-    pieces = clauses(part.text)
-    if (saying and best.share >= _ALL) or len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found"):
+    if saying and best.share >= _ALL:
         return best, saying
-    cuts = [found.start() for found in JOINS.finditer(part.text) if part.text[: found.start()].strip()][:_CUTS]
-    halves = [[part.text[:cut], part.text[cut:].lstrip(" ,;，、；،")] for cut in cuts]
-    if len(pages) == 1:  # only a split of which the page states all parts changes what is said of the whole
-        lost = next((piece for piece in pieces if compared(piece)[0].verdict != "supported"), "")
-        likeliest = [sorted(split, key=lambda half: lost not in half) for split in halves]
-        if lost and all(any(compared(half)[0].verdict != "supported" for half in split) for split in likeliest):
-            return best, saying
-    ways: list[tuple[float, list[Finding], set[int | None]]] = []  # how much the pages have of a split, and its parts
-    for split in (*halves, pieces):
-        each = [compared(piece) for piece in split]
-        found = sum(max(one.share for one in findings) for findings in each)
-        by = {one.source for findings in each for one in findings if one.verdict == "supported"}
-        ways.append((found, [min(findings, key=_rank) for findings in each], by))
-    most = max(way[0] for way in ways[:-1]) - _EVEN
-    said = [way for way in ways[:-1] if way[0] >= most and all(one.verdict == "supported" for one in way[1])]
-    _, told, by = max(said or ways[:-1], key=lambda way: way[0])
-    if all(one.verdict != "altered" for one in told) and any(one.verdict != "supported" for one in told):
-        _, told, by = ways[-1]
-    saying |= {number for number in by if number is not None}
+    if len(pages) == 1:
+        best = _in_pieces(part.text, pages[0], indexes[pages[0].number], best, blank)
+        return best, {pages[0].number} if best.verdict == "supported" else set()
+    told = [judge(text, page) for text, page in parts_by_page(part.text, pages, indexes)]
+    if len(told) < 2:
+        return best, saying
     worst = max(told, key=_rank)
-    copied = len(pages) == 1 and max(one.share for one in told) >= _ALL
-    if copied and min(one.share for one in told) < _TOGETHER:  # the rest is not in the page's words, as the copy is
-        return best, saying
-    if worst.verdict == "supported":
-        places = {(finding.source, finding.passage_start) for finding in told}
-        sure = min(finding.confidence for finding in told)
-        return (replace(told[0], confidence=sure) if len(places) > 1 else best), saying
-    if best.verdict == "supported" and worst.verdict != "altered":
-        return best, saying
-    return (worst if len(pages) > 1 else best), set()
+    if worst.verdict != "supported":
+        return worst, set()
+    sure = min(one.confidence for one in told)
+    return replace(told[0], confidence=sure), {one.source for one in told if one.source is not None}
+
+
+def _in_pieces(text: str, page: CitedPage, index: PageIndex, best: Finding, blank: Finding) -> Finding:
+    """Return the finding on a sentence that is not on a page as a whole, but may be in parts."""
+    pieces = clauses(text)
+    if len(pieces) < 2 or best.verdict != "not_found":
+        return best
+    told = [_against(piece, page, index, blank) for piece in pieces]
+    shares = [one.share for one in told]
+    copied = max(shares) >= _ALL and min(shares) < _TOGETHER  # the rest is not in the page's words, as the copy is
+    if copied or any(one.verdict != "supported" for one in told) or len({one.passage_start for one in told}) < 2:
+        return best
+    return replace(told[0], confidence=min(one.confidence for one in told))
 
 
 def _asserts_nothing(text: str) -> bool:
