@@ -9,7 +9,9 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from groundwire.citations.verify.entities import Date, dates_of
 from groundwire.citations.verify.language_packs import LANGUAGES, Language, language, pack_text
+from groundwire.citations.verify.quantities import Number, numbers_of
 from groundwire.citations.verify.segmentation import blank_markup, squeezed
 
 __all__ = ["SpokenPage", "language_of", "script_of"]
@@ -69,7 +71,7 @@ def language_of(text: str) -> tuple[str, int]:
 
 
 class SpokenPage:
-    """A page without its markup, and the language that it is in.
+    """A page without its markup: its letters, the language that it is in, its numbers and dates.
 
     Args:
         content: The page as Markdown.
@@ -117,3 +119,9 @@ class SpokenPage:
             return True
         mine, ahead = language_of(claim)
         return not mine or not code or mine == code or ahead <= doubt or not clearly
+
+    @cached_property
+    def figures(self) -> tuple[list[Number], list[Date]]:
+        """All its numbers, including those of dates, and all its dates."""
+        plain = blank_markup(self.content)
+        return numbers_of(plain, self.language), dates_of(plain)

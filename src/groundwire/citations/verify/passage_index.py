@@ -86,8 +86,7 @@ class IndexedPassage:
 
     def __init__(self, page: PageIndex, first: _Place, last: _Place) -> None:
         self.page = page
-        self.first = first
-        self.last = last
+        self.first, self.last = first, last
 
     @cached_property
     def span(self) -> TextSpan:
@@ -129,8 +128,10 @@ class IndexedPassage:
         """The text of each sentence, without markup, and its words in normal form."""
         said, page = self._said, self.page
         if not said.sentences:
-            texts = [page.text(place) for place in takewhile(self.last.__ge__, page.since(self.first))]
-            said.sentences = [(text, frozenset(words_of(text, page.language))) for text in texts]
+            for place in takewhile(self.last.__ge__, page.since(self.first)):
+                start, end = page.span(place).start, page.span(place).end
+                text = page.plain_of(TextSpan(start, min(end, start + MAX_SENTENCE)), place.block)
+                said.sentences.append((text, frozenset(words_of(text, page.language))))
         return said.sentences
 
     def around(self, before: int, after: int) -> IndexedPassage:
@@ -160,14 +161,8 @@ class PageIndex(SpokenPage):
         self._found: dict[str, list[int]] = {}
         self._weights: dict[str, float] = {}
         self._spans: dict[int, list[TextSpan]] = {}
-        self._spread: dict[tuple[str, bool], Mapping[int, list[int]]] = {}
+        self._spread: dict[tuple[str, bool], tuple[Mapping[int, list[int]], frozenset[int]]] = {}
         self._numbers: dict[tuple[str, bool, int], frozenset[int]] = {}
-
-    @cached_property
-    def figures(self) -> tuple[list[Number], list[Date]]:
-        """All its numbers, including those of dates, and all its dates."""
-        plain = blank_markup(self.content)
-        return numbers_of(plain, self.language), dates_of(plain)
 
     @cached_property
     def _blocks(self) -> list[TextSpan]:
@@ -189,11 +184,6 @@ class PageIndex(SpokenPage):
     def span(self, place: _Place) -> TextSpan:
         """Return the position of a sentence."""
         return self._in_block(place.block)[place.number]
-
-    def text(self, place: _Place) -> str:
-        """Return the text of a sentence, without markup."""
-        span = self.span(place)
-        return self.plain_of(TextSpan(span.start, min(span.end, span.start + MAX_SENTENCE)), place.block)
 
     def plain_of(self, span: TextSpan, block: int) -> str:
         """Return the text of a stretch that begins in a block, without markup."""
@@ -227,10 +217,8 @@ class PageIndex(SpokenPage):
 
     def is_name(self, word: str, spelled: str) -> bool:
         """Return whether a word is capitalized inside a sentence somewhere on the page: a name, in most languages."""
-        content = self.content
-        return any(
-            content[at].isupper() and _BEFORE_NAME.fullmatch(content, at - 2, at) for at in self._places(word, spelled)
-        )
+        text, places = self.content, self._places(word, spelled)
+        return any(text[at].isupper() and _BEFORE_NAME.fullmatch(text, at - 2, at) for at in places)
 
     def literally(self, text: str) -> IndexedPassage | None:
         """Return the sentences that contain a text exactly, or None."""
@@ -338,20 +326,13 @@ class PageIndex(SpokenPage):
         bits = {word: 1 << at for at, word in enumerate(sorted(looked_up))}  # of a set of words
         others = sum(bits[digits] for digits in extra)
         worth = cache(lambda found: sum(weights[word] for word, bit in bits.items() if found & bit))
-        marked: dict[int, int] = defaultdict(int)
-        for word, bit in bits.items():
-            for block in self._by_block(word, looked_up[word], related):
-                marked[block] |= bit
+        marked = _bits_of((self._by_block(word, looked_up[word], related)[1], bit) for word, bit in bits.items())
         by_sentence = cache(lambda block: self._by_sentence(block, bits if block in marked else {}, related))
-        best, best_score, seen = None, 0.0, set[tuple[int, ...]]()
+        best, best_score = None, 0.0
         for block in self._likely(marked, worth):
-            here, size = by_sentence(block), len(self._in_block(block))
-            for number in sorted(here):
-                near = tuple(map(here.get, range(number, number + widest), repeat(0)))
-                if number + widest <= size:  # the same were weighed before, or have too few words
-                    if near in seen or worth(reduce(or_, near)) / total <= best_score + 1e-9:
-                        continue
-                    seen.add(near)
+            for number, most in _windows(by_sentence(block), widest, len(self._in_block(block))):
+                if worth(most) / total <= best_score + 1e-9:
+                    continue
                 found, place = 0, _Place(block, number)
                 for width, last in enumerate(islice(self.since(place), widest)):
                     if said := by_sentence(last.block).get(last.number):
@@ -366,28 +347,26 @@ class PageIndex(SpokenPage):
         there = {word for _, words_there in best.sentences for word in words_there}  # words in URLs do not count
         return best, sum(weights[word] for word in words if word in there) / total
 
-    def _by_block(self, word: str, spelled: str, related: bool) -> Mapping[int, list[int]]:
-        """Return the positions of a word, and of its synonyms and antonyms if these help, by block."""
+    def _by_block(self, word: str, spelled: str, related: bool) -> tuple[Mapping[int, list[int]], frozenset[int]]:
+        """Return the positions of a word, and of its synonyms and antonyms if these help, by block, and the blocks."""
         if (word, related) not in self._spread:
             found = defaultdict[int, list[int]](list)
             for at in (*self._places(word, spelled), *(self._related(word) if related else ())):
                 found[bisect_right(self._starts, at) - 1].append(at)
             found.pop(-1, None)
-            self._spread[word, related] = dict(found)
+            self._spread[word, related] = dict(found), frozenset(found)
         return self._spread[word, related]
 
     def _by_sentence(self, block: int, bits: Mapping[str, int], related: bool) -> Mapping[int, int]:
         """Return the words in each sentence of a block, as the sum of their bits, by index."""
-        spans, found = self._in_block(block), dict[int, int]()
-        for word, bit in bits.items():
+        spans = self._in_block(block)
+        for word in bits:
             key = word, related, block
             if key not in self._numbers:
-                places = self._spread[word, related].get(block, ())
+                places = self._spread[word, related][0].get(block, ())
                 numbers = {at: bisect_right(spans, at, key=_start) - 1 for at in places}
                 self._numbers[key] = frozenset(one for at, one in numbers.items() if one >= 0 and at < spans[one].end)
-            for number in self._numbers[key]:
-                found[number] = found.get(number, 0) | bit
-        return found
+        return _bits_of((self._numbers[word, related, block], bit) for word, bit in bits.items())
 
     def _likely(self, marked: Mapping[int, int], worth: Callable[[int], float]) -> list[int]:
         """Return the blocks that match best, and the blocks before them, in order."""
@@ -397,3 +376,25 @@ class PageIndex(SpokenPage):
         best = nsmallest(_CANDIDATES, scores, key=lambda block: (-scores[block], block))
         chosen = [block for block in best if scores[block] >= _ENOUGH * scores[best[0]]]
         return sorted({near for block in chosen for near in (block - 2, block - 1, block) if near in marked})
+
+
+def _bits_of(sets: Iterable[tuple[frozenset[int], int]]) -> dict[int, int]:
+    """Return the bits of each member of some sets; equal sets, as of words in all sentences, are gone through once."""
+    together: dict[frozenset[int], int] = defaultdict(int)
+    for members, bit in sets:
+        together[members] |= bit
+    found: dict[int, int] = {}
+    for members, bits in together.items():
+        for one in members:
+            found[one] = found.get(one, 0) | bits
+    return found
+
+
+def _windows(here: Mapping[int, int], widest: int, size: int) -> list[tuple[int, int]]:
+    """Return the sentences of a block from which to look, and the words there; the same words together only once."""
+    numbers = sorted(here)
+    near = list(zip(*(map(here.get, map(step.__add__, numbers), repeat(0)) for step in range(widest)), strict=True))
+    firsts = dict(zip(reversed(near), reversed(numbers), strict=True))
+    found = {number: reduce(or_, words) for words, number in firsts.items()}
+    found.update({number: -1 for number in numbers[-widest:] if number + widest > size})  # goes on in the next block
+    return sorted(found.items())
