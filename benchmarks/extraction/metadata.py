@@ -9,8 +9,8 @@ served; Groundwire converts the whole page, and the peers (htmldate, fast and ex
 only. Peers are run when they are installed.
 
 A day is right if it is the label's day. A title is right if its letters and digits are the label's. Authors are right
-if their names consist of the same words, regardless of order, accents, the words between them, and titles and degrees;
-`wider` also counts those of which one contains the other.
+if their names consist of the same words, regardless of order, accents, the words between them, and titles and degrees.
+`wider` also counts titles and authors of which one contains the other, as a heading and a `<title>` with a slogan do.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def is_right(name: str, given: str, label: str, *, wider: bool = False) -> bool:
         return given[:10] == label[:10]
     given_words, label_words = _words(given), _words(label)
     if name == "title":
-        return given_words == label_words
+        inner, outer = sorted((f" {' '.join(words)} " for words in (given_words, label_words)), key=len)
+        return inner == outer or (wider and bool(inner.strip()) and inner in outer)
     one, other = ({word for word in words if word not in _CREDIT} for words in (given_words, label_words))
     return one == other or (wider and bool(one) and bool(other) and (one <= other or other <= one))
 
@@ -147,8 +148,11 @@ def main() -> None:
         for collection, pages in sets.items():
             rows, seconds = run(reader, pages)
             parts = [f"{field} {report(rows, field)}" for field in _FIELDS if any(field in row for _, row in rows)]
-            if any("author" in row for _, row in rows):
-                parts.append(f"author, wider {report(rows, 'author', wider=True)}")
+            parts += [
+                f"{field}, wider {report(rows, field, wider=True)}"
+                for field in ("author", "title")
+                if any(field in row for _, row in rows)
+            ]
             if collection == "dates":
                 parts = [part for part in parts if part.startswith("date")]
             print(
