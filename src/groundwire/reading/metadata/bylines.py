@@ -92,6 +92,7 @@ _NO_NAME: Final = re.compile(
     r"|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|inc|llc|ltd|gmbh)\b",
     re.IGNORECASE,
 )
+_GIVEN_NAMES: Final = frozenset({"april", "june", "august"})
 _GROUPS: Final = (" Team", " Staff")
 """Ends of the names of groups that write together."""
 _USER: Final = re.compile(r"[\w.\-]{3,25}")
@@ -228,8 +229,9 @@ def author_of(said: Metadata, shown: Byline) -> str | None:
         return said.author or shown.author
     author, site = _bare(said.author), _bare(said.site or "")
     is_site = author in site or (len(site) >= _TELLING and site in author)
-    is_user = " " not in said.author and _is_person(shown.author.partition(",")[0])
-    is_label = _NO_NAME.search(said.author) is not None and not said.author.endswith(_GROUPS)
+    is_user = " " not in said.author and said.author.isascii() and _is_person(shown.author.partition(",")[0])
+    labels = {match[0].lower() for match in _NO_NAME.finditer(said.author)} - _GIVEN_NAMES
+    is_label = bool(labels) and not said.author.endswith(_GROUPS)
     better = is_site or is_user or is_label or shown.author.startswith(f"{said.author}, ")
     return shown.author if better else said.author
 
