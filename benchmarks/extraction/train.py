@@ -58,7 +58,7 @@ from groundwire.reading.visibility.visible import drop_unseen
 SEED = 7
 FIRST_ROUNDS = 50
 TEACHER_ROUNDS, SECOND_ROUNDS = 80, 200
-KIND_ROUNDS = 20
+KIND_ROUNDS = 60
 _BLOCKS = {
     "objective": "cross_entropy",
     "learning_rate": 0.17,
@@ -76,7 +76,7 @@ _LARGE = {"learning_rate": 0.07, "num_leaves": 24}
 _KINDS = {
     "objective": "multiclass",
     "num_class": len(KINDS),
-    "learning_rate": 0.12,
+    "learning_rate": 0.08,
     "num_leaves": 8,
     "min_data_in_leaf": 12,
     "feature_fraction": 0.4,
