@@ -524,7 +524,8 @@ def test_comments_may_be_longer_than_an_article_that_is_long_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("copy-legal", [2]), ("copyright", [2]), ("category-legal", []), ("legalese", [])]
+    ("name", "found"),
+    [("copy-legal", [2]), ("copyright", [2]), ("category-legal", []), ("legal-services", []), ("legal-notice", [2])],
 )
 def test_small_print_is_a_notice_but_not_a_page_about_law(name: str, found: list[int]) -> None:
     layout = page(f"<p>{LONG}</p><p class='{name}'>Offer for new members.</p>")

@@ -345,8 +345,9 @@ def test_boxes_that_ask_or_advertise_go_though_they_are_named_as_notes(html: str
 
 
 def test_a_manual_may_warn_of_cookies() -> None:
-    box = "<div class='admonition note'><p class=admonition-title>Note</p><p>This site uses cookies only to log in.</p></div>"
-    assert read(box) == "**Note**\n\nThis site uses cookies only to log in."
+    box = "<div class='admonition note disclaimer'><p class=admonition-title>Note</p><p>This site uses cookies to log in.</p></div>"
+    assert read(box) == "**Note**\n\nThis site uses cookies to log in."
+    assert read("<aside class=note>Please sign in to the console, and enable JavaScript there.</aside>")
 
 
 @given(MARKED, st.sampled_from(["p", "li", "h2", "td", "blockquote"]))

@@ -49,7 +49,8 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         ),
         "notices": _named(
             r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
-            "consent", "gdpr", "paywall", "disclaimer", "copyright", r"(?<!category-)(?<!tag-)legal",
+            "consent", "gdpr", "paywall", "disclaimer", "copyright",
+            r"(?<!category-)(?<!tag-)legal(?:-(?:copy|disclaimer|notes?|notice|text))?(?![\w-])",
         ),
         "profiles": _named("avatar", "profile", "signature", r"reactions?", r"likes?", r"badges?"),
         "promotions": _named(

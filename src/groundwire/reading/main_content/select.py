@@ -85,16 +85,18 @@ _CALLOUT: Final = re.compile(
 _IN_TABLE: Final = frozenset({"table", "tbody", "thead", "tr", "td", "th", "li", "body"})
 _NO_LABELS: Final = HEADINGS | {"li", "dt", "dd", "pre", "summary"}
 _BOLD: Final = frozenset({"strong", "b", "code", "a"})
-_BOX: Final = 2_000  # characters of such a box; larger ones are parts of the page
+_BOX: Final = 2_000  # characters of such a box, or half of the text; larger ones are parts of the page
 _LABEL: Final = 40  # characters of its label
 _ICON: Final = ".icon i[title],.icon img[alt]"
 _ENDS_OF_TEXT: Final = (".", ",", ";", "…", "。")
-_OTHER_BOXES: Final = tuple(PARTS[part] for part in ("notices", "promotions", "related"))
+_OTHER_BOXES: Final = tuple(PARTS[part] for part in ("promotions", "notices", "related"))
+"""Names of boxes that are not part of the text; in documentation only the first are."""
 _REQUEST: Final = re.compile(
-    r"\b(?:(?:we|(?:this|our) (?:web)?site) uses?|verwende[nt]|utilis\w+|usa|usamos|utiliza\w*) (?:\w+ ){0,3}cookies\b"
-    r"|\baccept (?:all )?cookies\b|\b(?:enable|activate) javascript\b|\bjavascript (?:is|seems to be) disabled\b"
-    r"|\byour browser is (?:out of date|outdated|(?:no longer|not) supported)\b|\bplease (?:log|sign) in\b"
-    r"|\b\d+ ?% off\b|\b(?:sign up|subscribe|abonniere\w*)\b.{0,40}\bnewsletter\b",
+    r"\b(?:(?:we|(?:this|our) (?:web)?site) uses?|verwende[nt]|util\w+|usa|usamos) (?:\w+ ){0,3}cookies\b"
+    r"|\baccept (?:all )?cookies\b|\bplease enable javascript\b|\bjavascript (?:is|seems to be) disabled\b"
+    r"|\byour browser is (?:out of date|outdated|(?:no longer|not) supported)\b"
+    r"|\b(?:log|sign) in\b.{0,40}\bto (?:continue|comment|post|read|reply|view)\b"
+    r"|\b(?:sign up|subscribe|abonniere\w*)\b.{0,40}\bnewsletter\b",
     re.IGNORECASE,
 )
 """What a site asks its visitors in such a box."""
@@ -298,13 +300,15 @@ def keep_callouts(layout: Layout, names: Sequence[str], keep: list[bool]) -> dic
         if boxes[owner]:
             inside.setdefault(boxes[owner], []).append(number)
     kept, before = dict[int, list[int]](), list(keep)
+    most = min(_BOX, sum(len(text) for text, is_kept in zip(texts, keep, strict=True) if is_kept) // 2)
     for box, numbers in inside.items():
         text = " ".join([texts[number] for number in numbers])
-        if len(text) > _BOX:
+        if len(text) > most:
             continue
         in_manual = told[names[box]]["manual"] is not None
         named = " ".join({names[box], *(names[owners[number]] for number in numbers)})
-        if any(other.search(named) for other in _OTHER_BOXES) or (not in_manual and _REQUEST.search(text)):
+        others = _OTHER_BOXES[:1] if in_manual else _OTHER_BOXES
+        if any(other.search(named) for other in others) or (not in_manual and _REQUEST.search(text)):
             for number in numbers:
                 keep[number] = False
             continue
