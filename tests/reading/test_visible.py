@@ -13,6 +13,7 @@ from turbohtml import Document, parse
 
 from components.work import growth, lines, memory
 from groundwire.reading.css.longhands import longhands, may_hide
+from groundwire.reading.css.parser import Sheet, read_sheet
 from groundwire.reading.css.values import ratio
 from groundwire.reading.extract import Extracted, extract
 from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_flattened, text_hidden
@@ -200,6 +201,25 @@ def test_many_different_rules_take_linear_work_and_memory(rule: str, content: st
 
     assert growth(lambda count: _seen(page(count)), 500, 2_000) < 6
     assert memory(lambda: _seen(page(4_000))) < 20_000_000
+
+
+_STATEMENTS = (
+    ".a { top: 0 }", "@media screen { .b { left: 0 } }", ".c { &.d { right: 0 } }", '.e { content: "}"; top: 1px }',
+    "}", "} .p { content: '}'; top: 0 }",
+    "@media screen { .n { left: 0 } .o { content: '}'; left: 1px } }",
+    "@layer x { .g { left: 1px } .h { &.i { top: 0 } } }", ".j { background: url(a'b) }", "@layer y;", ";",
+    "@keyframes k { to { top: 0 } }", ".k { content: '{' }", "@media print { .l { top: 0 } }", ".m { top: 0",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_STATEMENTS), max_size=8))
+def test_a_sheet_has_the_same_rules_after_a_nested_one(statements: list[str]) -> None:
+    """What follows a nested rule is read sign by sign, and what precedes it by its braces."""
+    by_braces, by_signs = Sheet(), Sheet()
+    read_sheet("\n".join(statements), by_braces)
+    read_sheet("\n".join((".z { &.z { top: 0 } }", *statements)), by_signs)
+    assert by_braces.rules == by_signs.rules[1:]
+    assert by_braces.keyframes == by_signs.keyframes
 
 
 def test_a_long_name_of_a_layer_is_read_once() -> None:

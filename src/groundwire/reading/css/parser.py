@@ -134,23 +134,28 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
     if "/*" in text:
         text = _COMMENT.sub(" ", text)
     text = text.replace("<!--", " ").replace("-->", " ")
-    known = len(sheet.rules)
-    if not _read_flat(text, sheet, may_match):
-        del sheet.rules[known:]
-        _read_nested(text, sheet, may_match)
+    known = _read_flat(text, sheet, may_match)
+    if known < len(text):
+        _read_nested(text[known:], sheet, may_match)
 
 
-def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None) -> bool:
-    """Parse a sheet only by its braces, which is much faster; return False if that would be wrong.
+def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None) -> int:
+    """Parse a sheet only by its braces, which is much faster, up to where that would be wrong; return that place.
 
-    It is wrong for braces in strings or brackets, and for nested rules.
+    It is wrong for braces in strings or brackets, and for nested rules. The place is the beginning of the outermost
+    block with one.
     """
     stack = [_Block("group")]
     stray = False
+    read, start, known = 0, 0, len(sheet.rules)
     for piece in text.split("}"):
+        if len(stack) == 1 and not stray:
+            start, known = read, len(sheet.rules)
+        read += len(piece) + 1
         parts = piece.split("{")
         if _SIGN.search(piece) is not None and not all(map(_is_closed, parts)):
-            return False
+            del sheet.rules[known:]
+            return start
         body = parts.pop()
         block = stack[-1]
         if len(parts) == 1 and not stray and block.kind in {"group", "skip"} and not block.selector:
@@ -165,7 +170,8 @@ def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None)
         for prelude in parts:
             block = stack[-1]
             if block.kind == "rule":
-                return False
+                del sheet.rules[known:]
+                return start
             statements, semicolon, prelude = prelude.rpartition(";")
             if semicolon:
                 stray = False
@@ -186,7 +192,7 @@ def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None)
             stray = True
     for block in reversed(stack[1:]):
         _close(block, sheet)
-    return True
+    return len(text)
 
 
 def _is_closed(text: str) -> bool:
