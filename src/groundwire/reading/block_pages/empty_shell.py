@@ -43,6 +43,9 @@ _BOX: Final = re.compile(
 """The whole text of a box that waits for its content; words after the first need an ellipsis, as titles have none."""
 _BEGUN: Final = re.compile(rf"^\W{{0,5}}{_WAITS}", re.IGNORECASE | re.MULTILINE)
 """The beginning of such a text, among the lines of a page."""
+_MAY_WAIT: Final = re.compile(rf"(?:{_BOX.pattern})(?=\s|\Z)", re.IGNORECASE)
+"""Such a text, followed by other lines."""
+_LINES: Final = 400  # characters in which such a text ends
 _WAIT_STEMS: Final = (
     "loading", "please wait", "one moment", "laden", "bitte warten", "chargement", "veuillez patienter", "cargando",
     "caricamento", "carregando", "агрузка", "АГРУЗКА", "adowanie", "klen", "読み込み中", "加载中", "載入中",
@@ -124,7 +127,10 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
     """
     low = lower_ascii(text)
     found = []
-    waits = any(stem in low for stem in _WAIT_STEMS) and _BEGUN.search(text) is not None
+    waits = any(stem in low for stem in _WAIT_STEMS) and any(
+        _MAY_WAIT.match(" ".join(text[begun.start() : begun.start() + _LINES].split()))
+        for begun in _BEGUN.finditer(text)
+    )
     if (waits or document.find(attrs={"aria-busy": "true"}) is not None) and _waiting(document):
         found.append(LOADS_PARTS)
     scrolls = any(stem in low for stem in _MORE_STEMS) and any(word in lower_ascii(markup) for word in _SCROLLS)

@@ -115,7 +115,8 @@ _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"}
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
     {"text", "markdown", "json", "source", "delimited", "notebook", "xml", "html", "mail", "subtitles", "svg"}
 )
-_TEXT_CONTROLS: Final = frozenset(b"\t\n\x0b\x0c\r\x1b\x08")
+_CONTROLS: Final = bytes(sorted(set(range(0x20)).difference(b"\t\n\x0b\x0c\r\x1b\x08")))
+"""The control characters that no text has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +216,7 @@ def _is_binary(head: bytes) -> bool:
     """Whether the bytes cannot be text in any encoding: too many control characters, and not UTF-16."""
     if _is_utf16(head):
         return False
-    controls = sum(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in head)
-    return controls > len(head) // 50
+    return len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 50
 
 
 def _is_utf16(head: bytes) -> bool:

@@ -15,6 +15,8 @@ __all__ = ["apply_roles", "is_task_box", "mend_comments", "parse_page", "task_st
 
 _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[endif\](?:-->)?", re.IGNORECASE)
 _EMPTY_FRAME: Final = re.compile(r"(<iframe\b[^<>]{0,2000})/>(?=\s{0,100}</noscript)", re.IGNORECASE)
+_FRAME_END: Final = re.compile(r"/>\s{0,100}</noscript", re.IGNORECASE)
+"""The end of an empty frame; few pages have it, and most have many tags."""
 _MIN_FALLBACK: Final = 250  # characters; shorter text for browsers without scripts is a request to enable them
 _MAX_SHELL: Final = 200  # characters of a page that waits for its script
 _UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head", "textarea", "option"})
@@ -30,7 +32,7 @@ def parse_page(markup: str) -> Document:
     Args:
         markup: The page's HTML.
     """
-    if "<noscript" in markup and "<iframe" in markup:
+    if "<noscript" in markup and "<iframe" in markup and _FRAME_END.search(markup) is not None:
         markup = _EMPTY_FRAME.sub(r"\1></iframe>", markup)
     document = parse(markup, allow_declarative_shadow_roots=False)
     if not _has_text(document) and "<!--[if" in markup:

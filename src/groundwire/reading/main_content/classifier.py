@@ -149,12 +149,11 @@ class Forest:
 
     def total_of(self, row: Sequence[int]) -> int:
         """Return the total of a single row of features."""
-        total, asked = self._least, self._asked
-        for node in self._roots:
-            number, below, above = node
+        holds = [row[feature] <= threshold for feature, threshold in self._asked]
+        total = self._least
+        for number, below, above in self._roots:
             while below is not None:
-                feature, threshold = asked[number]
-                number, below, above = below if row[feature] <= threshold else above
+                number, below, above = below if holds[number] else above
             total += number
         return total
 

@@ -256,7 +256,7 @@ def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part
     for element in range(len(parents) - 1, 0, -1):
         held[parents[element]] += held[element]
     most = max(_MOST_OF_IT * held[0], held[0] - _ENOUGH)
-    told = {name for name in dict.fromkeys(names) if pattern is not None and pattern.search(name) is not None}
+    told = set(filter(pattern.search, dict.fromkeys(names))) if pattern is not None else set[str]()
     tagged = {tag for tag, what in _TAGS.items() if what == part}
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
