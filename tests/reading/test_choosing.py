@@ -38,7 +38,9 @@ from groundwire.reading.main_content.page_parts import (
     part_blocks,
 )
 from groundwire.reading.main_content.select import (
+    _CALLOUT,
     Verdict,
+    _with_stems,
     choose,
     is_tiny,
     judge,
@@ -850,6 +852,11 @@ def test_boxes_with_notes_are_kept_whole(markup: str, scores: tuple[int, ...], k
         assert keep[1:] == [(name == "admonition") if one == "manual" else one for one in kept]
         for numbers in boxes.values():
             assert all(keep[number] for number in numbers)
+
+
+@given(st.from_regex(_CALLOUT))
+def test_every_name_of_a_box_has_one_of_its_stems(name: str) -> None:
+    assert list(_with_stems(["", name, "other"])) == [name]
 
 
 def test_a_page_of_nothing_but_requests_is_kept() -> None:

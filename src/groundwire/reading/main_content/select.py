@@ -6,7 +6,7 @@ Blocks are chosen by the model's scores and by their grouping.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from operator import mul
@@ -79,10 +79,15 @@ _CALLOUT: Final = re.compile(
     r"(?<![\w-])(?:(?P<manual>(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|hint-container|starlight-aside"
     r"|confluence-information-macro|(?:gdoc|book)-hint|notecard)|(?:ant-|el-|v-|bs-)?(?:alert|callout)(?:_\w+)?|notices"
     r"|note|tip|hint|warning|caution|important|danger|messagebox|rolenote)(?![\w-])",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 """Names of a box with a note or a warning; the group is those that only generators of documentation use."""
 _IN_TABLE: Final = frozenset({"table", "tbody", "thead", "tr", "td", "th", "li", "body"})
+_STEMS_OF_CALLOUTS: Final = (
+    "admonition", "alert", "callout", "caution", "custom-block", "danger", "hint", "important", "messagebox", "note",
+    "notice", "starlight-aside", "information-macro", "tip", "warning",
+)  # fmt: skip
+"""One of these is in each name that `_CALLOUT` matches."""
 _NO_LABELS: Final = HEADINGS | {"li", "dt", "dd", "pre", "summary"}
 _BOLD: Final = frozenset({"strong", "b", "code", "a"})
 _BOX: Final = 2_000  # characters of such a box, or half of the text; larger ones are parts of the page
@@ -287,7 +292,7 @@ def keep_callouts(layout: Layout, names: Sequence[str], keep: list[bool]) -> dic
     Returns:
         The blocks of each box that is kept, by the number of its element.
     """
-    told = {name: found for name in dict.fromkeys(names) if name and (found := _CALLOUT.search(name)) is not None}
+    told = {name: found for name in _with_stems(names) if (found := _CALLOUT.search(name)) is not None}
     if not told:
         return {}
     parents, owners, texts, tags = layout.parents, layout.owners, layout.texts, layout.tags
@@ -322,6 +327,16 @@ def keep_callouts(layout: Layout, names: Sequence[str], keep: list[bool]) -> dic
     if not any(keep):
         keep[:] = before
     return kept
+
+
+def _with_stems(names: Sequence[str]) -> Iterator[str]:
+    """Yield the names that have a stem of those of boxes, which takes a tenth of the time of matching all of them."""
+    every = list(dict.fromkeys(names))
+    joined = "\0".join(every).lower()
+    stems = [stem for stem in _STEMS_OF_CALLOUTS if stem in joined]
+    for name, lowered in zip(every, joined.split("\0"), strict=False) if stems else ():
+        if any(stem in lowered for stem in stems):
+            yield name
 
 
 def _holds(layout: Layout, element: int, number: int) -> bool:
