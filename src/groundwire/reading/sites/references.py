@@ -1,18 +1,20 @@
-"""Works of reference.
+"""Works of reference and manuals.
 
 arXiv: an abstract, with links to the full text (https://info.arxiv.org/help/api). MediaWiki: Wikipedia, its sister
-projects and other wikis (https://www.mediawiki.org/wiki/API).
+projects and other wikis (https://www.mediawiki.org/wiki/API). Manuals that offer each page as Markdown at the same
+address with `.md`, and an index as `llms.txt` (https://llmstxt.org).
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from lxml import etree
 
 from groundwire.providers.http_parsing import json_or_empty
 from groundwire.reading.documents.office_package import parse_xml
-from groundwire.reading.sites.parts import facts, heading, html, plain, say
+from groundwire.reading.sites.parts import facts, heading, html, markdown, plain, say
 from groundwire.reading.sites.site import (
     FormatChanged,
     NotAvailable,
@@ -29,7 +31,7 @@ from groundwire.reading.sites.site import (
 )
 from groundwire.transport import Response
 
-__all__ = ["ARXIV", "MEDIAWIKI"]
+__all__ = ["ARXIV", "MARKDOWN_TWINS", "MEDIAWIKI"]
 
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _OWN: Final = "{http://arxiv.org/schemas/atom}"
@@ -42,6 +44,9 @@ _NOT_TEXT: Final = (
     ".mw-editsection, .mw-jump-link, .mw-empty-elt, .mw-cite-backlink, .authority-control, .toc, #toc, .portalbox"
 )
 _BUSY: Final = frozenset({"maxlag", "ratelimited", "readonly"})
+_FRONT: Final = re.compile(r"---\n(?:[^\n]{0,2000}\n){0,60}?---\n")
+_FRONT_TITLE: Final = re.compile(r"^title:[ \t]*[\"']?([^\n]{1,300}?)[\"']?[ \t]*$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^# +([^\n]{1,300})$", re.MULTILINE)
 
 
 def abstract(page: PageAddress) -> Steps:
@@ -175,4 +180,39 @@ MEDIAWIKI: Final = SiteSpec(
         route("/{variant}/{title}", article, variant="(?:zh|sr)(?:-[a-z]{2,8})?", title=".{1,500}"),
     ),
     refusal=refusal,
+)
+
+
+def twin(page: PageAddress) -> Steps | None:
+    """Read the Markdown version of a page, or the index for the front page.
+
+    Not every site is asked for these: that would be one more request per page, mostly without success. They are
+    requested on hosts of services that document them, and on those that the operator lists.
+    """
+    path = page.path.rstrip("/")
+    if "." in path.rpartition("/")[2] or "?" in page.url.target:
+        return None
+    return _twin(page, f"{page.url.origin}{path}.md" if path else f"{page.url.origin}/llms.txt")
+
+
+def _twin(page: PageAddress, address: str) -> Steps:
+    (source,) = yield (SiteRequest(url=address, kind="text", accept="text/markdown, text/plain;q=0.9", api=False),)
+    source = source.lstrip("\ufeff \n")
+    if source[:200].lower().startswith(("<!doctype", "<html", "<head", "<?xml")):
+        raise NotAvailable("the site has no Markdown of this page")
+    front = _FRONT.match(source)
+    title = (front and _FRONT_TITLE.search(front[0])) or _HEADING.search(source, 0, 20_000)
+    return SiteContent(
+        title=title[1].strip() if title else "",
+        parts=(markdown(source[front.end() :] if front else source, base=page.url.request_text),),
+    )
+
+
+MARKDOWN_TWINS: Final = SiteSpec(
+    name="markdown",
+    title="Markdown version",
+    hosts={"*.gitbook.io": "", "*.mintlify.app": ""},
+    elsewhere="{origin}",
+    rate=SiteRate(60, 60.0, "https://llmstxt.org"),
+    routes=(route("/{path}", twin, path=".*"),),
 )
