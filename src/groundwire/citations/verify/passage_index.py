@@ -41,7 +41,7 @@ _CANDIDATES: Final = 6  # blocks split into sentences for each sentence of an an
 _ENOUGH: Final = 0.45  # share of the best block's score from which a block is split into sentences
 _DECIDES: Final = 0.7  # weight of a number, beside a word's, for the choice of a passage
 _LOOKED_AT: Final = 20_000  # characters of a page in which synonyms are looked for
-_KEPT: Final = 64  # passages of which it is kept what they say
+_KEPT: Final = 16  # passages of which it is kept what they say
 _LONGEST: Final = 40  # characters of a word used for the lookup
 _STEM: Final = 4  # characters from which the last one of a word may vary: city, cities
 _PREFIXED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
@@ -60,12 +60,11 @@ class _Place(NamedTuple):
     number: int
 
 
-class _Reading:
+class _PassageText:
     """What a passage says, found out once however often it is compared."""
 
     def __init__(self, text: str, tongue: Language) -> None:
-        self.text = text
-        self.tongue = tongue
+        self.text, self.tongue = text, tongue
         self.sentences: list[tuple[str, frozenset[str]]] = []
 
     @cached_property
@@ -95,12 +94,13 @@ class IndexedPassage:
         return TextSpan(start, min(self.page.span(self.last).end, start + _MAX_PASSAGE))
 
     @cached_property
-    def _said(self) -> _Reading:
-        kept, key = self.page.readings, (self.first, self.last)
+    def _said(self) -> _PassageText:
+        kept, key = self.page.texts, (self.first, self.last)
         if key not in kept:
             if len(kept) >= _KEPT:
                 kept.clear()
-            kept[key] = _Reading(" ".join(self.page.plain_of(self.span, self.first.block).split()), self.page.language)
+            text = " ".join(self.page.plain_of(self.span, self.first.block).split())
+            kept[key] = _PassageText(text, self.page.language)
         return kept[key]
 
     @property
@@ -155,7 +155,7 @@ class PageIndex(SpokenPage):
     def __init__(self, content: str, title: str = "") -> None:
         super().__init__(content)
         self.title = title
-        self.readings: dict[tuple[_Place, _Place], _Reading] = {}
+        self.texts: dict[tuple[_Place, _Place], _PassageText] = {}
         """What passages say that were found lately."""
         self._low = fold(content)
         self._found: dict[str, list[int]] = {}

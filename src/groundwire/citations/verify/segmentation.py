@@ -170,7 +170,7 @@ CONTENT_WORD: Final = re.compile(rf"[{DENSE}]+|[^\W\d_{DENSE}]+(?:['’][^\W\d_]
 
 _IS_DENSE: Final = re.compile(rf"[{DENSE}]")
 _SQUEEZE: Final = re.compile(r"[\W_]+")
-_MARKUP: Final = re.compile(  # each group begins with what it may start with, so that other characters are passed over
+_MARKUP: Final = re.compile(  # each group begins with what it may start with, so that other characters are skipped
     r"(?m:^(?=[ \t#>*+:|\d-])(?:[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+|(?=[ \t:-]*\|)[ \t:|-]+$))"
     r"|(?=[!\[\]<h*_`|\\])(?:"
     r"!?\[(?=[^\]\n]{0,500}\]\()"  # the start of a link or image
