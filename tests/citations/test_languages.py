@@ -6,8 +6,10 @@ import pytest
 
 from components.work import lines
 from groundwire.citations.verify import CitedPage, Finding, verify_answer
+from groundwire.citations.verify.cited_parts import parts_by_page
 from groundwire.citations.verify.language_detection import language_of
 from groundwire.citations.verify.language_packs import LANGUAGES, language
+from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.quantities import numbers_of
 
 pytestmark = pytest.mark.req("B35")
@@ -199,39 +201,43 @@ PARTS = (
     "The weir at Stoke was repaired in May. Unfortunately, its sluice leaks again, and the miller has been fined.",
     "Das Museum in Thal zeigt 300 Uhren. Es ist montags geschlossen.",
     "Das Museum in Thal liegt am Fluss. Der Eintritt kostet 6 Euro.",
+    "The parcel weighs 500 g and costs 12.50 euros. The inn is run by two sisters, and its counter is made of oak.",
 )
 
 
 @pytest.mark.parametrize(
-    ("answer", "verdict"),
+    ("answer", "supported"),
     [
-        ("Its ovens are fired with beech and ash, and the weir at Stoke was repaired in May [1][2].", "supported"),
-        ("Its ovens are fired with beech and oak, and the weir at Stoke was repaired in May [1][2].", "not_found"),
-        ("Its sluice is fired with beech and ash, and the weir at Stoke was repaired in May [1][2].", "not_found"),
-        ("It bakes 300 loaves a day, and the weir at Stoke was repaired in July [1][2].", "altered"),
-        ("The weir at Stoke was repaired in May, and its ovens are wired with beech and ash [2][1].", "not_found"),
-        ("It sells buns, and according to the page, the weir at Stoke was repaired in May [1][2].", "supported"),
-        ("Das Museum in Thal ist montags geöffnet und liegt am Fluss [3][4].", "altered"),
-        ("Das Museum in Thal ist montags geschlossen und liegt am Fluss [3][4].", "supported"),
-        ("It bakes 300 loaves a day, and unfortunately, the sluice leaks again [1][2].", "supported"),
-        ("It bakes 300 loaves a day [1], and the miller has been painted [2].", "not_found"),
-        ("It bakes 300 loaves a day [1], and the miller has been fined [2].", "supported"),
+        ("Its ovens are fired with beech and ash, and the weir at Stoke was repaired in May [1][2].", True),
+        ("Its ovens are fired with beech and oak, and the weir at Stoke was repaired in May [1][2].", False),
+        ("Its sluice is fired with beech and ash, and the weir at Stoke was repaired in May [1][2].", False),
+        ("It bakes 300 loaves a day, and the weir at Stoke was repaired in July [1][2].", False),
+        ("The weir at Stoke was repaired in May, and its ovens are wired with beech and ash [2][1].", False),
+        ("It sells buns, and according to the page, the weir at Stoke was repaired in May [1][2].", True),
+        ("Das Museum in Thal ist montags geöffnet und liegt am Fluss [3][4].", False),
+        ("Das Museum in Thal ist montags geschlossen und liegt am Fluss [3][4].", True),
+        ("It bakes 300 loaves a day, and unfortunately, the sluice leaks again [1][2].", True),
+        ("It bakes 300 loaves a day [1], and the miller has been painted [2].", False),
+        ("It bakes 300 loaves a day [1], and the parcel weighs 500 g and costs 12.50 singing [5].", False),
+        ("The inn is run by two brothers, and according to the page, the miller has been fined [5][2].", False),
+        ("It bakes 300 loaves a day [1], and the miller has been fined [2].", True),
     ],
 )
-def test_each_part_of_a_sentence_is_compared_with_the_page_that_has_most_of_it(answer: str, verdict: str) -> None:
-    assert check(answer, *PARTS).verdict == verdict
+def test_each_part_of_a_sentence_is_compared_with_the_page_that_has_most_of_it(answer: str, supported: bool) -> None:
+    assert (check(answer, *PARTS).verdict == "supported") is supported
 
 
 def test_work_on_many_parts_and_many_pages_grows_with_both() -> None:
-    def work(size: int) -> int:
-        parts = [f"dam {at} holds {at} eels and weir {at} holds {at} pikes" for at in range(size)]
-        pages = [f"Dam {at} holds {at} eels. Weir {at} holds {at} pikes." for at in range(size)]
-        marks = "".join(f"[{at + 1}]" for at in range(size))
-        return lines(lambda: check(f"{', and '.join(parts)} {marks}.", *pages))
+    def work(parts: int, pages: int) -> int:
+        text = ", and ".join(f"the {chr(97 + at % 26)}{at}ton mill grinds {at} sacks" for at in range(parts))
+        cited = [CitedPage(number=at, url="", content=f"The {chr(97 + at % 26)}{at}ton mill.") for at in range(pages)]
+        indexes = {page.number: PageIndex(page.content or "") for page in cited}
+        return lines(lambda: list(parts_by_page(text, cited, indexes)))
 
-    work(3)  # the language is read once
-    few, many = work(12), work(24)
-    assert many < 5 * few
+    work(3, 3)  # the language is read once
+    assert work(40, 5) < 2.5 * work(20, 5)
+    assert work(80, 5) < 2.5 * work(40, 5)
+    assert work(20, 40) < 2.5 * work(20, 20)
 
 
 def test_across_languages_figures_are_compared_and_the_rest_is_not() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -213,10 +214,12 @@ def _in_pieces(text: str, page: CitedPage, index: PageIndex, best: Finding, blan
     pieces = clauses(text)
     if len(pieces) < 2 or best.verdict != "not_found":
         return best
-    told = [_against(piece, page, index, blank) for piece in pieces]
+    compared = (_against(piece, page, index, blank) for piece in pieces)
+    told = list(takewhile(lambda one: one.verdict == "supported", compared))
+    if len(told) < len(pieces) or len({one.passage_start for one in told}) < 2:
+        return best
     shares = [one.share for one in told]
-    copied = max(shares) >= _ALL and min(shares) < _TOGETHER  # the rest is not in the page's words, as the copy is
-    if copied or any(one.verdict != "supported" for one in told) or len({one.passage_start for one in told}) < 2:
+    if max(shares) >= _ALL and min(shares) < _TOGETHER:  # the rest is not in the page's words, as the copy is
         return best
     return replace(told[0], confidence=min(one.confidence for one in told))
 
