@@ -111,15 +111,15 @@ def run(reader: Reader, pages: Iterable[Page]) -> tuple[list[tuple[Page, Found]]
 
 def report(rows: list[tuple[Page, Found]], name: str, *, wider: bool = False) -> str:
     """Return the accuracy and the precision of one field."""
-    labelled = [
+    labeled = [
         (page.metadata[_FIELDS[name]], found.get(name)) for page, found in rows if _FIELDS[name] in page.metadata
     ]
-    labelled = [(label, given) for label, given in labelled if label]
-    given = [(label, value) for label, value in labelled if value]
+    labeled = [(label, given) for label, given in labeled if label]
+    given = [(label, value) for label, value in labeled if value]
     right = sum(is_right(name, value, label, wider=wider) for label, value in given)
     return (
-        f"{right / max(1, len(labelled)):.3f} / {right / max(1, len(given)):.3f}"
-        f" (n {len(labelled)}, none {len(labelled) - len(given)})"
+        f"{right / max(1, len(labeled)):.3f} / {right / max(1, len(given)):.3f}"
+        f" (n {len(labeled)}, none {len(labeled) - len(given)})"
     )
 
 

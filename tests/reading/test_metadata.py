@@ -192,10 +192,17 @@ def test_a_part_of_the_title_that_the_url_repeats_is_the_title(path: str, expect
         ("<title>Marsh - Boards for every path</title><h1>Boards for every foot</h1>", "", "Marsh - Boards for every path"),
         ("<title>Marsh - Boards for every path | Home Page</title>", "", "Marsh - Boards for every path"),
         ("<title>Boards for every path | Marsh</title>", "", "Boards for every path"),
+        ("<title>Marsh - Boards for every path</title>", "?p=7", "Boards for every path"),
+        ("<title>Marsh - Boards for every path</title>", "#!/boards", "Boards for every path"),
     ],
 )  # fmt: skip
 def test_the_title_of_a_front_page_begins_with_the_name_of_its_site(head: str, path: str, expected: str) -> None:
     assert extract(f"{head}<p>Text of a story", f"https://marsh.example/{path}").title == expected
+
+
+def test_without_a_url_no_page_is_a_front_page() -> None:
+    head = "<title>Marsh - Boards for every path</title><meta property=og:site_name content=Marsh>"
+    assert extract(f"{head}<p>Text of a story", "").title == "Boards for every path"
 
 
 def test_long_strings_are_cut() -> None:
@@ -328,6 +335,7 @@ def test_what_is_displayed_corrects_the_day_that_software_wrote(stated: dict[str
         (page("", "<a class=author href=/x>Oakdale Community</a>"), None),
         (page("", "<a class=author href=/profile/jo7>jo7</a>"), "jo7"),
         (page("", "<a class=author href=/profile/me>Log In</a>"), None),
+        (page("", "<a href=/profile/me>Settings</a>"), None),
         (page("", "<p class=author>Jo Doe</p>", attributes="class=has-sidebar"), "Jo Doe"),
         (page("", "<p class=author>Jo Doe</p>").replace("<body", "<body class=comments-open"), "Jo Doe"),
         (page("", "", end="<div class=sidebar><p class=author>Jo Doe</p></div>"), None),
@@ -357,6 +365,7 @@ def test_the_authors_near_the_heading(html: str, author: str | None) -> None:
         ("Oak Daily Media", "Jo Doe", "Jo Doe"),
         ("\u674e\u767d", "Jo Doe", "\u674e\u767d"),
         ("April Roe", "Jo Doe", "April Roe"),
+        ("Min Roe", "Jo Doe", "Min Roe"),
         ("View more posts", "Jo Doe", "Jo Doe"),
         ("The Oak Team", "Jo Doe", "The Oak Team"),
         ("Al Roe", "Jo Doe", "Al Roe"),

@@ -84,15 +84,16 @@ _ASIDE: Final = re.compile(r"\s+[|\u2022\u00b7]\s+|\s*[(\[][^()\[\]]{0,60}[)\]]\
 _BETWEEN: Final = re.compile(r"\s*(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
 _NO_NAME: Final = re.compile(
     r"\b(?:about|account|all|analyst|article|articles|author|authors|blog|by|click|comments?|community|consultant"
-    r"|contributing|contributor|director|edited|editor|editorial|follow|former|forum|founder|guest|home|journalism"
-    r"|licensed|log|login|manager|meet|member|min|moderator|more|news|officer|on|originally|our|owner|post|posts|posted"
-    r"|posting|profile|published|read|reporter|reviewed|see|senior|share|sign|specialist|staff|strategist|subscribe"
-    r"|team|the|this|updated|view|website|who|writer|written|you|your|january|february|march|april|june|july|august"
-    r"|september"
-    r"|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|inc|llc|ltd|gmbh)\b",
+    r"|contributing|contributor|dashboard|director|edited|editor|editorial|follow|former|forum|founder|guest|home"
+    r"|log|login|logout|manager|meet|member|messages|min|moderator|more|news|notifications|officer|on|originally|our"
+    r"|owner|post|posts|posted|posting|profile|published|read|register|reporter|reviewed|see|senior|settings|share"
+    r"|sign|signup|specialist|staff|strategist|subscribe|team|the|this|updated|view|website|who|writer|written|you"
+    r"|your|january|february|march|april|june|july|august|september|october|november|december|monday|tuesday"
+    r"|wednesday|thursday|friday|saturday|sunday|inc|llc|ltd|gmbh)\b",
     re.IGNORECASE,
 )
-_GIVEN_NAMES: Final = frozenset({"april", "june", "august"})
+_GIVEN_NAMES: Final = frozenset({"April", "August", "June", "Min", "On", "See"})
+"""The words above that are parts of names, too."""
 _GROUPS: Final = (" Team", " Staff")
 """Ends of the names of groups that write together."""
 _USER: Final = re.compile(r"[\w.\-]{3,25}")
@@ -159,11 +160,11 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
             author = _names_in(strings) or _user_in(element, names, strings)
         if not (day or author) or ((part := element.closest(_ELSEWHERE)) is not None and part not in around):
             continue
-        rank = _rank(place, start, end, marked=True)
+        position = _rank(place, start, end, marked=True)
         if day:
-            dates.append((*rank, day))
+            dates.append((*position, day))
         if author:
-            writers.append((*rank, place + len(shown), author))
+            writers.append((*position, place + len(shown), author))
     for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER) if dated else ():
         before = text[max(0, match.start() - 60) : match.start()]
         if (day := written_day(match, order)) is None:
@@ -230,7 +231,7 @@ def author_of(said: Metadata, shown: Byline) -> str | None:
     author, site = _bare(said.author), _bare(said.site or "")
     is_site = author in site or (len(site) >= _TELLING and site in author)
     is_user = " " not in said.author and said.author.isascii() and _is_person(shown.author.partition(",")[0])
-    labels = {match[0].lower() for match in _NO_NAME.finditer(said.author)} - _GIVEN_NAMES
+    labels = set(_NO_NAME.findall(said.author)) - _GIVEN_NAMES
     is_label = bool(labels) and not said.author.endswith(_GROUPS)
     better = is_site or is_user or is_label or shown.author.startswith(f"{said.author}, ")
     return shown.author if better else said.author
@@ -380,4 +381,4 @@ def _written_by(text: str) -> str | None:
     for place in islice(_occurrences(low, "written by"), _MAX_MARKS):
         if low[place - 1 : place] in {"", "\n"} or low[max(0, place - 9) : place] == "\narticle ":
             names.add(_names_in(["by " + text[place + 10 : place + 110].lstrip(": \n").partition("\n")[0]]))
-    return names.pop() if len(names) == 1 else None
+    return (names.pop() or None) if len(names) == 1 else None

@@ -50,12 +50,13 @@ def read_title(
 ) -> str:
     """Return a page's title without the site name, and only if it is visible too.
 
-    It is the first-level heading that shares most words with the page's other titles: `<title>`, meta tags, and
-    JSON-LD are often written for search engines, with the site's name. Without such a heading, the title in the meta
-    tags or in JSON-LD is used if it occurs in the page's `<title>`, its headings or its text, else `<title>`; but the
-    page's only heading is used if it has more words of the URL than that title, of whose parts between bars one
-    remains unless the page shows all. A heading with the site's name, or that of a book whose page this is, is no
-    title.
+    On a site's front page, it is `<title>` if that begins with the site's name. Else it is the first-level heading that
+    is a part of `<title>`, or shares most words with the page's other titles: `<title>`, meta tags, and JSON-LD are
+    often written for search engines, with the site's name. A label before a colon is left out if the rest is one of
+    those titles. Without such a heading, the title in the meta tags or in JSON-LD is used if it occurs in the page's
+    `<title>`, its headings or its text, else `<title>`; but the page's only heading is used if it has more words of
+    the URL than that title, of whose parts between bars one remains unless the page shows all. A heading with the
+    site's name, or that of a book whose page this is, is no title.
 
     Args:
         document: The page, without invisible parts.
@@ -163,6 +164,7 @@ class _SiteNames:
         self._names = {_bare(site), _bare(host), *labels} - {""}
         self._telling = [name for name in self._names - _COMMON if len(name) >= _TELLING]
         self._is_home = parts.path in {"", "/"}
+        self._is_front = bool(host) and self._is_home and not parts.query and parts.fragment[:1] not in {"!", "/"}
 
     def add(self, text: str) -> None:
         self._names.add(_bare(text))
@@ -199,7 +201,7 @@ class _SiteNames:
 
     def begin(self, title: str) -> bool:
         """Return whether a title is that of a front page: the site's name, and what it is."""
-        return self._is_home and self.has(_SEPARATOR.split(title)[0])
+        return self._is_front and self.has(_SEPARATOR.split(title)[0])
 
     def are_in(self, part: str) -> bool:
         """Return whether a part of a title is the site's name, or a few words with it."""
