@@ -534,6 +534,14 @@ def test_small_print_is_a_notice_but_not_a_page_about_law(name: str, found: list
     assert part_blocks(layout, names_of(layout), [True] * 3, "notices") == found
 
 
+def test_what_says_that_the_rest_is_for_subscribers_stays() -> None:
+    wall = "<div class=paywall><p>Weiterlesen mit Plus. Dieser Artikel ist exklusiv für Abonnenten.</p></div>"
+    layout = page(f"<p>{LONG * 9}</p>{wall}")
+    keep = [True] * 3
+    choose_parts(layout, names_of(layout), [float(kind == "article") for kind in KINDS], keep)
+    assert keep == [True] * 3
+
+
 ALL_PARTS = (
     "<main><p>{0}</p><p>{0}</p><p>{0}</p><p class=byline>By Ada</p><figure><figcaption>The marsh</figcaption></figure>"
     "<div id=comments><p>So it is.</p><button>Reply</button></div><div class=cookie-banner><p>We bake.</p></div>"

@@ -49,7 +49,7 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         ),
         "notices": _named(
             r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
-            "consent", "gdpr", "paywall", "disclaimer", "copyright",
+            "consent", "gdpr", "disclaimer", "copyright",
             r"(?<!category-)(?<!tag-)legal(?:-(?:copy|disclaimer|notes?|notice|text))?(?![\w-])",
         ),
         "profiles": _named("avatar", "profile", "signature", r"reactions?", r"likes?", r"badges?"),
@@ -76,7 +76,7 @@ STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "dialogs": ("modal", "dialog", "pop", "tip"),
         "filters": ("filter", "facet", "refine"),
         "navigation": ("nav", "menu", "breadcrumb", "toc", "contents", "pag", "skip"),
-        "notices": ("cookie", "consent", "gdpr", "paywall", "disclaimer", "copyright", "legal"),
+        "notices": ("cookie", "consent", "gdpr", "disclaimer", "copyright", "legal"),
         "profiles": ("avatar", "profile", "signature", "reaction", "like", "badge"),
         "promotions": ("promo", "ad", "sponsor", "newsletter", "subscri"),
         "related": (
