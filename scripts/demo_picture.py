@@ -22,8 +22,8 @@ __all__ = ["PICTURE", "draw", "text_of"]
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "demo.svg"
 _WIDTH = 100  # columns
 _CELL = 12.2  # units of the picture, the width of a character
-_SKIPPED = re.compile(r"^    \[2\].*?(?=^\S)|(?<=\d\d\d\d\n)^    \| .*?(?=^\S)", re.DOTALL | re.MULTILINE)
-"""The second result and those after it, and the page below its byline."""
+_SKIPPED = re.compile(r"^    \[2\].*?(?=^\S)|^    \| (?!#).*?(?=^\S)", re.DOTALL | re.MULTILINE)
+"""The second result and those after it, and the page below its headline."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
