@@ -51,7 +51,7 @@ def test_its_settings_lead_every_command_to_it_until_it_ends(learner: Terminal) 
     with served(learner) as practice:
         found = learner.run("search", "reciprocal rank fusion", "--json")
         url = json.loads(found.stdout.splitlines()[0])["url"]
-        assert "Ines Calloway" in learner.run("open", url).stdout
+        assert "The usual choice is k = 60" in learner.run("open", url).stdout
         answered = learner.run("ask", "reciprocal rank fusion")
         assert (answered.returncode, "Sources\n" in answered.stdout) == (0, True)
     assert not practice.settings.exists()
