@@ -203,6 +203,34 @@ def test_many_different_rules_take_linear_work_and_memory(rule: str, content: st
     assert memory(lambda: _seen(page(4_000))) < 20_000_000
 
 
+def test_the_same_rules_differ_by_what_is_inherited() -> None:
+    text, _ = _seen(
+        "<style>.a { font-size: var(--s) } .b { --s: 0 } .c { --s: 16px } .e { --t: 1px }</style>"
+        "<div class=b><p class=a>one</p><p class=a>two</p><div class=c><p class=a>three</p></div></div>"
+        "<div class=c><p class=a>four</p><div><div class=b><p class=a>five</p></div></div></div>"
+        "<div class=b><div class=e><p class=a>six</p></div></div><div class=c><div class=e><p class=a>seven</p></div></div>"
+    )
+    assert text == "threefourseven"
+
+
+def test_the_same_rules_differ_by_attributes() -> None:
+    rules = "<style>.a { font-size: attr(data-s px) } .b { --s: attr(data-s px); font-size: var(--s) }</style>"
+    parts = "<p class={0} data-s=0>one</p><p class={0} data-s=16>two</p><p class={0} data-s=0>three</p>"
+    assert [_seen(rules + parts.format(name))[0] for name in "ab"] == ["two", "two"]
+
+
+def test_custom_properties_of_all_elements_are_resolved_in_linear_time() -> None:
+    rules = "* { --a: 1px } .x { --b: var(--a) } p, div { width: var(--b); height: var(--a) }"
+    inside = "<div class=x><p>a</p></div>"
+
+    def page(count: int) -> str:
+        deep = "<div>" * min(count, 300)
+        own = "".join(f"<p style='--c{number}: {number}px; left: var(--c{number})'>b</p>" for number in range(count))
+        return f"<style>{rules}</style>{deep}{inside * count}{own}"
+
+    assert growth(lambda count: _seen(page(count)), 300, 1_200) < 4.8
+
+
 _STATEMENTS = (
     ".a { top: 0 }", "@media screen { .b { left: 0 } }", ".c { &.d { right: 0 } }", '.e { content: "}"; top: 1px }',
     "}", "} .p { content: '}'; top: 0 }",

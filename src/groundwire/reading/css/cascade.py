@@ -17,7 +17,7 @@ from groundwire.reading.css.colors import Color, legacy_color
 from groundwire.reading.css.longhands import is_told, longhands
 from groundwire.reading.css.parser import REVERSED, UNLAYERED, Declaration
 
-__all__ = ["Styles", "declare_attributes", "is_computed"]
+__all__ = ["Kind", "Styles", "declare_attributes", "is_computed"]
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _MAX_VALUE: Final = 500  # characters, after `var()`
@@ -34,6 +34,9 @@ _UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inheri
 
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
+Kind = int | tuple[int, int] | Element
+"""What elements with the same longhands share: a sequence of declarations, also with custom properties; or one
+element, if a style takes attributes."""
 _Row = tuple[str, _Entry]
 """The indexes of the declarations that apply to an element, in order. Each sequence that occurs has a number, and an
 element has that number: most elements of a page share a few."""
@@ -73,7 +76,11 @@ class Styles:
         self._merged: dict[int, dict[str, _Entry]] = {}
         self._parts: dict[int, list[tuple[str, str, bool]]] = {}
         self._plain: dict[int, dict[str, str] | None] = {}
-        self._own: dict[Element, dict[str, str]] = {}
+        self._own: dict[Kind, dict[str, str]] = {}
+        self._declaring: dict[int, bool] = {}
+        self._scopes: dict[Element, int] = {}
+        self._inner: dict[tuple[int, int], int] = {}
+        self._takes_attributes = False
         self._custom: dict[str, dict[Element, str]] = {}
 
     def __iter__(self) -> Iterator[Element]:
@@ -82,10 +89,10 @@ class Styles:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def kind(self, element: Element) -> int | None:
-        """Return a key shared by all elements with the same longhands; None if they depend on the position."""
+    def kind(self, element: Element) -> Kind:
+        """Return a key of an element with declarations: others with it have the same longhands."""
         number = self._numbers[element]
-        return None if self._shared(number) is None else number
+        return number if self._shared(number) is not None else self._computed(element, number)
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands after its animations, with custom properties resolved."""
@@ -95,7 +102,8 @@ class Styles:
         shared = self._shared(number)
         if shared is not None:
             return shared
-        if (known := self._own.get(element)) is not None:
+        kind = self._computed(element, number)
+        if (known := self._own.get(kind)) is not None:
             return known
         style: dict[str, str] = {}
         for name, value, computed in self._told(number):
@@ -103,8 +111,36 @@ class Styles:
                 style.update(longhands(name, self._resolve(element, value)))
             else:
                 style[name] = value
-        style = self._own[element] = self._animated(style)
+        style = self._own[kind] = self._animated(style)
         return style
+
+    def _computed(self, element: Element, number: int) -> Kind:
+        """Return the key of an element whose longhands depend on custom properties, or on attributes."""
+        return element if self._takes_attributes else (number, self._scope(element))
+
+    def _scope(self, element: Element) -> int:
+        """Return the number of an element's custom properties: those of its parent, unless it declares some itself."""
+        scopes, path, scope = self._scopes, [], 0
+        node: object = element
+        while isinstance(node, Element):
+            if (known := scopes.get(node)) is not None:
+                scope = known
+                break
+            path.append(node)
+            node = node.parent
+        for inner in reversed(path):
+            number = self._numbers.get(inner, 0)
+            if number and self._declares(number):
+                scope = self._inner.setdefault((scope, number), len(self._inner) + 1)
+            scopes[inner] = scope
+        return scope
+
+    def _declares(self, number: int) -> bool:
+        """Return whether a sequence has custom properties."""
+        declares = self._declaring.get(number)
+        if declares is None:
+            declares = self._declaring[number] = any(name.startswith("--") for name in self._merge(number))
+        return declares
 
     def _told(self, number: int) -> list[tuple[str, str, bool]]:
         """Return a sequence's longhands, their values, and whether a value is computed; without custom properties."""
@@ -152,6 +188,7 @@ class Styles:
             if name == "all":
                 rows = [row for row in rows if row[0].startswith("--") or row[1][0][0] > important]
             later = name.startswith("--") or (is_computed(value) and is_told(name))
+            self._takes_attributes = self._takes_attributes or (later and "attr(" in value)
             pairs = ((name, value),) if later else longhands(name, value)
             priority = (important, inline, -layer if important else layer, specificity, number)
             rows += [(longhand, (priority, part)) for longhand, part in pairs]
@@ -170,6 +207,8 @@ class Styles:
         """Forget what depends on declarations that may have changed."""
         self._custom.clear()
         self._own.clear()
+        self._scopes.clear()
+        self._inner.clear()
 
     def _with(self, before: int, source: int) -> int:
         """Return the number of a sequence of sources with another one at its end."""

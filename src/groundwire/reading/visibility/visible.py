@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from turbohtml import Document, Element, Node, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.css.cascade import Styles, declare_attributes
+from groundwire.reading.css.cascade import Kind, Styles, declare_attributes
 from groundwire.reading.css.longhands import may_hide
 from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
@@ -206,14 +206,12 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
     layout = Placement(styles)
     overflow = Overflow(styles, layout, alive=alive or styles.reacts or styles.stripped)
     faint: dict[Element, float] = {}
-    known: dict[tuple[str, int], _Look] = {}
+    known: dict[tuple[str, Kind], _Look] = {}
     for element in styles:
         tag, kind = _box_of(element, styles), styles.kind(element)
-        look = known.get((tag, kind)) if kind is not None else None
+        look = known.get((tag, kind))
         if look is None:
-            look = _look(tag, styles.get(element), styles)
-            if kind is not None:
-                known[tag, kind] = look
+            look = known[tag, kind] = _look(tag, styles.get(element), styles)
         reason, opacity, texts, flat, moved, cuts = look
         if opacity is not None:
             faint[element] = opacity
