@@ -14,6 +14,7 @@ from turbohtml import Document, parse
 from components.work import growth, lines, memory
 from groundwire.reading.css.longhands import longhands, may_hide
 from groundwire.reading.css.parser import Sheet, read_sheet
+from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import ratio
 from groundwire.reading.extract import Extracted, extract
 from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_flattened, text_hidden
@@ -203,12 +204,23 @@ def test_many_different_rules_take_linear_work_and_memory(rule: str, content: st
     assert memory(lambda: _seen(page(4_000))) < 20_000_000
 
 
+@pytest.mark.parametrize("selector", [".a", "p", "p.a"])
+def test_rules_for_the_same_elements_have_a_limit(selector: str) -> None:
+    def page(count: int) -> Document:
+        rules = "".join(f"{selector} {{ top: {number}px }}" for number in range(count))
+        return _parse(f"<style>{rules}</style>" + "<p class=a>b</p>" * count)
+
+    assert read_styles(page(2_500)).incomplete
+    assert not read_styles(page(250)).incomplete
+
+
 def test_the_same_rules_differ_by_what_is_inherited() -> None:
     text, _ = _seen(
         "<style>.a { font-size: var(--s) } .b { --s: 0 } .c { --s: 16px } .e { --t: 1px }</style>"
         "<div class=b><p class=a>one</p><p class=a>two</p><div class=c><p class=a>three</p></div></div>"
         "<div class=c><p class=a>four</p><div><div class=b><p class=a>five</p></div></div></div>"
-        "<div class=b><div class=e><p class=a>six</p></div></div><div class=c><div class=e><p class=a>seven</p></div></div>"
+        "<div class=b><div class=e><p class=a>six</p></div></div>"
+        "<div class=c><div class=e><p class=a>seven</p></div></div>"
     )
     assert text == "threefourseven"
 

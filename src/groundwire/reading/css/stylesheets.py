@@ -276,6 +276,7 @@ class _Finder:
         if (key := _KEY.search(selector)) is not None:
             elements = self._having(key[1])
             if key[1] == selector or not elements:
+                self._take(len(elements))  # each is given the rule
                 return elements
             self._take(_MATCHES * len(elements))
             return Matcher(selector).filter(elements)
@@ -318,6 +319,8 @@ class _Finder:
         if found is None:
             self._take(self._size)
             found = self._found[selector] = self.document.select(selector)
+        else:
+            self._take(len(found))
         return found
 
     def _take(self, steps: int) -> None:
