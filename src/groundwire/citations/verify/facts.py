@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, tokens_of
+from groundwire.citations.verify.alignment import Alignment, WordToken, tokens_of
 from groundwire.citations.verify.comparisons import abbreviates, equal_numbers, of_other_unit
 from groundwire.citations.verify.differences import made_up as _made_up
 from groundwire.citations.verify.differences import reworded
@@ -95,6 +95,11 @@ class Claim:
         return names_of(self.text, self.language)
 
     @cached_property
+    def tokens(self) -> list[WordToken]:
+        """Its words, numbers and dates."""
+        return tokens_of(self.text, self.language, self.dates)
+
+    @cached_property
     def states_facts(self) -> bool:
         """Whether it states something that a source could confirm."""
         named = {word for name in self.names for word in name.words}  # a name alone is a heading, or an item
@@ -114,8 +119,7 @@ def disagreements(claim: Claim, passage: IndexedPassage, aligned: Alignment, *, 
     around = passage.around(_BEFORE, _AFTER)
     closest, close_share = _closest(claim, passage)
     facts = [*_dates(claim, passage, around), *_numbers(claim, passage, around, copied=aligned.copies)]
-    told = list(_names(claim, passage.page, closest, around, aligned))
-    named = told or list(_swapped(claim, passage.page, closest))
+    named = list(_names(claim, passage.page, closest, around, aligned)) or list(_swapped(claim, passage.page, closest))
     facts += named
     pairs = [] if named else other_first_names(claim.text, around.text, passage.page.content, claim.language)
     facts += [Disagreement(kind="name", claimed=one, stated=other) for one, other in pairs]
@@ -123,7 +127,10 @@ def disagreements(claim: Claim, passage: IndexedPassage, aligned: Alignment, *, 
     if negated and not _made_up(aligned):  # not safe, dangerous
         facts.append(Disagreement(kind="negation", claimed=negated[0], stated=negated[1]))
     if words and not facts:
-        facts += reworded(aligned, lambda: _keys(f"{around.text} {passage.page.title}", claim.language))
+        near = f"{around.text} {passage.page.title}"
+        facts += reworded(
+            aligned, lambda: frozenset(key for one in tokens_of(near, claim.language, (), ()) for key in one.keys)
+        )
     mine, theirs = (claim.text, claim.numbers), (around.text, around.numbers)
     if not facts and (counts := exchanged_counts(mine, theirs, claim.language)):
         facts.append(Disagreement(kind="number", claimed=counts[0], stated=counts[1]))
@@ -139,10 +146,6 @@ def is_evident(one: Disagreement, aligned: Alignment) -> bool:
     if not one.stated:
         return aligned.copies or one.kind == "quote"
     return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
-
-
-def _keys(text: str, tongue: Language) -> frozenset[str]:
-    return frozenset(key for token in tokens_of(text, tongue, (), ()) for key in token.keys)
 
 
 def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:

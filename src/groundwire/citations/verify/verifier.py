@@ -6,12 +6,13 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import takewhile
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from groundwire.citations.verify.alignment import Alignment, align, tokens_of
+from groundwire.citations.verify.alignment import Alignment, align
 from groundwire.citations.verify.cited_parts import clauses, parts_by_page
 from groundwire.citations.verify.conditions import overstated
 from groundwire.citations.verify.entities import same_date, same_number, same_quantity
@@ -43,6 +44,7 @@ _WHOLE: Final = 0.97  # share from which it may be there in the same words
 _SHORT: Final = 4  # words; a shorter sentence must be there in full
 _ACROSS: Final = 0.7  # confidence that a figure is missing from a page in another language
 _HEADING: Final = re.compile(r"#{1,6}[ \t]|(\*\*|__)[^*_\n]*[^*_.!?。\n]\1:?$")
+_Claims = Callable[[str, Language], Claim]
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
 MAX_COMPARISONS: Final = 5_000
@@ -186,9 +188,10 @@ def _of_part(
     entailment: Entailment | None,
 ) -> tuple[Finding, set[int]]:
     """Judge one part of a sentence; return the finding and the numbers of the pages that support it or a part of it."""
+    claims = cache(lambda said, tongue: Claim(said.translate(VOWEL_MARKS), tongue))
 
     def judge(text: str, page: CitedPage) -> Finding:
-        finding = _against(text, page, indexes[page.number], blank)
+        finding = _against(text, claims, page, indexes[page.number], blank)
         return _asked(finding, text, entailment) if entailment else finding
 
     findings = [judge(part.text, page) for page in pages]
@@ -197,7 +200,7 @@ def _of_part(
     if saying and best.share >= _ALL:
         return best, saying
     if len(pages) == 1:
-        best = _in_pieces(part.text, pages[0], indexes[pages[0].number], best, blank)
+        best = _in_pieces(part.text, claims, pages[0], indexes[pages[0].number], best, blank)
         return best, {pages[0].number} if best.verdict == "supported" else set()
     told = [judge(text, page) for text, page in parts_by_page(part.text, pages, indexes)]
     if len(told) < 2:
@@ -209,12 +212,12 @@ def _of_part(
     return replace(told[0], confidence=sure), {one.source for one in told if one.source is not None}
 
 
-def _in_pieces(text: str, page: CitedPage, index: PageIndex, best: Finding, blank: Finding) -> Finding:
+def _in_pieces(text: str, claims: _Claims, page: CitedPage, index: PageIndex, best: Finding, blank: Finding) -> Finding:
     """Return the finding on a sentence that is not on a page as a whole, but may be in parts."""
     pieces = clauses(text)
     if len(pieces) < 2 or best.verdict != "not_found":
         return best
-    compared = (_against(piece, page, index, blank) for piece in pieces)
+    compared = (_against(piece, claims, page, index, blank) for piece in pieces)
     told = list(takewhile(lambda one: one.verdict == "supported", compared))
     if len(told) < len(pieces) or len({one.passage_start for one in told}) < 2:
         return best
@@ -238,30 +241,32 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
     return _ORDER.index(finding.verdict), len(finding.disagreements), -finding.share
 
 
-def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Finding:
+def _against(text: str, claims: _Claims, page: CitedPage, index: PageIndex, blank: Finding) -> Finding:
     """Compare a sentence, or a part of one, with one page."""
-    finding, aligned = _compared(text, page, index, blank)
+    finding, aligned = _compared(text, claims, page, index, blank)
     judged = finding.verdict in {"supported", "altered", "not_found"} and not finding.exact
     return weighed(finding, aligned) if judged and aligned and not finding.confidence else finding
 
 
-def _compared(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> tuple[Finding, Alignment | None]:
+def _compared(
+    text: str, claims: _Claims, page: CitedPage, index: PageIndex, blank: Finding
+) -> tuple[Finding, Alignment | None]:
     """Return what the rules find, and the word alignment that they used."""
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     tongue = index.language
     text = " ".join(text.split())  # markup and line breaks leave gaps
-    claim, finding = Claim(text.translate(VOWEL_MARKS), tongue), replace(blank, source=page.number, notes=notes)
+    claim, finding = claims(text, tongue), replace(blank, source=page.number, notes=notes)
     passage, share = index.literally(text), 1.0
     exact = literal = passage is not None
     if passage is None:
         passage, share = index.best(_told(claim.words, index), also=claim.digits)
         exact = _is_there(claim, index, passage, share)
     quotes = () if exact else tuple(quoted_otherwise(claim, index))
-    aligned = _aligned(text, passage, tongue) if passage is not None and not exact else None
+    aligned = align(claim.tokens, passage.tokens, tongue) if passage is not None and not exact else None
     if aligned and _ANCHORED <= aligned.share < _MOSTLY:
         second, _ = index.best(_told(claim.words, index), also=claim.digits, related=True)
         if second is not None and (passage is None or second.span != passage.span):
-            again = _aligned(text, second, tongue)
+            again = align(claim.tokens, second.tokens, tongue)
             if again.share > aligned.share:
                 passage, aligned = second, again
     share = max(share, 0.95 * aligned.share) if aligned else share
@@ -277,7 +282,7 @@ def _compared(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> t
             confidence=float(exact),
         )
     if exact and passage is not None:  # characters such as currency signs are not letters
-        aligned = _aligned(text, passage, tongue) if claim.numbers else None
+        aligned = align(claim.tokens, passage.tokens, tongue) if claim.numbers else None
         signs = disagreements(claim, passage, aligned, words=False) if aligned and not literal else ()
         parts = overstated(aligned) if aligned else ()
         other = tuple(one for one in (*signs, *parts) if one.kind in _VALUES)
@@ -300,10 +305,6 @@ def _compared(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> t
     differ = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
     verdict = "altered" if any(is_evident(one, aligned) for one in differ) else "not_found" if differ else "supported"
     return replace(finding, verdict=verdict, disagreements=differ), aligned
-
-
-def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
-    return align(tokens_of(text.translate(VOWEL_MARKS), tongue), passage.tokens, tongue)
 
 
 def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:
