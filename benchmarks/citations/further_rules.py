@@ -451,7 +451,8 @@ _TITLED = {
 
 
 def _lines(code: str, table: str) -> list[str]:
-    text = files("groundwire.citations.verify").joinpath("languages", f"{code}.toml").read_text("utf-8")
+    pack = files("groundwire.citations.verify").joinpath("languages", f"{code}.toml")
+    text = pack.read_text("utf-8") if pack.is_file() else ""
     return tomllib.loads(text).get(table, "").strip().split("\n")
 
 

@@ -258,3 +258,30 @@ def test_what_a_careless_summary_changes(sentence: str, verdict: str) -> None:
 )
 def test_the_same_in_another_form_is_supported(page: str, sentence: str) -> None:
     assert check(f"{sentence} [1].", page).verdict == "supported"
+
+
+FERRY = (
+    "The ferry sails every 40 minutes from May to June; from July on it sails hourly. Goats graze on the quay, and"
+    " visitors are warned about them. The path along the shore has been closed since the flood of 1988."
+)
+FLOOD = (
+    "A cheia chegou a dois bairros, e as águas chegaram à ponte. Cerca de 900 pessoas ficaram sem casa e morreram duas."
+)
+SON = "Le lac perd son eau en été. Son fils, Hugo Brun, a succédé à sa mère en 2015."
+
+
+@pytest.mark.parametrize(
+    ("page", "right", "wrong"),
+    [
+        (FERRY, "The path along the shore has been closed since the flood of 1988",
+         "The path along the shore has been about since the flood of 1988"),
+        (FERRY, "The ferry sails every 40 minutes from May to June; from July on it sails hourly",
+         "The ferry sails every 40 minutes from May to June; from July on it grazes hourly"),
+        (FLOOD, "Cerca de 900 pessoas ficaram sem casa e morreram duas",
+         "Cerca de 900 pessoas ficaram sem casa e chegaram duas"),
+        (SON, "Son fils, Hugo Brun, a succédé à sa mère en 2015", "Son eau, Hugo Brun, a succédé à sa mère en 2015"),
+    ],
+)  # fmt: skip
+def test_a_word_of_the_page_does_not_stand_for_another_in_a_copied_sentence(page: str, right: str, wrong: str) -> None:
+    assert check(f"{right} [1].", page).verdict == "supported"
+    assert check(f"{wrong} [1].", page).verdict != "supported"

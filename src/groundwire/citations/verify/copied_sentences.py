@@ -47,21 +47,21 @@ def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
     here, there = claim[first:last], page[start:stop]
     if kind == "delete" and not (here[0].breaks and (claim[last:] and _separates(claim[last], tongue))):
         return None  # only an item of a list can be added so
-    size = 4 if tongue.dense else _WORDS
-    if last - first > size or stop - start > size or len(claim) - (last - first) < _COPIED * len(claim):
+    longest = 4 if tongue.dense else _WORDS
+    if max(last - first, stop - start) > longest or len(claim) - (last - first) < _COPIED * len(claim):
         return None
     single = last - first == stop - start == 1
     if (single and _opposed(here[0], there[0], page, tongue)) or _other_tense(here, there, tongue):
         return first, last, start, stop
-    small = single and here[0].kind == "word" and not here[0].name  # typically, researchers
+    small = single and not here[0].name and here[0].kind == "word"  # typically, researchers
+    if single and here[0].kind == "function" and there[0].kind == "word" and not tongue.dense:
+        small = fold_text(here[0]) not in tongue.pronouns
     if not small and any(one.kind == "function" or one.value is not None for one in (*here, *there)):
         return None
     keys = {key for one in there for key in (*one.keys, *tongue.keys(one.text))}
-    if tongue.nouns and any(key.endswith(one.keys[0]) for key in keys for one in here):  # a part of a compound
-        return None
-    if any(not keys.isdisjoint(one.keys) for one in here) or any(
-        one.marker and other.marker for one in here for other in there
-    ):
+    part = tongue.nouns and any(key.endswith(one.keys[0]) for key in keys for one in here)  # of a compound
+    same = part or any(not keys.isdisjoint((*one.keys, *tongue.keys(one.text))) for one in here)
+    if same or any(one.marker and other.marker for one in here for other in there):
         return None
     return first, last, start, stop
 
@@ -70,6 +70,8 @@ def _changes(aligned: Alignment, mine: Sequence[str], theirs: Sequence[str]) -> 
     """Return the edits by which a sentence of the passage becomes the claim, without what it has before or after."""
     known = frozenset(mine)
     spans = stretches([token.stops for token in aligned.page])
+    more = sum(token.stops for token in aligned.claim[1:])
+    spans = [range(one.start, other.stop) for one, other in zip(spans, spans[more:] or spans[-1:], strict=False)]
     home = max(spans, key=lambda span: len(known.intersection(theirs[span.start : span.stop])))
     matcher = SequenceMatcher(None, mine, theirs[home.start : home.stop], autojunk=False)
     return [

@@ -215,7 +215,7 @@ def _of_part(
 def _in_pieces(text: str, claims: _Claims, page: CitedPage, index: PageIndex, best: Finding, blank: Finding) -> Finding:
     """Return the finding on a sentence that is not on a page as a whole, but may be in parts."""
     pieces = clauses(text)
-    if len(pieces) < 2 or best.verdict != "not_found":
+    if len(pieces) < 2 or best.verdict != "not_found" or any(one.stated for one in best.disagreements):
         return best
     compared = (_against(piece, claims, page, index, blank) for piece in pieces)
     told = list(takewhile(lambda one: one.verdict == "supported", compared))
