@@ -32,10 +32,7 @@ _Ends = tuple[int, int, int, int]  # of one part and of the other
 
 
 def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
-    """Return the place of words that replace others in a sentence that is the page's, word for word, otherwise.
-
-    The replacing word may be elsewhere in the passage too, so that the alignment does not miss it.
-    """
+    """Return the place of words that replace others in a sentence that is the page's, word for word, otherwise."""
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     mine, theirs = [fold(token.text) for token in claim], [fold(token.text) for token in page]
     if len(mine) > _LONGEST or len(theirs) > 4 * _LONGEST:
