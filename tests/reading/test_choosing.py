@@ -862,7 +862,7 @@ def test_boxes_with_notes_are_kept_whole(markup: str, scores: tuple[int, ...], k
             assert all(keep[number] for number in numbers)
 
 
-@given(st.from_regex(_CALLOUT))
+@given(st.from_regex(_CALLOUT).filter(lambda name: "\0" not in name))  # a parser leaves none
 def test_every_name_of_a_box_has_one_of_its_stems(name: str) -> None:
     assert list(_with_stems(["", name, "other"])) == [name]
 

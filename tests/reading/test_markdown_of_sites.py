@@ -344,6 +344,19 @@ def test_boxes_that_ask_or_advertise_go_though_they_are_named_as_notes(html: str
     assert read(html) == ""
 
 
+def test_what_a_caller_leaves_out_is_left_out_of_boxes_too() -> None:
+    box = "<div class=note><b>Note</b><p>Close the valve first.</p><figure><figcaption>The valve</figcaption></figure></div>"
+    page = f"<h1>Valves</h1><p>{PROSE[0]}</p>{box}<p>{PROSE[1]}</p><p>{PROSE[2]}</p>"
+    for wanted in (True, False):
+        content = extract(page, URL, parts={"captions": wanted}).content
+        assert ("Close the valve" in content, "The valve\n" in content) == (True, wanted)
+        promotion = (
+            f"<h1>Valves</h1><p>{PROSE[0]}</p><div class='callout promo'>Buy a valve today.</div><p>{PROSE[1]}</p>"
+        )
+        content = extract(promotion, URL, parts={"promotions": wanted}).content
+        assert ("Buy a valve" in content) is wanted
+
+
 def test_a_manual_may_warn_of_cookies() -> None:
     box = "<div class='admonition note disclaimer'><p class=admonition-title>Note</p><p>This site uses cookies to log in.</p></div>"
     assert read(box) == "**Note**\n\nThis site uses cookies to log in."

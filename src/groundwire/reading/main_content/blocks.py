@@ -16,7 +16,7 @@ from turbohtml import Document, Element, Node, Text
 from groundwire.reading.html.math import write_out_images
 from groundwire.reading.html.semantics import is_task_box
 
-__all__ = ["HEADINGS", "INLINE", "Layout", "lay_out"]
+__all__ = ["HEADINGS", "INLINE", "Layout", "is_tiny", "lay_out"]
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 """Elements that are headings."""
@@ -59,6 +59,7 @@ _OUTSIDE: Final = 5  # levels
 _MAX_NAMES: Final = 150  # elements whose names are examined
 _MOST: Final = 0.9  # share of a page's text; larger menus are the purpose of the page
 _WEIGHED_AT_ONCE: Final = 10_000  # characters
+_TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
 _MAX_WEIGHED: Final = 2_000_000  # characters; nested elements are weighed repeatedly
 
 
@@ -97,6 +98,11 @@ class Layout:
     """The page's URL."""
     trimmed: bool = False
     """Whether menus have been removed beforehand."""
+
+
+def is_tiny(layout: Layout) -> bool:
+    """Return whether a page has too little text to select from."""
+    return sum(map(len, layout.texts)) <= _TINY
 
 
 def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout:

@@ -14,7 +14,7 @@ from typing import Final
 
 from turbohtml import Document, Element, Text
 
-from groundwire.reading.main_content.blocks import HEADINGS, INLINE, Layout, lay_out
+from groundwire.reading.main_content.blocks import HEADINGS, INLINE, Layout, is_tiny, lay_out
 from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load_model
 from groundwire.reading.main_content.context_features import second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
@@ -32,7 +32,14 @@ from groundwire.reading.main_content.grouping import (
     side_by_side,
     with_companions,
 )
-from groundwire.reading.main_content.page_parts import CONTROLS, PARTS, attribute_posts, choose_parts, label_posts
+from groundwire.reading.main_content.page_parts import (
+    CONTROLS,
+    PARTS,
+    attribute_posts,
+    choose_parts,
+    label_posts,
+    part_blocks,
+)
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
 
 __all__ = [
@@ -72,7 +79,6 @@ _LINKS_OF_SECTION: Final = tuple(
 """The share of links in a section that is left out, from which its heading is left out, too. Headings above what is
 left out are names of other products on the pages of shops, and labels of menus elsewhere, but entries of a list on
 pages of other kinds."""
-_TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
 
 
 _CALLOUT: Final = re.compile(
@@ -166,11 +172,6 @@ def may_repeat(kinds: Sequence[float], some: Sequence[int] = (_DOCUMENTATION,)) 
     return any(kinds[kind] > _MAYBE for kind in some)
 
 
-def is_tiny(layout: Layout) -> bool:
-    """Return whether a page has too little text to select from."""
-    return sum(map(len, layout.texts)) <= _TINY
-
-
 _PAGE: Final = FEATURES.index("page_blocks")
 _AVERAGED: Final = tuple(
     FEATURES.index(name)
@@ -239,7 +240,12 @@ def select_main(
         drop_empty_sections(layout, keep, sum(map(mul, verdict.kinds, _LINKS_OF_SECTION)))
         if parts.get("bylines", True) and parts.get("dates", True):
             attribute_posts(layout, verdict.names, verdict.kinds, keep)
-        label_callouts(layout, keep_callouts(layout, verdict.names, keep))
+        chosen = list(keep)
+        boxes = keep_callouts(layout, verdict.names, keep)
+        for part in parts.keys() - {"copies"}:  # a caller's wish counts inside of boxes, too
+            for number in part_blocks(layout, verdict.names, chosen, part):
+                keep[number] = chosen[number]
+        label_callouts(layout, {box: [number for number in inside if keep[number]] for box, inside in boxes.items()})
     prune(layout, keep)
     if not is_tiny(layout):
         label_posts(layout, verdict.names, verdict.kinds, keep)
