@@ -71,7 +71,7 @@ _LIKELY: Final = 0.5
 """The probability from which a page counts as an article, whose standfirst is kept."""
 SHARE_OF_BEST: Final = 0.6
 """A block with this share of the best score is content, however low all scores are."""
-_IN_MENUS: Final = ("controls", "dialogs", "navigation", "promotions", "related")
+_IN_MENUS: Final = ("controls", "dialogs", "navigation", "notices", "promotions", "related")
 """Parts of a page that menus may have."""
 _LINKS_OF_SECTION: Final = tuple(
     {"product": 0.0, "article": 0.8, "documentation": 0.8, "forum": 0.8}.get(kind, 2.0) for kind in KINDS
