@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundwire.citations.verify import CitedPage, verify_answer
+from groundwire.citations.verify.language_packs import language
 
 pytestmark = pytest.mark.req("B9")
 
@@ -356,3 +357,34 @@ def test_names_and_numbers_belong_to_what_is_around_them(page: str, right: str, 
 )
 def test_two_names_of_one_list_may_change_places(page: str, right: str) -> None:
     assert _verdict(right, page) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "verdict"),
+    [
+        ("The bakers rented the old mill in Ulm.", "The farmers rented the old mill in Ulm", "altered"),
+        ("The club gave its cup to a nurse.", "The club gave its cup to a plumber", "altered"),
+        # a word of the same row that stands elsewhere in the page's sentence
+        ("A painter who had taught dentists rented the mill.", "An artist rented the mill, it is said", "supported"),
+        (
+            "A nurse runs the old mill in Ulm, and the town sells flour there.",
+            "The old mill in Ulm sells flour there to a plumber who hums odd tunes",
+            "not_found",
+        ),
+        ("The hall in Ulm is no hospital but a school.", "The hall in Ulm is a school", "supported"),
+        ("The new line carried 900 passengers up to 12 times.", "The new line carried 900 passengers", "supported"),
+        ("They gave up the plan in May.", "They abandoned the plan in May", "supported"),
+        ("The lorry carried the oak to Kiel.", "The truck transported the oak to Kiel", "supported"),
+        ("The pupils passed the exam in June.", "The pupils failed the exam in June", "altered"),
+    ],
+)
+def test_words_that_exclude_each_other_accuse_and_synonyms_do_not(page: str, sentence: str, verdict: str) -> None:
+    (found,) = verify_answer(f"{sentence} [1].", [CitedPage(number=1, url="", content=page)]).findings
+    assert found.verdict == verdict
+
+
+def test_a_phrase_has_all_forms_of_its_verb() -> None:
+    groups = language("en").groups
+    forms = ["give up", "gives up", "giving up", "gave up", "given up"]
+    assert len({groups[form] for form in forms}) == 1
+    assert language("en").phrases.findall("it sped up to 300 km/h, they gave up") == ["up to", "gave up"]

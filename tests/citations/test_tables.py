@@ -254,12 +254,6 @@ def test_each_stage_gives_what_the_table_says(stage: str) -> None:
 
 
 KNOWN_ERRORS: Final = (
-    (
-        "The southern line is 48 km long, and the northern line carries 90,000 passengers a day [1].",
-        ("The northern line is 48 km long and has 21 stations. The southern line opened in 2006. It carries 90,000"
-         " passengers a day.",),
-        "altered",
-    ),
     ("The mayor was hired by Otto Lund [1].", ("The mayor hired Otto Lund.",), "altered"),
     ("The mill was sold by Anna Berg to Otto Lund [1].", ("Otto Lund sold the mill to Anna Berg.",), "altered"),
     ("He resigned because he was ill [1].", ("He resigned although he was ill.",), "altered"),

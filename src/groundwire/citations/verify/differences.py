@@ -28,7 +28,7 @@ from groundwire.citations.verify.conditions import (
 )
 from groundwire.citations.verify.copied_sentences import exchanged, mismatched, substituted
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.word_order import apart, beside, excludes, reordered, turned
+from groundwire.citations.verify.word_order import apart, beside, excludes, reordered, stands_for, turned
 
 __all__ = ["made_up", "reworded"]
 
@@ -263,7 +263,8 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                     break
                 yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
                 break
-            other = next((place for place in unmatched if tongue.exclude(word, page[place].key)), None)
+            rivals = (place for place in unmatched if tongue.exclude(word, page[place].key))
+            other = next((place for place in rivals if stands_for(aligned, at, place)), None)
             if other is not None and aligned.share >= 0.5:
                 yield Disagreement(kind="word", claimed=claim[at].text, stated=page[other].text)
                 break

@@ -32,7 +32,9 @@ LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", 
 """The languages that have a pack."""
 
 _LITTLE: Final = ("it", "nl")  # those in the shared file
-_ENDINGS: Final = (("ies", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
+_ENDINGS: Final = tuple(
+    one.split(">") for one in ["ies>y", "ied>y", "ily>y", "ings>", "ing>", "edly>", "ed>", "es>", "ly>", "s>"]
+)
 _WORD: Final = 24  # characters of a word that is folded once
 _SHORTEST: Final = 3  # characters of a word without its ending
 _SPELLED_OTHERWISE: Final = str.maketrans("أإآٱىةß", "اااايهs")
@@ -85,7 +87,10 @@ def _valued(data: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
 
 
 def _any_of(phrases: Iterable[str]) -> str:
-    return "|".join(map(re.escape, sorted(phrases, key=len, reverse=True))) or "(?!)"
+    """Return a regular expression for phrases, the longest first: common beginnings are read once."""
+    groups = itertools.groupby(sorted(set(phrases), key=lambda one: (one[:1], -len(one))), key=lambda one: one[:1])
+    found = ((first, "|".join(re.escape(phrase[1:]) for phrase in group)) for first, group in groups)
+    return "|".join(f"{re.escape(first)}(?:{rests})" for first, rests in found) or "(?!)"
 
 
 class Language:
@@ -238,16 +243,13 @@ class Language:
         self.between: tuple[str, ...] = tuple(self._folded(data, "between"))
         """The words for a range, before its numbers, or behind them in a script without spaces."""
         phrases = _any_of(phrase for phrase in (*self.markers, *self.groups) if " " in phrase)
-        self.phrases: re.Pattern[str] = re.compile(rf"\b(?:{phrases})\b")
-        self._lexicon = (
-            frozenset().union(
-                self.function_words, self.markers, self.groups, self.contrasts, self.opposites, self.converse,
-                self.pronouns, self.generic, self.attribution, self.units, self.agent, self.passive,
-                self.denying, self.rates, self.hedging, self.certain, self.additive, self.limiting, self.partitive,
-            )
-            if self.dense
-            else frozenset()
+        self.phrases: re.Pattern[str] = re.compile(rf"\b(?:{phrases})\b(?<!up(?= to\b))")
+        lists = (
+            self.function_words, self.markers, self.groups, self.contrasts, self.opposites, self.converse,
+            self.pronouns, self.generic, self.attribution, self.units, self.agent, self.passive,
+            self.denying, self.rates, self.hedging, self.certain, self.additive, self.limiting, self.partitive,
         )  # fmt: skip
+        self._lexicon = frozenset[str]().union(*lists if self.dense else ())
         self.longest: int = max(map(len, self._lexicon), default=1)
 
     def _spellings(self) -> dict[str, tuple[str, ...]]:
@@ -275,12 +277,25 @@ class Language:
         """Return the names of the groups of each word in normal form."""
         groups: dict[str, list[str]] = {}
         for number, line in enumerate(lines):
-            for word in line.split():
+            words = line.split()
+            for word in itertools.chain.from_iterable(map(self._inflected, words)) if "~" in line else words:
                 form = fold(word.replace("_", " ")) if "_" in word else self.normal_form(word)
                 past = self.normal_form(f"{word.removesuffix('e')}ed") if self.code == "en" else form
                 for one in dict.fromkeys((form, past)):
                     groups.setdefault(one, []).append(f"{prefix}{number}")
         return MappingProxyType({word: tuple(dict.fromkeys(names)) for word, names in groups.items()})
+
+    def _inflected(self, word: str) -> Iterator[str]:
+        """Yield a word; if it is a phrase with `~` behind its verb, with all forms of that: give~_up, gave_up."""
+        verb, mark, rest = word.partition("~")
+        double = (
+            verb + verb[-1]
+            if len(verb) < 5 and verb[-2] in "aeiou" and verb[-1] not in "wxy"
+            else verb.removesuffix("e")
+        )
+        regular = (verb, f"{verb}es" if verb.endswith(("s", "h")) else f"{verb}s", f"{double}ed", f"{double}ing")
+        forms = (*regular, *self.spellings.get(self.normal_form(verb), ())) if mark else (verb,)
+        return (form + rest for form in forms)
 
     def _pairs(self, data: Mapping[str, Any], name: str) -> Mapping[str, frozenset[str]]:
         """Return the antonyms of each word in normal form."""

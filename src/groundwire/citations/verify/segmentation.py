@@ -148,8 +148,7 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
     following = _NEXT.match(text, after, end)
     if following is None:
         return True
-    character = following[1]
-    if character.islower():
+    if following[1].islower():
         return False
     if not marked and _COUNTED.search(text, max(0, dot - 12), dot + 1):
         return False  # im 21. Jahrhundert

@@ -18,7 +18,18 @@ from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import JOINS, spelled_words, squeezed, words_of
 
-__all__ = ["apart", "beside", "carries", "excludes", "loose_end", "lost_run", "reordered", "spliced", "turned"]
+__all__ = [
+    "apart",
+    "beside",
+    "carries",
+    "excludes",
+    "loose_end",
+    "lost_run",
+    "reordered",
+    "spliced",
+    "stands_for",
+    "turned",
+]
 
 _SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
 _STEM: Final = 5  # letters that two forms of a verb have in common
@@ -284,9 +295,8 @@ def turned(aligned: Alignment, at: int, against: int) -> bool:
         return False
     sentence = sentence_at(aligned.page, against)
     mine = [there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if carries(token)]
-    if (
-        mine and not any(there in sentence for there in mine) and not aligned.tongue.dense
-    ):  # a library lends what its members borrow
+    elsewhere = mine and not any(there in sentence for there in mine)  # a library lends what its members borrow
+    if elsewhere and not aligned.tongue.dense:
         return any(there in sentence for there in aligned.to[at:])
     names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
     subject = next((there for there in reversed(list(names)) if there is not None), None)
@@ -302,9 +312,27 @@ def beside(aligned: Alignment, at: int, place: int) -> bool:
     return known and not apart(aligned, at, place)
 
 
-def _neighbors(aligned: Alignment, at: int) -> list[int | None]:
-    sides = (reversed(aligned.to[:at]), aligned.to[at + 1 :])
-    return [next((there for there in side if there is not None), None) for side in sides]
+def stands_for(aligned: Alignment, at: int, place: int) -> bool:
+    """Return whether a word of the passage has the place that another has in a sentence.
+
+    One neighbor is the same, or both sentences have no other word without a counterpart, as with a phrase in front.
+    """
+    sentence = sentence_at(aligned.page, place)
+    words = [there for there in aligned.pairs.values() if there in sentence and aligned.page[there].kind != "function"]
+    left = max((there for there in words if there < place), default=None)
+    right = min((there for there in words if there > place), default=None)
+    mine = [there for there in _neighbors(aligned, at, "function") if there is not None]
+    denials = sum(token.denies for token in aligned.claim), sum(aligned.page[there].denies for there in sentence)
+    lost = sum(token.kind == "word" and one not in aligned.pairs for one, token in enumerate(aligned.claim))
+    free = sum(aligned.page[there].kind == "word" and there not in aligned.back for there in sentence)
+    near = left in mine or right in mine or lost == free == 1 < len(words)
+    return near and denials[0] == denials[1] and not apart(aligned, at, place)
+
+
+def _neighbors(aligned: Alignment, at: int, besides: str = "") -> list[int | None]:
+    sides = (range(at - 1, -1, -1), range(at + 1, len(aligned.to)))
+    pairs, claim = aligned.pairs, aligned.claim
+    return [next((pairs[one] for one in side if one in pairs and claim[one].kind != besides), None) for side in sides]
 
 
 def apart(aligned: Alignment, at: int, place: int) -> bool:
