@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.citations.verify.entities import dates_of, exchanged_counts, same_date, same_number, same_quantity
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.quantities import numbers_of
@@ -541,3 +542,28 @@ def test_numbers_in_words_are_read(code: str) -> None:
 def test_chinese_numbers_are_read() -> None:
     numbers = [int(number) for number in WORDS["de"] if number != "10"] + [10**8 + 7, 3 * 10**12 + 20_500]
     assert _misread("zh", {number: _chinese(number) for number in numbers}) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts", "unit"),
+    [
+        ("It costs £9–12 million", (9e6, 12e6), "gbp"),
+        ("It costs between £9 million and £12 million", (9e6, 12e6), "gbp"),
+        ("from 9 to 12 thousand visitors", (9e3, 12e3), ""),
+        ("in 1990 to 2 million visitors", (1990.0, 2e6), ""),
+        ("an area of 61 square kilometres or 61 km²", (61.0, 61.0), "km²"),
+    ],
+)
+def test_a_range_has_the_scale_and_the_currency_of_one_end(text: str, amounts: tuple[float, ...], unit: str) -> None:
+    found = numbers_of(text)
+    assert tuple(one.amount for one in found) == amounts
+    assert {one.unit for one in found} == {unit}
+
+
+@pytest.mark.parametrize("wrong", ["38 nautical miles", "38 hectares", "38 acres", "38 square metres"])
+def test_a_unit_of_another_size_is_another_quantity(wrong: str) -> None:
+    page = CitedPage(
+        number=1, url="", content="The park in Ulm has an area of 38 square kilometres and many old trees."
+    )
+    (found,) = verify_answer(f"The park in Ulm has an area of {wrong} and many old trees [1].", [page]).findings
+    assert (found.verdict, {one.kind for one in found.disagreements}) == ("altered", {"unit"})

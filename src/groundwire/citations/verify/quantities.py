@@ -78,7 +78,7 @@ _KANJI_RUN: Final = re.compile(
     r"百分之(?P<percent>[〇零一二两三四五六七八九十百]+)|(?P<run>[〇零一二两三四五六七八九十百千万亿億兆]+)"
 )
 _KANJI_SCALES: Final[Mapping[str, float]] = dict(
-    zip("十百千万亿億兆", (10.0, 100.0, 1e3, 1e4, 1e8, 1e8, 1e12), strict=True)
+    zip("十百千万亿億兆", (1e1, 1e2, 1e3, 1e4, 1e8, 1e8, 1e12), strict=True)
 )
 _TENTHS: Final = re.compile(r"割|成(?![员員立功果本为為都])")
 _ORDINAL: Final = re.compile(r"(?<=zig)ste[mnrs]?$")  # einundzwanzigste
@@ -127,9 +127,18 @@ def _in_spans(numbers: list[Number], text: str, tongue: Language) -> list[Number
         year = low.text.isdecimal() and len(low.text) == 4 and not high.unit
         span = (low.amount, high.amount) if between and not year else None
         if span or _TO.fullmatch(gap):
-            numbers[at] = replace(low, span=span or low.span, unit=low.unit or high.unit)
-            numbers[at + 1] = replace(high, span=span)
+            values, ahead = _scaled(low, high), low.text[0] in "$€£¥₹"
+            numbers[at] = replace(low, values=values, span=span or low.span, unit=low.unit or high.unit)
+            numbers[at + 1] = replace(high, span=span, unit=high.unit or (low.unit if ahead else ""))
     return numbers
+
+
+def _scaled(low: Number, high: Number) -> tuple[float, ...]:
+    """Return the values of a number, first those with the scale that only the end of its range has: 9 to 12 million."""
+    one, two = (re.match(r"[$€£¥₹]?([\d.,]*\d)(.*)", number.text) for number in (low, high))
+    whole = _readings(two[1])[0] if one and two and not one[2] else 0.0
+    scale = high.amount / whole if whole > low.amount else 1.0
+    return (*(value * scale for value in low.values if scale >= 1_000.0), *low.values)
 
 
 def _mark(text: str, begins: int, ends: int, tongue: Language) -> str:
@@ -183,11 +192,9 @@ def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[fl
     two = re.match(r" ([^\W\d_]+)", text[after.end() : after.end() + 20])
     if two and (both := tongue.scales.get(f"{word} {fold(two[1])}")) is not None:
         return both, after.end() + two.end()
-    bare = word.rstrip(".")
-    factor = tongue.scales.get(bare)
-    if bare in _LETTERS and not signed and (bare == "m" or gap):
-        factor = None
-    return (factor, after.end()) if factor is not None else (None, place)
+    factor = tongue.scales.get(bare := word.rstrip("."))
+    lettered = bare in _LETTERS and not signed and (bare == "m" or gap)
+    return (None, place) if lettered or factor is None else (factor, after.end())
 
 
 def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool = False) -> tuple[str, int]:
@@ -205,8 +212,7 @@ def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool = False) -
         return tongue.units.get(words[1].strip("'’.,;"), ""), place
     if len(words) > 1 and (unit := tongue.units.get(f"{words[0]} {words[1].strip('-.,;')}")):
         return unit, after.end() + 1 + len(words[1].strip("-.,;"))
-    word = words[0].rstrip(".")
-    return (tongue.units.get(word, "") if word != "in" else ""), after.end()
+    return (tongue.units.get(words[0].rstrip("."), "") if words[0] not in {"in", "in."} else ""), after.end()
 
 
 def _in_words(text: str, tongue: Language) -> Iterator[Number]:
@@ -349,12 +355,8 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
     for match in _KANJI_RUN.finditer(text):
         group = "percent" if match["percent"] else "run"
         run = match[group]
-        before = text[match.start() - 1 : match.start()]
-        if (
-            (group == "run" and len(run) == 1 and (run in _KANJI_SCALES or run == "一"))
-            or before.isdecimal()
-            or text[match.start() - 2 : match.start()] == "星期"
-        ):
+        before, single = text[max(0, match.start() - 2) : match.start()], group == "run" and len(run) == 1
+        if (single and (run in _KANJI_SCALES or run == "一")) or before[-1:].isdecimal() or before == "星期":
             continue
         total, part, digit = 0.0, 0.0, 0.0
         scaled = not _KANJI_SCALES.keys().isdisjoint(run)  # else a row of digits: 一九八四
@@ -372,9 +374,8 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
         unit = "%" if group == "percent" else _unit_at(text, end, tongue)[0]
         if _TENTHS.match(text, end) and value <= 10:
             value, unit, end = value * 10, "%", end + 1
-        yield Number(
-            text[match.start() : end], (value,), unit, _mark(text, match.start(), end, tongue), match.start(), end
-        )
+        start = match.start()
+        yield Number(text[start:end], (value,), unit, _mark(text, start, end, tongue), start, end)
 
 
 def _readings(digits: str) -> tuple[float, ...]:
