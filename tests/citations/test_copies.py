@@ -80,6 +80,8 @@ def test_names_in_another_order_that_say_the_same(page: str, sentence: str) -> N
         ("Ida Holm sold the mill to Otto Lund in 1931.", "Otto Lund bought the mill from Ida Holm in 1931"),
         ("In 2019 Halden carried 3 million people and Sorvik 2 million.",
          "Halden carried 3 million people in 2019, Sorvik 2 million"),
+        ("Alvar was founded in 2016 by Mette Berg and employs 64 people.",
+         "Alvar, founded in 2016 by Mette Berg, employs 64 people"),
         ("2014年の決勝で林健は森誠を破った。", "2014年の決勝で森誠は林健に破られた"),
     ],
 )  # fmt: skip

@@ -562,8 +562,6 @@ def test_a_range_has_the_scale_and_the_currency_of_one_end(text: str, amounts: t
 
 @pytest.mark.parametrize("wrong", ["38 nautical miles", "38 hectares", "38 acres", "38 square metres"])
 def test_a_unit_of_another_size_is_another_quantity(wrong: str) -> None:
-    page = CitedPage(
-        number=1, url="", content="The park in Ulm has an area of 38 square kilometres and many old trees."
-    )
-    (found,) = verify_answer(f"The park in Ulm has an area of {wrong} and many old trees [1].", [page]).findings
+    page = CitedPage(number=1, url="", content="The park in Ulm has an area of 38 square kilometres and many trees.")
+    (found,) = verify_answer(f"The park in Ulm has an area of {wrong} and many trees [1].", [page]).findings
     assert (found.verdict, {one.kind for one in found.disagreements}) == ("altered", {"unit"})

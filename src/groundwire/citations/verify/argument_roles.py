@@ -267,9 +267,10 @@ def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: 
     tongue = aligned.tongue
     between = [fold_text(token) for token in tokens[left:right]]
     if tongue.code == "zh":
-        return "被" in between or "由" in between
+        return not {"被", "由"}.isdisjoint(between)
     tail = [word for word in between[-3:] if word not in tongue.articles]
-    return not tongue.agent.isdisjoint(tail) and not tongue.passive.isdisjoint(between)
+    apposed = any(token.breaks for token in tokens[left + 1 : left + 2])  # Ulm, founded by Otto
+    return not tongue.agent.isdisjoint(tail) and (apposed or not tongue.passive.isdisjoint(between))
 
 
 def fold_text(token: WordToken) -> str:
