@@ -12,6 +12,7 @@ import random
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.resources import files
 
 from benchmarks.citations.rewriting import WORDS_KEPT, exchanged, one_of
 from groundwire.citations.verify.entities import dates_of, names_of
