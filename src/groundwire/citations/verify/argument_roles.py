@@ -269,7 +269,7 @@ def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: 
     if tongue.code == "zh":
         return not {"被", "由"}.isdisjoint(between)
     tail = [word for word in between[-3:] if word not in tongue.articles]
-    apposed = any(token.breaks for token in tokens[left + 1 : left + 2])  # Ulm, founded by Otto
+    apposed = any(one.breaks and one.kind == "word" and not one.name for one in tokens[left + 1 : left + 2])  # built by
     return not tongue.agent.isdisjoint(tail) and (apposed or not tongue.passive.isdisjoint(between))
 
 
