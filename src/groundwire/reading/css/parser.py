@@ -134,19 +134,15 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
     if "/*" in text:
         text = _COMMENT.sub(" ", text)
     text = text.replace("<!--", " ").replace("-->", " ")
-    known = _read_flat(text, sheet, may_match)
-    if known < len(text):
-        _read_nested(text[known:], sheet, may_match)
+    _read_nested(text[_read_flat(text, sheet, may_match) :], sheet, may_match)
 
 
 def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None) -> int:
     """Parse a sheet only by its braces, which is much faster, up to where that would be wrong; return that place.
 
-    It is wrong for braces in strings or brackets, and for nested rules. The place is the beginning of the outermost
-    block with one.
+    It is wrong in the outermost block with a brace in a string or in brackets, or with a nested rule.
     """
-    stack = [_Block("group")]
-    stray = False
+    stack, stray = [_Block("group")], False
     read, start, known = 0, 0, len(sheet.rules)
     for piece in text.split("}"):
         if len(stack) == 1 and not stray:

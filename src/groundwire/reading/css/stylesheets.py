@@ -316,11 +316,9 @@ class _Finder:
 
     def _all(self, selector: str) -> list[Element]:
         found = self._found.get(selector)
+        self._take(self._size if found is None else len(found))
         if found is None:
-            self._take(self._size)
             found = self._found[selector] = self.document.select(selector)
-        else:
-            self._take(len(found))
         return found
 
     def _take(self, steps: int) -> None:

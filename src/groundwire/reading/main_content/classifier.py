@@ -61,7 +61,7 @@ class Forest:
     questions: tuple[tuple[int, int, bool], ...]
     """Feature, threshold, and whether the condition holds up to the threshold (or above it)."""
     trees: tuple[tuple[Step, ...], ...]
-    """The steps of each tree. A step follows its parent, and steps with the same parent ask the same two ways."""
+    """The steps of each tree. A step follows its parent, which has at most one other, of the opposite condition."""
     base: int
     scale: float
     zero: int
