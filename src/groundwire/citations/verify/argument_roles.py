@@ -394,8 +394,7 @@ def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> st
     tongue = aligned.tongue
     for token in reversed(tokens[:at]):
         word = fold_text(token)
-        if token.kind == "function" and word in tongue.articles:
-            continue
-        tied = token.kind == "function" and word not in tongue.conjunctions and word not in tongue.passive
-        return word if tied else ""
+        if token.kind != "function" or word not in tongue.articles:
+            tied = token.kind == "function" and word not in tongue.conjunctions and word not in tongue.passive
+            return word if tied else ""
     return ""

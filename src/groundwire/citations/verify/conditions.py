@@ -16,6 +16,7 @@ from groundwire.citations.verify.report import Disagreement
 
 __all__ = [
     "each_time",
+    "excludes",
     "is_close",
     "measures",
     "other_days",
@@ -26,6 +27,7 @@ __all__ = [
     "said_by",
 ]
 
+_NEAR: Final = 5  # tokens between a denial and what says when it ends
 _CLOSE: Final = 5  # words between two of a clause
 _SHOWN: Final = 4  # words of the passage that are shown
 _DENIED: Final = 2  # words before a duty of which one may deny it
@@ -315,3 +317,41 @@ def prices(aligned: Alignment, first: int, last: int) -> bool:
     value = aligned.claim[here].value if here in aligned.pairs else None
     money = isinstance(value, Number) and len(value.unit) == _CURRENCY and not dimension_of(value.unit)
     return money and all(token.key in aligned.tongue.price for token in aligned.claim[first:last])
+
+
+def excludes(aligned: Alignment) -> bool:
+    """Return whether one side denies what the other limits or delays: no show without music, not until May."""
+    if _delays(aligned):
+        return True
+    home = home_of(aligned) or range(len(aligned.page))
+    page = [aligned.page[at] for at in home]
+    limits = {token.marker.kind for token in page if token.marker} & {"all", "only"}
+    said = {token.marker.kind for token in aligned.claim if token.marker}
+    denials = [at for at, token in enumerate(aligned.claim) if token.denies]
+    twice = (
+        "all" in limits
+        and len(denials) == 2
+        and aligned.tongue.nor.isdisjoint(fold_text(aligned.claim[at]) for at in denials)
+    )
+    barred = "only" in limits and len(denials) == 1 and _permits(aligned, denials[0])
+    return (twice or barred) and limits.isdisjoint(said) and not any(token.denies for token in page)
+
+
+def _delays(aligned: Alignment) -> bool:
+    """Return whether a denial on one side, and only there, only says when something began: not until May."""
+    until = aligned.tongue.until
+    for tokens, others in ((aligned.claim, aligned.page), (aligned.page, aligned.claim)):
+        denials = [at for at, token in enumerate(tokens) if token.denies]
+        if len(denials) == 1 and not any(token.denies for token in others):
+            behind = {fold_text(token) for token in tokens[denials[0] + 1 : denials[0] + 1 + _NEAR]}
+            earlier = until | aligned.tongue.earlier
+            if not until.isdisjoint(behind) and earlier.isdisjoint(map(fold_text, others)):
+                return True
+    return False
+
+
+def _permits(aligned: Alignment, at: int) -> bool:
+    """Return whether a permission is beside a word."""
+    words = aligned.tongue.modal_words.get("may", frozenset())
+    near = aligned.claim[max(0, at - _DENIED) : at + _DENIED + 1]
+    return any((token.marker and token.marker.kind == "may") or token.key in words for token in near)

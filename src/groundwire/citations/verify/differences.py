@@ -18,6 +18,7 @@ from groundwire.citations.verify.comparisons import (
 )
 from groundwire.citations.verify.conditions import (
     each_time,
+    excludes,
     measures,
     other_days,
     other_duty,
@@ -28,7 +29,7 @@ from groundwire.citations.verify.conditions import (
 )
 from groundwire.citations.verify.copied_sentences import exchanged, mismatched, substituted
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.word_order import apart, beside, excludes, reordered, stands_for, turned
+from groundwire.citations.verify.word_order import apart, beside, reordered, stands_for, turned
 
 __all__ = ["made_up", "reworded"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -43,7 +43,7 @@ from groundwire.citations.verify.segmentation import (
     words_of,
 )
 
-__all__ = ["Claim", "disagreements", "is_evident", "quoted_otherwise"]
+__all__ = ["Claim", "disagreements", "quoted_otherwise"]
 
 _BEFORE, _AFTER = 3, 1  # sentences around a passage that count as its context
 _ALIKE: Final = 0.6  # share of a sentence's words from which a missing "not" is a contradiction
@@ -51,7 +51,6 @@ _DIGITS: Final = 8  # numbers that help to find the passage
 _FEW_DIGITS: Final = 2
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
 _OPENING: Final = 200  # characters that may name what a page is about
-_RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
 _VERBATIM: Final = 0.75  # similarity of two sentences from which a replaced word is a change
 
 
@@ -135,17 +134,6 @@ def disagreements(claim: Claim, passage: IndexedPassage, aligned: Alignment, *, 
     if not facts and (counts := exchanged_counts(mine, theirs, claim.language)):
         facts.append(Disagreement(kind="number", claimed=counts[0], stated=counts[1]))
     yield from facts
-
-
-def is_evident(one: Disagreement, aligned: Alignment) -> bool:
-    """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
-    words = map(aligned.tongue.normal_form, (one.claimed, one.stated))
-    synonym = one.kind == "word" and not aligned.tongue.exclude(*words)
-    if synonym or (not one.stated and one.kind in {"quantifier", "modal"}):  # the page may say so otherwise
-        return False
-    if not one.stated:
-        return aligned.copies or one.kind == "quote"
-    return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
 
 
 def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:

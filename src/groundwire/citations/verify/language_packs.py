@@ -157,18 +157,12 @@ class Language:
         self.script: str = str(data.get("script", "latin"))
         words = data.get("function", "").split()
         self.function_words: frozenset[str] = frozenset(words if self.script == "latin" else map(fold, words))
-        self.pronouns, self.not_names, self.particles, self.passive, self.agent, self.articles = (
-            self._folded(data, name) for name in ("pronouns", "not_names", "particles", "passive", "agent", "articles")
-        )
-        self.conjunctions, self.nor, self.object, self.later, self.earlier, self.additive = (
-            self._folded(data, name) for name in ("conjunctions", "nor", "object", "later", "earlier", "additive")
-        )
-        self.limiting, self.vague, self.day_range, self.excepting, self.until = (
-            self._folded(data, name) for name in ("limiting", "vague", "day_range", "excepting", "until")
-        )
-        self.titles, self.than, self.contrasting, self.partitive, self.hedging, self.certain = (
-            self._folded(data, name) for name in ("titles", "than", "contrasting", "partitive", "hedging", "certain")
-        )
+        for name in (
+            "pronouns", "not_names", "particles", "passive", "agent", "articles", "conjunctions", "nor", "object",
+            "later", "earlier", "additive", "limiting", "vague", "day_range", "excepting", "until", "titles", "than",
+            "contrasting", "partitive", "hedging", "certain",
+        ):  # fmt: skip
+            setattr(self, name, self._folded(data, name))
         self.subject: frozenset[str] = self._folded(data, "subject")
         """The articles or particles by which a subject is known, if they are others than those of an object."""
         self.object_begins: frozenset[str] = self._folded(data, "object_begins")
@@ -260,12 +254,9 @@ class Language:
 
     def _marks(self, data: Mapping[str, Any], where: str) -> Mapping[str, str]:
         marks = data.get("markers", {}).get("rounded", {})
-        found = [
-            (fold(phrase.replace("_", " ")), kind)
-            for kind in ("about", "nearly", "over", "under")
-            for phrase in marks.get(f"{kind}{where}", "").split()
-        ]
-        return MappingProxyType(dict(sorted(found, key=lambda one: len(one[0]), reverse=True)))
+        kinds = ("about", "nearly", "over", "under")
+        told = ((one.replace("_", " "), kind) for kind in kinds for one in marks.get(f"{kind}{where}", "").split())
+        return MappingProxyType(dict(sorted(((fold(one), kind) for one, kind in told), key=lambda one: -len(one[0]))))
 
     def _folded(self, data: Mapping[str, Any], name: str) -> frozenset[str]:
         return frozenset(fold(word.replace("_", " ")) for word in data.get(name, "").split())
@@ -288,13 +279,10 @@ class Language:
     def _inflected(self, word: str) -> Iterator[str]:
         """Yield a word; if it is a phrase with `~` behind its verb, with all forms of that: give~_up, gave_up."""
         verb, mark, rest = word.partition("~")
-        double = (
-            verb + verb[-1]
-            if len(verb) < 5 and verb[-2] in "aeiou" and verb[-1] not in "wxy"
-            else verb.removesuffix("e")
-        )
-        regular = (verb, f"{verb}es" if verb.endswith(("s", "h")) else f"{verb}s", f"{double}ed", f"{double}ing")
-        forms = (*regular, *self.spellings.get(self.normal_form(verb), ())) if mark else (verb,)
+        doubles = len(verb) < 5 and verb[-2:-1] in set("aeiou") and verb[-1] not in "wxy"
+        stem, third = verb + verb[-1] if doubles else verb.removesuffix("e"), "es" if verb[-1] in "sh" else "s"
+        regular = (verb, verb + third, f"{stem}ed", f"{stem}ing", *self.spellings.get(self.normal_form(verb), ()))
+        forms = regular if mark else (verb,)
         return (form + rest for form in forms)
 
     def _pairs(self, data: Mapping[str, Any], name: str) -> Mapping[str, frozenset[str]]:
@@ -382,9 +370,8 @@ def pack_text(code: str) -> str:
 def _shared() -> tuple[Mapping[str, tuple[str, float]], Mapping[str, str]]:
     data = tomllib.loads(pack_text("shared"))
     bases = {unit: (str(dimension), float(factor)) for unit, (dimension, factor) in data["base"].items()}
-    return MappingProxyType(bases), MappingProxyType(
-        {sign: unit for unit, signs in data["signs"].items() for sign in signs.split()}
-    )
+    signs = {sign: unit for unit, signs in data["signs"].items() for sign in signs.split()}
+    return MappingProxyType(bases), MappingProxyType(signs)
 
 
 UNIT_BASES, _SIGNS = _shared()
@@ -407,8 +394,7 @@ def months_of_all() -> Mapping[str, int]:
     """Return the month names of all languages, with their numbers: they are few, and a page may mix languages."""
     months: dict[str, int] = {}
     for code in LANGUAGES:
-        text = pack_text(code)
-        found = re.search(r"^months = .*$", text, re.MULTILINE)
+        found = re.search(r"^months = .*$", pack_text(code), re.MULTILINE)
         for number, names in enumerate(tomllib.loads(found[0])["months"] if found else [], start=1):
             months.update({name.replace("_", " "): number for name in names.split() if name not in months})
     return MappingProxyType(months)

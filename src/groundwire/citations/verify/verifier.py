@@ -16,7 +16,7 @@ from groundwire.citations.verify.alignment import Alignment, align
 from groundwire.citations.verify.cited_parts import clauses, parts_by_page
 from groundwire.citations.verify.conditions import overstated
 from groundwire.citations.verify.entities import same_date, same_number, same_quantity
-from groundwire.citations.verify.facts import Claim, disagreements, is_evident, quoted_otherwise
+from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
 from groundwire.citations.verify.language_detection import language_of
 from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
@@ -45,6 +45,7 @@ _SHORT: Final = 4  # words; a shorter sentence must be there in full
 _ACROSS: Final = 0.7  # confidence that a figure is missing from a page in another language
 _HEADING: Final = re.compile(r"#{1,6}[ \t]|(\*\*|__)[^*_\n]*[^*_.!?。\n]\1:?$")
 _Claims = Callable[[str, Language], Claim]
+_RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
 MAX_COMPARISONS: Final = 5_000
@@ -298,13 +299,24 @@ def _compared(
     if share < _ALL and (gap := _gap(index, passage, aligned) or loose_end(text, passage, aligned)):
         told = disagreements(claim, passage, aligned, words=False)
         other = tuple(one for one in told if one.kind in _VALUES or (one.kind == "name" and aligned.copies))
-        if any(is_evident(one, aligned) for one in other):
+        if any(_is_evident(one, aligned) for one in other):
             return replace(finding, verdict="altered", disagreements=(*quotes, *other)), aligned
         note = f"the page says a part of it, but nothing of this: {gap}"
         return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note)), aligned
     differ = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
-    verdict = "altered" if any(is_evident(one, aligned) for one in differ) else "not_found" if differ else "supported"
+    verdict = "altered" if any(_is_evident(one, aligned) for one in differ) else "not_found" if differ else "supported"
     return replace(finding, verdict=verdict, disagreements=differ), aligned
+
+
+def _is_evident(one: Disagreement, aligned: Alignment) -> bool:
+    """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
+    words = map(aligned.tongue.normal_form, (one.claimed, one.stated))
+    synonym = one.kind == "word" and not aligned.tongue.exclude(*words)
+    if synonym or (not one.stated and one.kind in {"quantifier", "modal"}):  # the page may say so otherwise
+        return False
+    if not one.stated:
+        return aligned.copies or one.kind == "quote"
+    return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
 
 
 def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:

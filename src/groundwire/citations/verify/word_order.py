@@ -22,7 +22,6 @@ __all__ = [
     "apart",
     "beside",
     "carries",
-    "excludes",
     "loose_end",
     "lost_run",
     "reordered",
@@ -249,44 +248,6 @@ def _by_preposition(aligned: Alignment, content: Sequence[int]) -> tuple[int, in
 def _are_list(aligned: Alignment, one: int, two: int) -> bool:
     """Return whether a conjunction joins two words: between the old town and the new port."""
     return any(fold_text(token) in aligned.tongue.conjunctions for token in aligned.claim[one + 1 : two])
-
-
-def excludes(aligned: Alignment) -> bool:
-    """Return whether one side denies what the other limits or delays: no show without music, not until May."""
-    if _delays(aligned):
-        return True
-    home = home_of(aligned) or range(len(aligned.page))
-    page = [aligned.page[at] for at in home]
-    limits = {token.marker.kind for token in page if token.marker} & {"all", "only"}
-    said = {token.marker.kind for token in aligned.claim if token.marker}
-    denials = [at for at, token in enumerate(aligned.claim) if token.denies]
-    twice = (
-        "all" in limits
-        and len(denials) == 2
-        and aligned.tongue.nor.isdisjoint(fold_text(aligned.claim[at]) for at in denials)
-    )
-    barred = "only" in limits and len(denials) == 1 and _permits(aligned, denials[0])
-    return (twice or barred) and limits.isdisjoint(said) and not any(token.denies for token in page)
-
-
-def _delays(aligned: Alignment) -> bool:
-    """Return whether a denial on one side, and only there, only says when something began: not until May."""
-    until = aligned.tongue.until
-    for tokens, others in ((aligned.claim, aligned.page), (aligned.page, aligned.claim)):
-        denials = [at for at, token in enumerate(tokens) if token.denies]
-        if len(denials) == 1 and not any(token.denies for token in others):
-            behind = {fold_text(token) for token in tokens[denials[0] + 1 : denials[0] + 1 + _NEAR]}
-            earlier = until | aligned.tongue.earlier
-            if not until.isdisjoint(behind) and earlier.isdisjoint(map(fold_text, others)):
-                return True
-    return False
-
-
-def _permits(aligned: Alignment, at: int) -> bool:
-    """Return whether a permission is beside a word."""
-    words = aligned.tongue.modal_words.get("may", frozenset())
-    near = aligned.claim[max(0, at - _DENIED) : at + _DENIED + 1]
-    return any((token.marker and token.marker.kind == "may") or token.key in words for token in near)
 
 
 def turned(aligned: Alignment, at: int, against: int) -> bool:
