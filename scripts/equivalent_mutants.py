@@ -1269,9 +1269,9 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("segmentation", "_is_end", "character = following[0]", "what precedes the letter has no case"),
             *(
                 (
-                    "segmentation",
+                    "cited_parts",
                     "clauses",
-                    f"clauses, said = list[str](), {some} # and the words of the last one",
+                    f"found, said = list[str](), {some} # and the words of the last one",
                     "it is set with the first clause",
                 )
                 for some in ("1", "(-1)")
