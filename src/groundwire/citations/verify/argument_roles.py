@@ -243,11 +243,9 @@ def _kind(aligned: Alignment, block: _AlignedWords) -> str:
     token = aligned.claim[block.first]
     if isinstance(token.value, Number):
         return "year" if is_year(token.value) else "number"
-    if token.value is not None:
-        return "date"
     if groups := aligned.tongue.contrasts.get(token.key):
         return groups[0]
-    return "name" if token.name else "word"
+    return "date" if token.value is not None else "name" if token.name else "word"
 
 
 def _pairing(places: Sequence[int], tokens: Sequence[WordToken]) -> bool | None:
@@ -269,8 +267,8 @@ def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: 
     if tongue.code == "zh":
         return not {"被", "由"}.isdisjoint(between)
     tail = [word for word in between[-3:] if word not in tongue.articles]
-    apposed = any(one.breaks and one.kind == "word" and not one.name for one in tokens[left + 1 : left + 2])  # built by
-    return not tongue.agent.isdisjoint(tail) and (apposed or not tongue.passive.isdisjoint(between))
+    built = any(one.breaks and one.kind == "word" and not one.name for one in tokens[left + 1 : left + 2])  # , built by
+    return not tongue.agent.isdisjoint(tail) and (built or not tongue.passive.isdisjoint(between))
 
 
 def fold_text(token: WordToken) -> str:
