@@ -6,7 +6,7 @@ import pytest
 
 from components.work import lines
 from groundwire.citations.verify import CitedPage, Finding, verify_answer
-from groundwire.citations.verify.cited_parts import parts_by_page
+from groundwire.citations.verify.cited_parts import name_of_site, parts_by_page
 from groundwire.citations.verify.language_detection import language_of
 from groundwire.citations.verify.language_packs import LANGUAGES, language
 from groundwire.citations.verify.passage_index import PageIndex
@@ -390,3 +390,56 @@ def test_work_grows_with_the_answer_and_no_faster() -> None:
 def test_bounds_sums_initials_and_counts_are_compared(claim: str, page: str, verdict: str) -> None:
     pages = [CitedPage(number=1, url="", content=page)]
     assert [one.verdict for one in verify_answer(f"{claim} [1].", pages).findings] == [verdict]
+
+
+ARTICLE = "The weir at Stoke was repaired in May. Unfortunately, its sluice leaks again."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("According to Reuters, the weir at Stoke was repaired in May", "supported"),
+        ("The weir at Stoke was repaired in May, according to The Stoke Herald", "supported"),
+        ("According to the report, the weir at Stoke was repaired in May", "supported"),
+        ("Reuters reports that the weir at Stoke was repaired in May", "supported"),
+        ("According to Reuters, the weir at Stoke was destroyed in May", "not_found"),
+        ("According to the report, the weir at Stoke was destroyed in May", "not_found"),
+        ("The report says that the weir at Stoke was destroyed in May", "not_found"),
+        ("The weir at Stoke was destroyed in May, according to the report", "not_found"),
+        ("According to the report, the weir at Stoke was repaired in July", "altered"),
+        ("According to Wikipedia, the weir at Stoke was repaired in May", "altered"),
+    ],
+)
+def test_who_is_named_as_the_source_is_known_by_the_title_and_the_site(sentence: str, verdict: str) -> None:
+    page = CitedPage(
+        number=1, url="https://www.reuters.com/world/weir", title="Weir at work again | Stoke Herald", content=ARTICLE
+    )
+    assert verify_answer(f"{sentence} [1].", [page]).findings[0].verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence"),
+    [
+        ("Das Wehr wurde im Mai repariert.", "Laut dem Bericht: Das Wehr wurde im Mai zerstört"),
+        ("Le barrage a été réparé en mai.", "Selon le rapport, le barrage a été détruit en mai"),
+        ("El puente fue reparado en mayo.", "Según el informe, el puente fue vendido en mayo"),
+        ("A ponte foi reparada em maio.", "Segundo o relatório, a ponte foi vendida em maio"),
+    ],
+)
+def test_an_attribution_hides_no_replaced_word(page: str, sentence: str) -> None:
+    assert check(f"{sentence} [1].", page).verdict != "supported"
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://www.reuters.com/world", "reuters"),
+        ("https://news.example-site.co.uk:8080", "news example site co"),
+        ("http://localhost/", ""),
+        ("ftp://example.com/", ""),
+        ("", ""),
+        ("https://[::1]/", ""),
+    ],
+)
+def test_the_name_of_a_site(url: str, name: str) -> None:
+    assert name_of_site(url) == name

@@ -469,6 +469,7 @@ GROWING: Final[Mapping[str, Growing]] = {**dict(_usual()), **_OTHERS}
 
 BOUNDED: Final[Mapping[str, str]] = {
     "citations.verify.entities.is_derived": "the words of a passage and of four sentences, and at most 12 numbers",
+    "citations.verify.cited_parts.unattributed": "part of verify_answer, and two patterns of at most 80 characters",
     "citations.verify.cited_parts.parts_by_page": "part of verify_answer; a test of its own counts parts and pages",
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
     "citations.verify.word_order.loose_end": "part of verify_answer",

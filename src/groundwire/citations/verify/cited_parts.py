@@ -1,8 +1,9 @@
-"""The parts of a sentence, and which of several cited pages each is from."""
+"""The parts of a sentence: what only attributes it, and which of several cited pages each other part is from."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Final
@@ -11,11 +12,20 @@ from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.report import CitedPage
 from groundwire.citations.verify.segmentation import JOINS, NEW_CLAUSE, spelled_words, unjoined, words_of
 
-__all__ = ["clauses", "parts_by_page"]
+__all__ = ["clauses", "name_of_site", "parts_by_page", "unattributed"]
 
 _LEAST: Final = 2  # words and numbers of a clause that is verified on its own
 _OTHER_PAGE: Final = 0.9  # words that another page must have more to be taken for the one that says a part
 _NEW_CLAUSE: Final = 0.7  # the same behind a comma and a conjunction
+
+_ATTRIBUTED: Final = 80  # characters of an attribution
+_OPENING: Final = re.compile(
+    rf"([^,:，：]{{1,{_ATTRIBUTED}}}?)(?:[,:，：]|[,，]?\s(?:that|dass|daß|que|что)\s)\s*", re.IGNORECASE
+)
+_CLOSING: Final = re.compile(rf"\s*[,，]\s*([^,:，：]{{1,{_ATTRIBUTED}}})$")
+_SITE: Final = re.compile(r"https?://(?:www\.)?([^/?#:@\s]{1,253})\.[a-z\d-]{1,63}(?=[/?#:]|$)", re.IGNORECASE)
+_QUOTES: Final = frozenset('"“”„«»「」『』')
+_KEPT: Final = 2  # words of a sentence without its attribution
 
 
 def clauses(text: str) -> list[str]:
@@ -77,3 +87,32 @@ def _words_on(index: PageIndex, piece: str) -> float:
     tongue = index.language
     words = {form: word for form, word in spelled_words(piece, tongue) if form not in tongue.attribution}
     return index.best(words)[1] ** 2 * len(words)
+
+
+def name_of_site(url: str) -> str:
+    """Return the words of a URL's host without `www` and its last part; empty if it has none."""
+    found = _SITE.match(url)
+    return found[1].replace(".", " ").replace("-", " ") if found else ""
+
+
+def unattributed(text: str, index: PageIndex) -> str:
+    """Return a sentence without what attributes it to the page: According to the report; according to Reuters.
+
+    An attribution is at the start or the end, behind or before a comma, and has words of attribution only, besides
+    those of the page's title and site.
+    """
+    tongue = index.language
+    if not _QUOTES.isdisjoint(text):  # who says it matters
+        return text
+    known = tongue.attribution.union(words_of(index.title, tongue))
+
+    def attributes(clause: str) -> bool:
+        words = words_of(clause, tongue)
+        return not tongue.attribution.isdisjoint(words) and known.issuperset(words)
+
+    rest = text
+    if (opening := _OPENING.match(text)) and attributes(opening[1]):
+        rest = text[opening.end() :]
+    if (closing := _CLOSING.search(rest, max(0, len(rest) - _ATTRIBUTED - 9))) and attributes(closing[1].rstrip(" .")):
+        rest = rest[: closing.start()]
+    return rest if rest == text or len(words_of(rest, tongue)) >= _KEPT else text

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from groundwire.citations.verify.alignment import Alignment, align
-from groundwire.citations.verify.cited_parts import clauses, parts_by_page
+from groundwire.citations.verify.cited_parts import clauses, name_of_site, parts_by_page, unattributed
 from groundwire.citations.verify.conditions import overstated
 from groundwire.citations.verify.entities import same_date, same_number, same_quantity
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
@@ -159,7 +159,8 @@ def _judge(
     for number in sentence.numbers:
         if number in known and number not in indexes:
             page = known[number]
-            indexes[number] = PageIndex(page.content if page.content is not None else page.snippet, page.title)
+            content = page.content if page.content is not None else page.snippet
+            indexes[number] = PageIndex(content, f"{page.title} {name_of_site(page.url)}".strip())
     if not any(number in known for number in sentence.numbers):
         return replace(blank, verdict="unknown_source")
     judged: list[Finding] = []
@@ -260,6 +261,8 @@ def _compared(
     passage, share = index.literally(text), 1.0
     exact = literal = passage is not None
     if passage is None:
+        if (told := unattributed(text, index)) != text:
+            text, claim = told, claims(told, tongue)
         passage, share = index.best(_told(claim.words, index), also=claim.digits)
         exact = _is_there(claim, index, passage, share)
     quotes = () if exact else tuple(quoted_otherwise(claim, index))
