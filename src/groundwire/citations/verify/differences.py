@@ -41,6 +41,7 @@ _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what 
 _LITERAL: Final = 0.65  # share of its tokens that are the page's without a synonym, from which one is
 _MARKED: Final = 0.4  # the same from which a "not" or "all" without a counterpart is one
 _RUN: Final = 2  # words of a replacement
+_RIVALS: Final = 8  # words that exclude another whose places are compared
 _APART: Final = 6  # words from one neighbor of a replacement to the other
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
@@ -264,7 +265,7 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                     break
                 yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
                 break
-            rivals = (place for place in unmatched if tongue.exclude(word, page[place].key))
+            rivals = [place for place in unmatched if tongue.exclude(word, page[place].key)][:_RIVALS]
             other = next((place for place in rivals if stands_for(aligned, at, place)), None)
             if other is not None and aligned.share >= 0.5:
                 yield Disagreement(kind="word", claimed=claim[at].text, stated=page[other].text)
