@@ -422,3 +422,23 @@ def test_sentences_of_100_words_are_compared_with_400_word_for_word(before: int,
     assert bool(exchanged(found)) is compared
     other = aligned(f"{first}the red wine tastes good", f"{first}the blue wine tastes good{last}")
     assert (substituted(other) is not None) is compared
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "verdict"),
+    [
+        (
+            "Our sofas aren’t just big, they’re comfortable.",
+            "Our sofas are not just big, they are comfortable",
+            "supported",
+        ),
+        ("The company won’t sell the mill.", "The company will not sell the mill", "supported"),
+        ("The company's founder hasn’t sold the mill.", "The company’s founder has not sold the mill", "supported"),
+        ("The company’s mill is old.", "The company's mill is old", "supported"),
+        ("The company’s founder hasn’t sold the mill.", "The company's founder has sold the mill", "altered"),
+        ("The company's founder hasn't sold the mill.", "The company’s founder has sold the mill", "altered"),
+    ],
+)
+def test_typographic_apostrophes_are_apostrophes(page: str, sentence: str, verdict: str) -> None:
+    cited = CitedPage(number=1, url="", content=page)
+    assert [one.verdict for one in verify_answer(f"{sentence} [1].", [cited]).findings] == [verdict]

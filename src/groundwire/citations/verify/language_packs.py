@@ -70,7 +70,7 @@ def _plain(character: str) -> str:
     if "\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7af":
         return character
     spread = [one for one in unicodedata.normalize("NFKD", character) if not unicodedata.combining(one)]
-    plain = spread[0] if len(spread) == 1 else "'" if character == "’" else character
+    plain = "'" if character == "’" else spread[0] if len(spread) == 1 else character
     return plain.translate(_SPELLED_OTHERWISE)
 
 
