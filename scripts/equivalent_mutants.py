@@ -1053,12 +1053,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "_MOST_PARTS: Final = 5 # parts of a hyphenated number: quatre-vingt-dix-neuf",
                 "no number has five",
             ),
-            (
-                "quantities",
-                "_in_words",
-                "or (run[-1].value > 101 and _HUNDREDS.match(low, run[-1].end))",
-                "no word has that value",
-            ),
             *(
                 (
                     "quantities",
@@ -1195,19 +1189,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "no known word is empty",
             ),
             (
-                "facts",
-                "is_evident",
-                "return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, (-1.0))",
-                "no share is negative",
-            ),
-            (
-                "alignment",
-                "is_close",
-                "if not (-1) <= at < len(page) or page[max(at, at - way)].breaks:",
-                "no word precedes the first, and the first has no comma before it",
-            ),
-            ("argument_roles", "_kind", 'return "date" => return None', "kinds are only compared"),
-            (
                 "argument_roles",
                 "_kind",
                 'return "year" if not (is_year(token.value)) else "number"',
@@ -1245,7 +1226,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "telling = told.keys() < self.pairs.keys() and any(one.telling for one in told.values())",
                 "a word without a value has a counterpart, too",
             ),
-            ("entities", "dates_of", "if not _DIGIT.search(text): => if False:", "every date has a digit"),
             (
                 "facts",
                 "_names",
@@ -1266,7 +1246,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "a word is of letters or of digits",
             ),
             ("segmentation", "spelled_words", "elif word[(-1)].isdecimal():", "a word is of letters or of digits"),
-            ("segmentation", "_is_end", "character = following[0]", "what precedes the letter has no case"),
             *(
                 (
                     "cited_parts",
@@ -1324,7 +1303,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 for some in (11, 13)
             ),
             ("passage_index", "PageIndex._stems", "if word[(-1)].isdecimal():", "a word is of letters or of digits"),
-            ("passage_index", "PageIndex._is", "if found[(-1)].isdecimal()", "a word is of letters or of digits"),
             (
                 "passage_index",
                 "PageIndex._places",
@@ -1378,30 +1356,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("word_order", "loose_end", "if aligned.to[at] is None or near is None:", _WORK),
             (
                 "passage_index",
-                "PageIndex.before",
-                "while block >= (-1) and not self._in_block(block):",
-                "block -1 ends the search as well",
-            ),
-            (
-                "passage_index",
-                "PageIndex.may_say",
-                'if other != "latin": => if False:',
-                "each other script has one language",
-            ),
-            (
-                "passage_index",
-                "PageIndex._likely",
-                "block: value + 0.6 * max(worth.get(block - 1, (-1.0)), worth.get(block + 1, 0.0))",
-                "the other value is at least 0",
-            ),
-            (
-                "passage_index",
-                "PageIndex._likely",
-                "block: value + 0.6 * max(worth.get(block - 1, 0.0), worth.get(block + 1, (-1.0)))",
-                "the other value is at least 0",
-            ),
-            (
-                "passage_index",
                 "PageIndex.best",
                 "best, best_score = None, (-1.0)",
                 "each passage has a word, and so a positive score",
@@ -1425,8 +1379,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 _WORK,
             ),
             ("passage_index", "PageIndex._stems", "if word[0].isdecimal(): => if False:", _WORK),
-            ("passage_index", "PageIndex._stems", "elif len(word) >= _STEM: => elif True:", _WORK),
-            ("passage_index", "PageIndex._stems", "stem = low[: len(word) - 2]", _WORK),
             (
                 "passage_index",
                 "PageIndex._places",
@@ -1531,12 +1483,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "",
                 "_MOST_PARTS: Final = 3 # parts of a hyphenated number: quatre-vingt-dix-neuf",
                 "the last part is added to the others",
-            ),
-            (
-                "word_order",
-                "excludes",
-                'barred = "only" in limits and len(denials) == 1 and _permits(aligned, denials[(-1)])',
-                "there is one",
             ),
             (
                 "word_order",

@@ -442,3 +442,18 @@ def test_sentences_of_100_words_are_compared_with_400_word_for_word(before: int,
 def test_typographic_apostrophes_are_apostrophes(page: str, sentence: str, verdict: str) -> None:
     cited = CitedPage(number=1, url="", content=page)
     assert [one.verdict for one in verify_answer(f"{sentence} [1].", [cited]).findings] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "verdict"),
+    [
+        ("The field is close to artificial intelligence.", "The field is close to AI", "supported"),
+        ("The field is close to AI.", "The field is close to artificial intelligence", "supported"),
+        ("The trust runs a marine rescue center.", "The trust runs the MRC", "not accused"),
+        ("The trust runs a marine rescue center.", "The trust runs the NATO", "accused"),
+    ],
+)
+def test_an_abbreviation_has_the_initials_of_what_it_stands_for(page: str, sentence: str, verdict: str) -> None:
+    cited = CitedPage(number=1, url="", content=page)
+    (finding,) = verify_answer(f"{sentence} [1].", [cited]).findings
+    assert verdict in {finding.verdict, "accused" if finding.verdict == "altered" else "not accused"}

@@ -287,12 +287,20 @@ def _names(
             instead = others[0].text if others else ""
             short = opening if any(word in around for word in name.words) else frozenset[str]()  # the library
             lost = [word for word in lost if not any(is_like(word, other) for other in around | short)]
+            if not instead and lost and _has_initials(near.text, name.text, tongue):
+                continue
             if not instead and lost[name.first and len(name.words) > len(lost) :]:
                 yield Disagreement(kind="name", claimed=name.text, stated="")
                 continue
             instead = instead or next((replaced[word] for word in lost if word in replaced), "")
         if instead and not abbreviates(name.text, instead):
             yield Disagreement(kind="name", claimed=name.text, stated=instead)
+
+
+def _has_initials(text: str, name: str, tongue: Language) -> bool:
+    """Return whether an abbreviation has the initials of content words that follow one another in a text."""
+    words = [word[0] for _, word in spelled_words(text, tongue)] if name.isupper() and name.isalpha() else []
+    return name.casefold() in fold("".join(words))
 
 
 def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]:
