@@ -261,8 +261,8 @@ def _compared(
     passage, share = index.literally(text), 1.0
     exact = literal = passage is not None
     if passage is None:
-        if (told := unattributed(text, index)) != text:
-            text, claim = told, claims(told, tongue)
+        if (bare := unattributed(text, index)) != text:
+            text, claim = bare, claims(bare, tongue)
         passage, share = index.best(_told(claim.words, index), also=claim.digits)
         exact = _is_there(claim, index, passage, share)
     quotes = () if exact else tuple(quoted_otherwise(claim, index))
