@@ -71,3 +71,20 @@ def test_a_copied_sentence_with_another_number_is_altered() -> None:
         "altered",
         [("1908", "1931")],
     )
+
+
+@pytest.mark.parametrize("mark", ["'", "’"])
+@pytest.mark.parametrize(
+    ("page", "sentence", "verdict"),
+    [
+        ("Dogs aren't allowed.", "Dogs are not allowed", "supported"),
+        ("Dogs are not allowed.", "Dogs aren't allowed", "supported"),
+        ("A ticket isn't required.", "A ticket is not required", "supported"),
+        ("You can't pay by card.", "You cannot pay by card", "supported"),
+        ("Dogs aren't allowed.", "Dogs are allowed", "altered"),
+        ("A ticket is required.", "A ticket isn't required", "altered"),
+    ],
+)
+def test_a_contracted_denial_denies_a_duty(page: str, sentence: str, verdict: str, mark: str) -> None:
+    cited = CitedPage(number=1, url="", content=page.replace("'", mark))
+    assert [one.verdict for one in verify_answer(f"{sentence} [1].", [cited]).findings] == [verdict]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 _NEAR: Final = 5  # tokens between a denial and what says when it ends
+_NOT: Final = re.compile(r"(?<!\bca)(?<!\bwo)(?<!\bsha)(?<!\bmust)(?<!\bneed)n't\b", re.IGNORECASE)  # aren't, not can't
 _CLOSE: Final = 5  # words between two of a clause
 _SHOWN: Final = 4  # words of the passage that are shown
 _DENIED: Final = 2  # words before a duty of which one may deny it
@@ -82,7 +84,7 @@ def other_duty(aligned: Alignment) -> Iterator[Disagreement]:
 
 def _duties(tokens: Sequence[WordToken], aligned: Alignment) -> dict[str, str]:
     """Return what some words require, allow or forbid, with the words that say so."""
-    tongue, text = aligned.tongue, joined(tokens, aligned.tongue.dense).replace("’", "'")
+    tongue, text = aligned.tongue, _NOT.sub(" not", joined(tokens, aligned.tongue.dense).replace("’", "'"))
     found: dict[str, str] = {}
     for match in tongue.duty.finditer(fold(text)):
         kind = tongue.duties[match[0]]
