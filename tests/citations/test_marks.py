@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.citations import Mark, MarkScanner, find_marks
+from groundwire.citations import Mark, MarkScanner, find_marks, render_answer
 from groundwire.citations.marker_parser import (
     address_of_link,
     cited_numbers,
@@ -16,6 +16,7 @@ from groundwire.citations.marker_parser import (
     without_sources,
     written_address,
 )
+from groundwire.models import Source
 
 pytestmark = pytest.mark.req("Y12")
 
@@ -285,6 +286,9 @@ def test_a_mark_is_told_in_pieces() -> None:
         (r"\[[1](https://example.com/a), [2](https://example.com/b)\]", {1, 2}),
         ("[[1]](https://example.com/a)", {1}),
         ("[[1, 3]](https://example.com/a)", {1, 3}),
+        (r"\[[1](https://example.com/a)\-[3](https://example.com/c)\]", {1, 2, 3}),
+        (r"\[[1](https://example.com/a), [3](https://example.com/c)–[5](https://example.com/e)\]", {1, 3, 4, 5}),
+        ("[【1】](https://example.com/a)[［2］](https://example.com/b)", {1, 2}),
         ("[[1](https://example.com/a), [2](<https://example.com/b>)]", {1, 2}),
         ('([1](https://example.com/a "A title"))', {1}),
         ("[^1][^12]", {1, 12}),
@@ -315,3 +319,14 @@ def test_the_list_of_sources_at_the_end_is_no_part_of_the_answer(end: str, kept:
     answer = f"Paris [1].{end}"
     assert without_sources(answer).rstrip() == f"Paris [1].{kept}"
     assert len(without_sources(answer)) == len(answer)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["[1]", "[2, 3]", "[1-4]", "[2–3]", "【4】", "［2］", "[1][3]", " and so on "]), max_size=6
+    )
+)
+def test_a_rendered_answer_cites_what_the_answer_cites(parts: list[str]) -> None:
+    answer = f"Paris {' x '.join(parts)}."
+    sources = [Source(citation_id=at, url=f"https://example.com/{at}", title="A") for at in range(1, 5)]
+    assert cited_numbers(render_answer(answer, sources, "markdown", footer=False).text) == cited_numbers(answer)

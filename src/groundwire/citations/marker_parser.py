@@ -54,10 +54,11 @@ _TARGET: Final = re.compile(
 """Where a link leads, and its title (CommonMark 0.31, 6.3), with brackets in one another once."""
 
 _LINKED: Final = re.compile(
-    rf"\[(?:\\?\[[ ]?(\d{{1,4}}(?:[ ,;\-–—]{{1,3}}\d{{1,4}}){{0,12}})[ ]?\\?\]|(\d{{1,3}}))\]{_TARGET.pattern}",
-    re.ASCII,
+    r"\[(?:\\?[\[【［][ ]?([0-9]{1,4}(?:[ ,;\-–—]{1,3}[0-9]{1,4}){0,12})[ ]?\\?[\]】］]|([0-9]{1,3}))\]"
+    + _TARGET.pattern
 )
-_TOGETHER: Final = re.compile(r"\\?\[([ ]*+(?:\[\d{1,3}\][ ,;\-–—]*+)++)\\?\]", re.ASCII)  # [[1], [2]]
+_TOGETHER: Final = re.compile(r"\\?\[([ ]*+(?:\[\d{1,3}\](?:[ ,;\-–—]|\\-)*+)++)\\?\]", re.ASCII)  # [[1], [2]]
+_RANGE: Final = re.compile(r"\][ ]*\\?[\-–—][ ]*\[")  # within that: [[1]-[3]]
 _FOOTNOTE: Final = re.compile(r"\[\^(?=\d{1,4}\](?!:))", re.ASCII)
 _SOURCE: Final = re.compile(r"\\?\[\^?\d{1,4}\\?\]:?[ \t]+[^\n]*(?:\]\(|://)", re.ASCII)  # [1] Title - https://a.test
 _ITEM: Final = re.compile(r"\d{1,4}[.)][ \t]+(?:\[[^\[\]]*\]\([^()\s]*\)|<?https?://\S+)", re.ASCII)
@@ -316,8 +317,7 @@ def find_marks(text: str) -> list[str | Mark]:
 
 def cited_numbers(answer: str) -> frozenset[int]:
     """Return the numbers cited by the markers of an answer, linked or not."""
-    marks = (piece for piece in find_marks(plain_marks(answer)) if isinstance(piece, Mark))
-    return frozenset(number for mark in marks for number in mark.numbers)
+    return frozenset(one for mark in find_marks(plain_marks(answer)) if isinstance(mark, Mark) for one in mark.numbers)
 
 
 def plain_marks(text: str) -> str:
@@ -327,7 +327,7 @@ def plain_marks(text: str) -> str:
     """
     if "](" in text:
         text = _LINKED.sub(lambda found: f"[{found[1] or found[2]}]".rjust(len(found[0])), text)
-        text = _TOGETHER.sub(lambda found: found[1].replace(",", " ").center(len(found[0])), text)
+        text = _TOGETHER.sub(lambda found: _RANGE.sub("-", found[1].replace(",", " ")).center(len(found[0])), text)
     return _FOOTNOTE.sub(" [", text)
 
 
