@@ -22,7 +22,7 @@ import pytest
 
 from groundwire.citations.marker_parser import MarkScanner, find_marks
 from groundwire.citations.verify import CitedPage, cited_numbers, verify_answer
-from groundwire.citations.verify.alignment import Alignment, align, home_of, tokens_of
+from groundwire.citations.verify.alignment import Alignment, align, tokens_of
 from groundwire.citations.verify.argument_roles import joined_by_and, roles
 from groundwire.citations.verify.cited_parts import clauses
 from groundwire.citations.verify.comparisons import (
@@ -162,7 +162,7 @@ def _relations(code: str, claim: str, page: str) -> object:
         [each_time(aligned, at) for at in here],
         made_up(aligned),
         [is_close(aligned, at) for at in there],
-        [home_of(aligned).start, home_of(aligned).stop],
+        [aligned.home.start, aligned.home.stop],
     ]  # fmt: skip
 
 

@@ -24,7 +24,6 @@ __all__ = [
     "Alignment",
     "WordToken",
     "align",
-    "home_of",
     "same_value",
     "sentence_at",
     "stretches",
@@ -165,6 +164,10 @@ def _words(text: str, low: str, start: int, end: int, tongue: Language, names: s
         joins = tongue.script == "arabic" and form[:1] in "وف" and not tongue.knows_form(tongue.normal_form(form))
         joined = form[1:] if joins else ""  # to an "and" or "so"
         if tongue.code == "en" and form.endswith(("n't", "n’t")):
+            verb = form[:-3]
+            if (said := tongue.markers.get(verb)) is not None:  # couldn't
+                yield WordToken(word[:-3], begin, after - 3, "marker", (verb, tongue.normal_form(verb)), said)
+                word, begin = word[-3:], after - 3
             yield WordToken(word, begin, after, "marker", ("not",), Marker("negation", "not"))
         elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[:begin].strip()):
             yield WordToken(word, begin, after, "marker", (form, tongue.normal_form(word)), marker)
@@ -391,8 +394,3 @@ def stretches(begins: Sequence[bool]) -> list[range]:
 def sentence_at(tokens: Sequence[WordToken], at: int) -> range:
     """Return the sentence that a word is in."""
     return next(one for one in stretches([token.stops for token in tokens]) if at in one)
-
-
-def home_of(aligned: Alignment) -> range:
-    """Return the sentence of the passage that has most words of a sentence, from two thirds of them."""
-    return aligned.home

@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at, stretches
+from groundwire.citations.verify.alignment import Alignment, WordToken, sentence_at, stretches
 from groundwire.citations.verify.argument_roles import alike, blocks_of, fold_text, joined, turned_degree
 from groundwire.citations.verify.entities import same_number, same_quantity
 from groundwire.citations.verify.language_packs import Language, fold
@@ -58,7 +58,7 @@ def turns_comparison(aligned: Alignment, *, surely: bool = False) -> bool:
     """
     if found := borne(aligned):
         return found[1]
-    home = home_of(aligned)
+    home = aligned.home
     back = {there: here for there, here in aligned.back.items() if there in home} if home else aligned.back
     pairs = {here: there for there, here in back.items()}
     here = _standard(aligned.claim, range(len(aligned.claim)), aligned.tongue)
@@ -78,10 +78,10 @@ def borne(aligned: Alignment) -> tuple[int, bool] | None:
     """
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     standard = _standard(claim, range(len(claim)), tongue)
-    if not standard or tongue.dense or _standard(page, home_of(aligned), tongue):
+    if not standard or tongue.dense or _standard(page, aligned.home, tongue):
         return None
     at = _compared(claim, standard)
-    for place in home_of(aligned):
+    for place in aligned.home:
         if aligned.to[at] == place or tongue.are_opposite(claim[at].key, page[place].key):
             near = [place + 1, *range(place)[-2:][::-1]]
             bearer = next((one for one in near if one in aligned.back and carries(page[one])), None)
@@ -105,7 +105,7 @@ def _compared_otherwise(aligned: Alignment) -> Iterator[Disagreement]:
         stated = joined(page[max(0, place - 1) : place + 1], False)
         yield Disagreement(kind="comparison", claimed=claim[turned].text, stated=stated)
         return
-    standard, home = _standard(claim, range(len(claim)), tongue), home_of(aligned) or range(len(page))
+    standard, home = _standard(claim, range(len(claim)), tongue), aligned.home or range(len(page))
     at = _compared(claim, standard)
     if (found := borne(aligned)) and found[1] == (at in aligned.pairs):
         stated = joined(page[found[0] : found[0] + 2], False)
@@ -158,7 +158,7 @@ def _reversed_degree(aligned: Alignment) -> Iterator[Disagreement]:
     if any(token.denies for token in (*claim, *page)) or turns_comparison(aligned, surely=True):
         return
     mine = [at for at in range(len(claim)) if at not in aligned.pairs]
-    theirs = [at for at in home_of(aligned) or range(len(page)) if at not in aligned.back]
+    theirs = [at for at in aligned.home or range(len(page)) if at not in aligned.back]
     degrees = {place: _degree(page, place, tongue) for place in theirs}
     sides = [[place for place in theirs if bool(degrees[place]) == counts] for counts in (True, False)]
     for at in mine:
@@ -332,7 +332,7 @@ def renamed(aligned: Alignment) -> Iterator[Disagreement]:
     claim, page, to = aligned.claim, aligned.page, aligned.to
     if not aligned.tongue.dense:
         return
-    home = home_of(aligned) or max(stretches([token.stops for token in page]), key=len)
+    home = aligned.home or max(stretches([token.stops for token in page]), key=len)
     if ends := _overwritten(claim, page[home.start : home.stop]):
         first, last, start, stop = ends
         sides = claim[first:last], page[home.start + start : home.start + stop]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of
+from groundwire.citations.verify.alignment import Alignment, WordToken
 from groundwire.citations.verify.argument_roles import fold_text, joined
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Marker, dimension_of, fold
 from groundwire.citations.verify.quantities import Number
@@ -65,7 +65,7 @@ def other_duty(aligned: Alignment) -> Iterator[Disagreement]:
     Args:
         aligned: A sentence and its passage.
     """
-    home = [aligned.page[at] for at in home_of(aligned)]
+    home = [aligned.page[at] for at in aligned.home]
     mine, theirs = _duties(aligned.claim, aligned), _duties(home, aligned)
     limited = any(
         token.marker
@@ -117,7 +117,7 @@ def overstated(aligned: Alignment) -> Iterator[Disagreement]:
             return
     also = [token for at, token in enumerate(claim) if at not in aligned.pairs and fold_text(token) in tongue.additive]
     guarded = not tongue.hedging.isdisjoint(map(fold_text, claim))
-    for place in home_of(aligned):
+    for place in aligned.home:
         token, form = page[place], fold_text(page[place])
         if place in aligned.back or not token.keys or not is_close(aligned, place):
             continue
@@ -172,7 +172,7 @@ def other_days(aligned: Alignment) -> Iterator[Disagreement]:
         aligned: A sentence and its passage. If one of them names weekdays twice, or speaks of what is open and of what
             is closed, nothing can be told.
     """
-    home = [aligned.page[at] for at in home_of(aligned)]
+    home = [aligned.page[at] for at in aligned.home]
     mine, theirs = days_of(aligned.claim, aligned.tongue), days_of(home, aligned.tongue)
     if len(mine) != 1 or len(theirs) != 1:
         return
@@ -214,7 +214,7 @@ def days_of(tokens: Sequence[WordToken], tongue: Language) -> list[tuple[frozens
 
 def other_time(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield a unit of time without a number, if the passage has another one in its place: within an hour, a day."""
-    claim, page, home = aligned.claim, aligned.page, home_of(aligned)
+    claim, page, home = aligned.claim, aligned.page, aligned.home
     often, there_often = _rates(claim, aligned.tongue), _rates([page[at] for at in home], aligned.tongue)
     if often and there_often and not any(math.isclose(*rates) for rates in itertools.product(often, there_often)):
         yield Disagreement(kind="unit", claimed=next(iter(often.values())), stated=next(iter(there_often.values())))
@@ -325,7 +325,7 @@ def excludes(aligned: Alignment) -> bool:
     """Return whether one side denies what the other limits or delays: no show without music, not until May."""
     if _delays(aligned):
         return True
-    home = home_of(aligned) or range(len(aligned.page))
+    home = aligned.home or range(len(aligned.page))
     page = [aligned.page[at] for at in home]
     limits = {token.marker.kind for token in page if token.marker} & {"all", "only"}
     said = {token.marker.kind for token in aligned.claim if token.marker}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at, stretches
+from groundwire.citations.verify.alignment import Alignment, WordToken, sentence_at, stretches
 from groundwire.citations.verify.argument_roles import joined, roles
 from groundwire.citations.verify.comparisons import (
     borne,
@@ -107,7 +107,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield the words that deny, count, weaken or compare, if the other side has none or another."""
     claim, page, to = aligned.claim, aligned.page, aligned.to
     free = [at for at, token in enumerate(page) if token.marker is not None and at not in aligned.back]
-    home = home_of(aligned) or range(len(page))
+    home = aligned.home or range(len(page))
     taken: set[int] = set()
     for at, token in enumerate(claim):
         marker = token.marker

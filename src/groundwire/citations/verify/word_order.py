@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at, stretches, tokens_of
+from groundwire.citations.verify.alignment import Alignment, WordToken, sentence_at, stretches, tokens_of
 from groundwire.citations.verify.argument_roles import fold_text, has_converse, joined
 from groundwire.citations.verify.language_packs import Language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
@@ -46,7 +46,7 @@ def reordered(aligned: Alignment) -> Iterator[Disagreement]:
     Args:
         aligned: A sentence and its passage.
     """
-    home = home_of(aligned)
+    home = aligned.home
     if not home or aligned.share < _SAME or has_converse(aligned):
         return
     content = [at for at, there in aligned.pairs.items() if there in home and carries(aligned.claim[at])]
@@ -78,7 +78,7 @@ def _compared(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | N
     claim, page, pairs = aligned.claim, aligned.page, aligned.pairs
     than = aligned.tongue.than
     here = next((at for at, token in enumerate(claim) if fold_text(token) in than and at > content[0]), None)
-    there = next((at for at in home_of(aligned) if fold_text(page[at]) in than), None)
+    there = next((at for at in aligned.home if fold_text(page[at]) in than), None)
     if here is None or there is None or not than:
         return None
     if any(carries(token) and at not in pairs for at, token in enumerate(claim[:here])):
