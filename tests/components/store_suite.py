@@ -334,6 +334,20 @@ class StoreSuite:
         answered = sum(isinstance(answer, Count) for answer in answers)
         assert answered <= (await store.count("c", 0)).total <= 20
 
+    async def test_a_call_that_is_cancelled_in_any_turn_of_the_loop_ends_as_cancelled(self, stage: Stage) -> None:
+        store = stage.open()
+        await store.count("c", 0)
+        cancelled = 0
+        for turns in range(60):
+            call = asyncio.ensure_future(store.count("c", 1))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            asked = call.cancel()  # no if it was done
+            await asyncio.wait({call})
+            assert call.cancelled() == asked
+            cancelled += asked
+        assert cancelled
+
     async def test_after_closing_there_is_no_answer(self, stage: Stage) -> None:
         store = stage.open()
         await store.set("k", b"v", fresh=60)

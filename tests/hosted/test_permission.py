@@ -153,6 +153,21 @@ async def test_nobody_answers_and_a_question_that_breaks() -> None:
         await task
 
 
+@pytest.mark.parametrize("turns", range(12))
+async def test_a_call_that_is_canceled_while_it_is_allowed_is_canceled(turns: int) -> None:
+    async def soon(request: PermissionRequest) -> Answer:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return True
+
+    task = asyncio.ensure_future(Permission(ask=soon).check("web_search", {}))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    asked = task.cancel()  # no if it was done
+    await asyncio.wait({task})
+    assert task.cancelled() == asked
+
+
 class Elsewhere(EmulatedServer):
     """A site that sends everybody on."""
 

@@ -700,6 +700,33 @@ def test_a_value_of_another_process_is_enough_though_it_is_never_fresh() -> None
     assert run_virtually(run()) == ("v1", 1)
 
 
+def test_a_load_ends_although_the_store_answers_a_renewal_that_was_canceled() -> None:
+    async def run() -> tuple[str, bool]:
+        loop, renewing = asyncio.get_running_loop(), asyncio.Event()
+
+        class Deaf(MemoryStore):
+            async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+                if not source.ended and source.begun.is_set():
+                    renewing.set()
+                    with suppress(asyncio.CancelledError):
+                        await asyncio.sleep(0.5)
+                return await super().lease(key, owner=owner, ttl=ttl)
+
+        store, source = Deaf(clock=loop.time), Source()
+        cache = Cache(store, clock=loop.time, lease=3.0)
+        source.open.clear()
+        call = asyncio.create_task(source.ask(cache, deadline=Deadline.after(60.0, loop.time)))
+        await renewing.wait()
+        source.open.set()
+        found = await call
+        await asyncio.sleep(9.0)
+        free = await store.lease("load:k", owner="another", ttl=3.0)
+        await cache.aclose()
+        return found.value, free
+
+    assert run_virtually(run()) == ("v1", True)
+
+
 async def test_a_renewal_under_way_does_not_outlive_the_load(clock: Clock) -> None:
     store, tasks = Stubborn(MemoryStore(clock=clock)), Tasks()
     cache, source = Cache(store, clock=clock, lease=0.03), Source()

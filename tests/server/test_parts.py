@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.errors import ConfigurationError
+from groundwire.models import AttemptStarted
 from groundwire.server.auth import AccessPolicy, KeyFile, check_listening
 from groundwire.server.client_disconnect import ClientGone, Presence
 from groundwire.server.host_check import is_loopback
 from groundwire.server.mcp.handlers import page_of, page_uri
 from groundwire.server.mcp.sessions import reporting
 from groundwire.settings import ServerSettings, Settings
+from groundwire.telemetry.call_events import with_listener
 
 TOKEN = "a-token-for-the-tests-only"
 
@@ -96,6 +98,25 @@ async def test_a_silent_call_is_heard_of_again_and_again() -> None:
     assert [total for _, total, _ in told] == [20.0] * len(told)
     assert all(before[0] < after[0] for before, after in pairwise(told))
     assert all(text and "Still running" in text for _, _, text in told)
+
+
+async def test_a_report_just_before_the_end_is_the_last() -> None:
+    async def report(done: float, total: float | None, text: str | None) -> None:
+        pass
+
+    tell, others = with_listener(None), asyncio.all_tasks()
+    for turns in range(12):
+
+        async def work(turns: int = turns) -> None:
+            await asyncio.sleep(0)
+            tell(AttemptStarted("tavily"))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+
+        await reporting(report, 20.0, work(), heartbeat=60.0)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert asyncio.all_tasks() == others
 
 
 async def test_a_client_that_hears_nothing_more_harms_no_call() -> None:

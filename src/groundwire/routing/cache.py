@@ -255,6 +255,8 @@ class Cache:
         async def renew() -> None:
             while True:
                 await self._lease(lease, self._name, self._ttl)
+                if not beats:  # the store may have answered in the turn of the cancellation, and not let it through
+                    return
                 await asyncio.sleep(self._ttl / 3)
 
         due = loop.call_later(self._ttl / 3, lambda: beats.append(loop.create_task(renew())))
@@ -262,7 +264,8 @@ class Cache:
             return await loading
         finally:
             due.cancel()
-            for beat in beats:
+            while beats:
+                beat = beats.pop()
                 beat.cancel()
                 await asyncio.wait({beat})  # a renewal after the release would take the lease again
 

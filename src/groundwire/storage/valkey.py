@@ -197,7 +197,7 @@ class ValkeyStore:
         )
         self._batch = self._redis.register_script(BATCH)
         self._pace = self._redis.register_script(PACE)
-        self._connecting: asyncio.Task[None] | None = None
+        self._connecting: asyncio.Future[Any] | None = None
         self._closed = False
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
@@ -309,7 +309,7 @@ class ValkeyStore:
             raise StoreError(_CLOSED)
         attempt = self._connecting
         if attempt is None or (attempt.done() and attempt.exception() is not None):
-            attempt = self._connecting = asyncio.create_task(self._load())
+            attempt = self._connecting = asyncio.ensure_future(self._redis.script_load(BATCH))  # or a burst would
             attempt.add_done_callback(lambda done: done.cancelled() or done.exception())  # the caller may have left
         if attempt.done():
             return
@@ -321,17 +321,18 @@ class ValkeyStore:
                 raise StoreError(_CLOSED) from None
             raise
 
-    async def _load(self) -> None:
-        await self._redis.script_load(BATCH)  # or each call of a first burst would
-
     @asynccontextmanager
     async def _translated(self) -> AsyncGenerator[None, None]:
+        task = asyncio.current_task()
+        before = task.cancelling() if task else 0
         try:
             yield
+            # `asyncio.wait_for`, used by the client, may hide one in Python 3.11 (github.com/python/cpython/issues/86296)
+            if task and task.cancelling() > before:
+                raise asyncio.CancelledError
         except self._failures as exc:
             if isinstance(exc, self._cuts):
-                # The server has gone or was changed for another: the idle connections are dead, too, and each would
-                # fail one more call long after the server is back.
+                # The idle connections are dead, too, and each would fail one more call when the server is back.
                 with suppress(*self._failures):
                     await self._redis.connection_pool.disconnect(inuse_connections=False)
             raise StoreError(f"The server of the store cannot be used: {exc}") from exc

@@ -118,7 +118,8 @@ class Permission:
             answer = ask(request)
             if not inspect.isawaitable(answer):
                 return answer
-            return await asyncio.wait_for(answer, self._settings.confirm_timeout)
+            async with asyncio.timeout(self._settings.confirm_timeout):
+                return await answer
         except TimeoutError:
             return f"no one answered within {self._settings.confirm_timeout:g} seconds"
         except Exception:  # a failed question is not an approval

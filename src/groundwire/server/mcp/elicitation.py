@@ -70,8 +70,8 @@ async def ask_permission(
             return types.InputRequiredResult(input_requests={name: types.ElicitRequest(params=form)})
     else:
         try:
-            asking = ctx.session.elicit_form(question, dict(_ALLOW), ctx.request_id)
-            answer = await asyncio.wait_for(asking, max_wait)
+            async with asyncio.timeout(max_wait):
+                answer = await ctx.session.elicit_form(question, dict(_ALLOW), ctx.request_id)
         except MCPError:
             return None
         except TimeoutError:
@@ -170,7 +170,8 @@ class _KeyPage:
             max_wait: Seconds to wait at most.
         """
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._given.wait(), max_wait)
+            async with asyncio.timeout(max_wait):
+                await self._given.wait()
         return self._given.is_set()
 
     async def close(self) -> None:

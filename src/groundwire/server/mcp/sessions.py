@@ -76,7 +76,8 @@ async def _report(report: Report, total: float, doing: asyncio.Queue[str], heart
     while True:
         text = None
         with suppress(TimeoutError):
-            text = await asyncio.wait_for(doing.get(), heartbeat)
+            async with asyncio.timeout(heartbeat):
+                text = await doing.get()
         passed = time.monotonic() - started
         last = max(round(passed, 3), last + 0.001)  # the protocol requires increasing numbers
         try:
