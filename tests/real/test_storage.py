@@ -21,6 +21,7 @@ from groundwire import BudgetExceeded, Settings, Web
 from groundwire.models import SearchResult
 from groundwire.providers import Capabilities
 from groundwire.storage import Count, ResilientStore, Store, StoreError, open_store
+from groundwire.storage.base import Add, Get
 from groundwire.storage.valkey import ValkeyStore
 from groundwire.testing import World
 
@@ -262,6 +263,43 @@ async def test_a_full_server_is_an_outage_of_writing_only(
     finally:
         valkey_server.command("CONFIG", "SET", "maxmemory", "0")
     assert [record.levelname for record in caplog.records] == ["WARNING"]
+    await store.aclose()
+
+
+async def test_a_server_that_has_become_a_replica_is_an_outage_of_writing_until_it_is_none(
+    url: str, valkey_server: Valkey, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="groundwire.storage")
+    store = open_store(url, timeout=20)
+
+    async def search() -> float:
+        await store.batch((Get("active", ends=True), Add("c", 0)))
+        await store.lease("load", owner="me", ttl=3.0)
+        return (await store.count("c", 1)).total
+
+    assert sorted(await asyncio.gather(*(search() for _ in range(5)))) == [1, 2, 3, 4, 5]
+    valkey_server.command("REPLICAOF", "127.0.0.1", "1")
+    try:
+        assert sorted(await asyncio.gather(*(search() for _ in range(5)))) == [6, 7, 8, 9, 10]
+        assert sorted(await asyncio.gather(*(search() for _ in range(5)))) == [11, 12, 13, 14, 15]
+        assert [record.levelname for record in caplog.records] == ["WARNING"]
+    finally:
+        valkey_server.command("REPLICAOF", "NO", "ONE")
+    while isinstance(store, ResilientStore) and store.degraded:
+        await store.set("k", b"v", fresh=60)
+        await asyncio.sleep(0.01)
+    assert await store.count("c", 1) == Count(True, 16)
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+    await store.aclose()
+
+
+async def test_what_another_program_keeps_under_our_names_is_no_value(url: str, valkey_server: Valkey) -> None:
+    for kind in "ecp":
+        valkey_server.command("SET", f"groundwire:{kind}:k", "x")
+    store = ValkeyStore(url)
+    assert await store.get("k") is None
+    assert await store.count("k", 1) == Count(True, 1)
+    assert (await store.pace("k", interval=1)).granted
     await store.aclose()
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from groundwire.storage import Count, Entry, MemoryStore, Pace, ResilientStore, StoreError, open_store
 from groundwire.storage.base import Add, Answer, Get, Operation, Set
+from groundwire.storage.memory import run_each
 
 
 class Moody(MemoryStore):
@@ -227,6 +228,73 @@ async def test_a_batch_that_a_value_ends_is_one_step_while_nothing_can_be_writte
     ran = await asyncio.gather(*(store.batch(once) for _ in range(5)))
     assert sorted(map(len, ran)) == [1, 1, 1, 1, 3]
     assert store.degraded
+    await store.aclose()
+
+
+@pytest.mark.req("B20")
+@pytest.mark.parametrize("batched", [False, True])
+async def test_an_outage_goes_on_from_the_largest_total_of_calls_at_the_same_time(
+    now: list[float], batched: bool
+) -> None:
+    class Turning(Moody):
+        """A store whose answers come in the reverse order, five at a time."""
+
+        async def count(
+            self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None
+        ) -> Count:
+            answer = await super().count(key, amount, limit=limit, ttl=ttl)
+            for _ in range(30 - 5 * int(answer.total)):
+                await asyncio.sleep(0)
+            return answer
+
+        async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+            return await run_each(self, operations)
+
+    real = Turning()
+    store = ResilientStore(real, bound=60, clock=lambda: now[0])
+
+    async def count() -> float:
+        if not batched:
+            return (await store.count("c", 1)).total
+        (answer,) = await store.batch((Add("c", 1),))
+        assert isinstance(answer, Count)
+        return answer.total
+
+    assert await asyncio.gather(*(count() for _ in range(5))) == [1, 2, 3, 4, 5]
+    real.gone = True
+    assert await count() == 6
+    real.gone = False
+    now[0] += 1.5
+    await store.count("c", -3)
+    assert await store.count("c", 1) == Count(True, 4)
+    real.gone = True
+    assert await count() == 5
+    await store.aclose()
+
+
+@pytest.mark.req("B20")
+async def test_only_a_call_that_was_sent_in_an_outage_and_writes_ends_it(
+    now: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="groundwire.storage")
+    real = Gated()
+    store = ResilientStore(real, bound=60, pause=1, clock=lambda: now[0])
+    real.gate.clear()
+    before = asyncio.create_task(store.count("gated", 1))
+    await asyncio.sleep(0)
+    real.gone = True
+    await store.lease("l", owner="me", ttl=60)
+    real.gone = False
+    real.gate.set()
+    await before
+    states = [store.degraded]
+    now[0] += 1.5
+    assert await store.count("c", 0) == Count(True, 0)
+    assert await store.batch((Get("k", ends=True), Add("c", 0))) == [None, Count(True, 0)]
+    states.append(store.degraded)
+    assert await store.count("c", 1) == Count(True, 1)
+    assert [*states, store.degraded] == [True, True, False]
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
     await store.aclose()
 
 

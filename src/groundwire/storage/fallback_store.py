@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import math
 import time
@@ -136,7 +137,8 @@ class ResilientStore:
         self._clock = clock
         self._reading = _Switch(pause, clock)
         self._writing = _Switch(pause, clock)
-        self._totals: OrderedDict[str, tuple[float, float | None]] = OrderedDict()
+        self._totals: OrderedDict[str, tuple[float, float | None, int]] = OrderedDict()
+        self._order = itertools.count()
         self._seeded: set[str] = set()
         self._owed: OrderedDict[str, tuple[float, float | None]] = OrderedDict()
         self._given: OrderedDict[str, int] = OrderedDict()  # the largest number of each register
@@ -173,15 +175,17 @@ class ResilientStore:
             wanted = operations
             if self._floors:
                 wanted = [_raised(one, self._floors) if isinstance(one, AssignNumbers) else one for one in operations]
+            sent = next(self._order)
             answers = await store.batch(wanted)
             for one, answer in zip(operations, answers, strict=False):
                 if isinstance(one, AssignNumbers) and isinstance(answer, Numbers):
                     _put(self._given, one.key, max((0, *answer.numbers)))
                 elif isinstance(one, Add) and isinstance(answer, Count):
-                    self._remember(one.key, answer.total, one.ttl)
+                    self._remember(one.key, answer.total, one.ttl, sent)
             return answers
 
-        return await self._call(on, self._writing)
+        reads = all(isinstance(one, Get) or (isinstance(one, Add) and not one.amount) for one in operations)
+        return await self._call(on, self._writing, probe=not reads or bool(self._owed))
 
     async def register(self, key: str) -> Register:
         """Return a register; see `Store.register`."""
@@ -197,11 +201,12 @@ class ResilientStore:
         async def on(store: Store) -> Count:
             if store is not self._store:
                 return await self._count_here(key, amount, limit, ttl)
+            sent = next(self._order)
             answer = await store.count(key, amount, limit=limit, ttl=ttl)
-            self._remember(key, answer.total, ttl)
+            self._remember(key, answer.total, ttl, sent)
             return answer
 
-        return await self._call(on, self._writing)
+        return await self._call(on, self._writing, probe=bool(amount or self._owed))
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
@@ -247,8 +252,8 @@ class ResilientStore:
                 await self._store.aclose()
         await self._fallback.aclose()
 
-    async def _call(self, operation: Callable[[Store], Awaitable[_T]], switch: _Switch) -> _T:
-        if switch.ready():
+    async def _call(self, operation: Callable[[Store], Awaitable[_T]], switch: _Switch, *, probe: bool = True) -> _T:
+        if switch.ready() and (probe or not switch.off):  # what only reads says nothing about writing
             with suppress(_FellBack):
                 return await self._ask(operation, switch)
         return await operation(self._fallback)
@@ -267,8 +272,9 @@ class ResilientStore:
             raise _FellBack from exc
         finally:
             if probe:
-                switch.end()
-        if switch.worked():
+                switch.probing = False
+        if probe:  # one that was sent before the outage proves nothing
+            switch.retry_at = None
             if switch is self._writing:
                 self._fallback, self._seeded = self._make_fallback(), set()
             if not self.degraded:
@@ -304,7 +310,7 @@ class ResilientStore:
         """Count in memory, from the last value of the real store. Memory never suspends, so this is atomic."""
         if key not in self._seeded:
             self._seeded.add(key)
-            total, until = self._totals.get(key, (0.0, None))
+            total, until, _ = self._totals.get(key, (0.0, None, 0))
             left = None if until is None else until - self._clock()
             if left is not None and left <= 0:
                 total, left = 0.0, ttl
@@ -325,20 +331,21 @@ class ResilientStore:
     async def _settle(self) -> None:
         """Add the counts from memory to the real counters."""
         while self._owed:
-            key, (amount, ttl) = self._owed.popitem(last=False)
+            sent, (key, (amount, ttl)) = next(self._order), self._owed.popitem(last=False)
             try:
                 answer = await self._store.count(key, amount, ttl=ttl)
             except BaseException:
                 self._owe(key, amount, ttl)
                 raise
-            self._remember(key, answer.total, ttl)
+            self._remember(key, answer.total, ttl, sent)
 
-    def _remember(self, key: str, total: float, ttl: float | None) -> None:
+    def _remember(self, key: str, total: float, ttl: float | None, sent: int) -> None:
         now = self._clock()
-        _, until = self._totals.pop(key, (0.0, 0.0))
+        known, until, heard = self._totals.pop(key, (0.0, 0.0, 0))
+        total = max(known, total) if sent < heard else total  # answers to calls at the same time come in any order
         if until is not None and until <= now:  # not seen before, or certainly reset
             until = None if ttl is None else now + ttl
-        self._totals[key] = (total, until)
+        self._totals[key] = (total, until, next(self._order))
         if len(self._totals) > _REMEMBERED:
             self._totals.popitem(last=False)
 
@@ -364,37 +371,29 @@ class _Switch:
     def __init__(self, pause: float, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._first = self._pause = pause
-        self._retry_at: float | None = None
-        self._probing = False
+        self.retry_at: float | None = None
+        self.probing = False
 
     @property
     def off(self) -> bool:
-        return self._retry_at is not None
+        return self.retry_at is not None
 
     def ready(self) -> bool:
-        return self._retry_at is None or (self._clock() >= self._retry_at and not self._probing)
+        return self.retry_at is None or (self._clock() >= self.retry_at and not self.probing)
 
     def begin(self) -> bool:
         """Record a call to the real store; return whether it is the probe."""
         if not self.off:
             return False
-        self._probing = True
+        self.probing = True
         return True
-
-    def end(self) -> None:
-        self._probing = False
 
     def failed(self) -> None:
         now = self._clock()
-        if self._retry_at is None:
+        if self.retry_at is None:
             self._pause = self._first
-        elif now >= self._retry_at:  # calls that failed together with the first one are no further evidence
+        elif now >= self.retry_at:  # calls that failed together with the first one are no further evidence
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         else:
             return
-        self._retry_at = now + self._pause
-
-    def worked(self) -> bool:
-        """Record a response; return whether it ends an outage."""
-        was_off, self._retry_at = self.off, None
-        return was_off
+        self.retry_at = now + self._pause

@@ -65,7 +65,7 @@ local run = {
   end,
   count = function(key)
     local held = redis.call('GET', key)
-    local total = tonumber(held or '0')
+    local total = tonumber(held or '0') or 0
     local amount, limit, ttl = tonumber(take()), tonumber(take()), take()
     if amount > 0 and limit and total + amount > limit then return {0, string.format('%.17g', total)}, true end
     total = math.max(0, total + amount)
@@ -125,7 +125,7 @@ PACE = """
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local interval, burst, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
+local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or '0') or 0, now)
 local wait = math.max(0, arrival - (burst - 1) * interval - now)
 if most and wait > most then
   return {0, string.format('%.0f', wait), string.format('%.0f', arrival - now)}
@@ -288,7 +288,7 @@ class ValkeyStore:
         """Convert the script's result to that of `Store.batch`."""
         match operation:
             case Get():
-                if not answer:
+                if not answer or len(answer[0]) < _HEAD.size:  # another program's
                     return None
                 kept, milliseconds = answer
                 (stale,) = _HEAD.unpack_from(kept)
@@ -327,7 +327,7 @@ class ValkeyStore:
         before = task.cancelling() if task else 0
         try:
             yield
-            # `asyncio.wait_for`, used by the client, may hide one in Python 3.11 (github.com/python/cpython/issues/86296)
+            # the client's `asyncio.wait_for` may hide one in Python 3.11 (github.com/python/cpython/issues/86296)
             if task and task.cancelling() > before:
                 raise asyncio.CancelledError
         except self._failures as exc:
