@@ -293,6 +293,16 @@ async def test_a_server_that_has_become_a_replica_is_an_outage_of_writing_until_
     await store.aclose()
 
 
+async def test_a_server_whose_clock_is_set_back_stops_no_pace(url: str, valkey_server: Valkey) -> None:
+    valkey_server.command("SET", "groundwire:p:p", f"{(time.time() + 1_000) * 1_000_000:.0f}")
+    valkey_server.command("SET", "groundwire:p:busy", f"{(time.time() + 800) * 1_000_000:.0f}")
+    store = ValkeyStore(url)
+    assert (await store.pace("p", interval=10, max_wait=0)).granted
+    assert not (await store.pace("p", interval=10, max_wait=5)).granted
+    assert not (await store.pace("busy", interval=10, max_wait=600)).granted
+    await store.aclose()
+
+
 async def test_what_another_program_keeps_under_our_names_is_no_value(url: str, valkey_server: Valkey) -> None:
     for kind in "ecp":
         valkey_server.command("SET", f"groundwire:{kind}:k", "x")

@@ -227,13 +227,18 @@ def test_a_record_that_says_nothing_changes_nothing() -> None:
 
 @virtually
 async def test_nobody_can_close_a_provider_for_more_than_an_hour() -> None:
-    store = memory()
-    row = HealthRecord(cooldown=1e9, outcome="nonsense", reason="x", interval=1e9, burst=1)
+    store, epoch = memory(), asyncio.get_running_loop().time
+    row = HealthRecord(cooldown=epoch() + 3_650, outcome="nonsense", reason="x", interval=1e9, burst=1)
     await store.set("provider:first:one", row.model_dump_json().encode(), fresh=1e6)
     asked = chain(store, Planned("first", None))
     with pytest.raises(AllProvidersFailed) as caught:
         await search(asked)
     assert caught.value.attempts[0].retry_after == 3_600
+    await asked.aclose()
+    asked = chain(store, Planned("first", None))
+    row = HealthRecord(cooldown=1e9, rest=1e9, outcome="quota", reason="before the clock was set back")
+    await store.set("provider:first:one", row.model_dump_json().encode(), fresh=1e6)
+    assert await search(asked)
     await asked.aclose()
 
 

@@ -29,6 +29,7 @@ _MAX_WAIT = 0.1  # seconds that it waits at most
 _RATE_TTL = 86_400.0  # seconds for which a rate is kept
 _TAIL = 60.0  # seconds for which a record outlives its end, so that all processes see it
 _REASON = 300  # characters
+_FARTHEST = 3_660.0  # seconds; a pause is an hour at most, and the clocks of processes differ by less than a minute
 _MOMENTS = ("cooldown", "degraded", "rest", "rate_until")
 _KEPT = 200  # responses
 _ENOUGH = 20  # responses; fewer say nothing about a tail
@@ -203,7 +204,7 @@ class SharedHealth:
         now = self._clock()
         self._health.merge(
             provider.name,
-            cooldown=record.cooldown - now,
+            cooldown=_left(record.cooldown, now),
             outcome=cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota",
             reason=record.reason,
             degraded=max(0.0, record.degraded - now),
@@ -214,7 +215,7 @@ class SharedHealth:
             announced=rate_in(record),
             learned=record.rate,
             learned_for=record.rate_until - now,
-            rest=record.rest - now,
+            rest=_left(record.rest, now),
             times=record.rests,
             reason=record.reason,
         )
@@ -237,3 +238,8 @@ class SharedHealth:
             await self._store.set(record_key(where), record.model_dump_json().encode(), fresh=ttl)
         except StoreError:
             return  # this process continues with what it knows
+
+
+def _left(end: float, now: float) -> float:
+    """Return the seconds left of a pause; none of one from before the clock was set back, which would begin anew."""
+    return end - now if end - now <= _FARTHEST else 0.0

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from groundwire.errors import GroundwireError
 
 __all__ = [
+    "LONGEST_WAIT",
     "NOTES",
     "Add",
     "Answer",
@@ -28,6 +29,7 @@ __all__ = [
     "Set",
     "Store",
     "StoreError",
+    "arrival_of",
     "check_amount",
     "check_pace",
     "check_seconds",
@@ -37,6 +39,9 @@ __all__ = [
     "note_digest",
     "note_key",
 ]
+
+LONGEST_WAIT = 900.0
+"""Seconds that no call with a deadline waits for a slot."""
 
 NOTES = "\0note\0"
 """The key prefix of values with the notes of registers, which no scan returns."""
@@ -332,6 +337,15 @@ def check_amount(amount: float, limit: float | None) -> None:
     """
     if not math.isfinite(amount) or (limit is not None and not math.isfinite(limit)):
         raise ValueError(f"amount and limit must be finite: {amount!r}, {limit!r}")
+
+
+def arrival_of(stored: float | None, now: float, interval: float, burst: int, max_wait: float | None) -> float:
+    """Return when the next call of a pace would come.
+
+    Where calls wait for a limited time, a slot that is further ahead was stored before the clock was set back.
+    """
+    longest = math.inf if max_wait is None else burst * interval + max(max_wait, LONGEST_WAIT)
+    return stored if stored is not None and now < stored <= now + longest else now
 
 
 def check_pace(interval: float, burst: int, max_wait: float | None) -> None:

@@ -27,6 +27,7 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
+    arrival_of,
     check_amount,
     check_pace,
     check_seconds,
@@ -122,7 +123,7 @@ class MemoryStore:
         check_pace(interval, burst, max_wait)
         with self._lock:
             now = self._now()
-            arrival = self._paces.get(key, now) or now
+            arrival = arrival_of(self._paces.get(key, now), now, interval, burst, max_wait)
             wait = max(0.0, arrival - (burst - 1) * interval - now)
             if max_wait is not None and wait > max_wait:
                 return Pace(granted=False, wait=wait, backlog=arrival - now)

@@ -20,6 +20,7 @@ from groundwire.storage.base import (
     Pace,
     Register,
     Release,
+    arrival_of,
     decode_key,
     encode_key,
     ended,
@@ -154,7 +155,7 @@ def count(db: _Db, key: _Blob, amount: float, limit: float | None, ttl: float | 
 def pace(db: _Db, key: _Blob, interval: float, burst: int, max_wait: float | None, now: float) -> Pace:
     """Reserve the next slot of a pace."""
     row = db.execute("select arrival from paces where key = ?", (key,)).fetchone()
-    arrival = max(row[0], now) if row else now
+    arrival = arrival_of(row[0] if row else None, now, interval, burst, max_wait)
     wait = max(0.0, arrival - (burst - 1) * interval - now)
     if max_wait is not None and wait > max_wait:
         return Pace(granted=False, wait=wait, backlog=arrival - now)

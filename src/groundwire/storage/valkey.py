@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError
 from groundwire.storage.base import (
+    LONGEST_WAIT,
     Add,
     Answer,
     AssignNumbers,
@@ -87,8 +88,7 @@ local run = {
   end,
   number = function(key)
     local life, floor, groups = take(), tonumber(take()), tonumber(take())
-    local last = math.max(tonumber(redis.call('HGET', key, 'last') or '0'), floor)
-    local numbers, added = {}, {}
+    local last, numbers = math.max(tonumber(redis.call('HGET', key, 'last') or '0'), floor), {}
     for group = 1, groups do
       local found, nameless = nil, {}
       for _ = 1, tonumber(take()) do
@@ -124,12 +124,11 @@ return answers
 PACE = """
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
-local interval, burst, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local interval, burst, most, longest = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local arrival = math.max(tonumber(redis.call('GET', KEYS[1]) or '0') or 0, now)
+if most and arrival > now + burst * interval + math.max(most, longest) then arrival = now end
 local wait = math.max(0, arrival - (burst - 1) * interval - now)
-if most and wait > most then
-  return {0, string.format('%.0f', wait), string.format('%.0f', arrival - now)}
-end
+if most and wait > most then return {0, string.format('%.0f', wait), string.format('%.0f', arrival - now)} end
 arrival = arrival + interval
 if arrival > now then
   redis.call('SET', KEYS[1], string.format('%.0f', arrival), 'PX', math.ceil((arrival - now) / 1000))
@@ -239,7 +238,8 @@ class ValkeyStore:
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
         check_pace(interval, burst, max_wait)
-        given = [str(_microseconds(interval)), str(burst), "" if max_wait is None else str(_microseconds(max_wait))]
+        most = "" if max_wait is None else _microseconds(max_wait)
+        given = [_microseconds(interval), burst, most, _microseconds(LONGEST_WAIT)]
         await self._connected()
         async with self._translated():
             granted, wait, backlog = await self._pace(keys=[_PACE + encode_key(key)], args=given)
