@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -93,6 +93,18 @@ def test_signatures_are_those_of_the_other_face() -> None:
         shapes = [[(one.name, one.kind, one.default) for one in each if one.name != "self"] for each in signatures]
         assert shapes[0] == shapes[1] == shapes[2], name
     assert inspect.iscoroutinefunction(groundwire.Web.search)
+    assert inspect.signature(SyncWeb).parameters == inspect.signature(groundwire.Web).parameters
+
+
+async def test_providers_may_be_text_and_settings_a_mapping(settings: Make) -> None:
+    plain, wrong = settings(), cast("Any", "tvly-secret")
+    for given in ("searxng", "searxng, duckduckgo_lite"):
+        async with groundwire.Web(plain, search_providers=given, read_providers="local") as web:
+            assert [one.name for one in web.search_providers] == given.split(", ")
+    async with groundwire.Web({"search.limit": 3, "search": {"timeout": 4.0}}) as web:
+        assert (web.settings.search.limit, web.settings.search.timeout) == (3, 4.0)
+    with pytest.raises(TypeError, match=r"Web\(\) takes Settings or a mapping .*, not str$"):
+        groundwire.Web(wrong)
 
 
 def test_several_searches_block_as_well(settings: Make) -> None:

@@ -135,15 +135,16 @@ class TestWebSearch:
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
-            ({}, "query: field required"),
+            ({}, "query: is required"),
             ({"query": ""}, "query: is empty"),
             ({"query": "x", "limit": 0}, "limit: is 0"),
             ({"query": "x", "limit": "many"}, "limit: input should be a valid integer"),
             ({"query": "x", "time_range": "decade"}, "time_range: input should be"),
             (
                 {"query": "x", "engine": "y"},
-                "engine: extra inputs are not permitted; use Web(search_providers=[...]). The arguments are: query",
+                "engine: is unknown; use Web(search_providers=[...]). The arguments are: query",
             ),
+            ({"query": "x", "time_rnge": "y"}, "time_rnge: is unknown; did you mean 'time_range'? The arguments are"),
             ({"query": "x", "allowed_domains": ["a b"]}, "allowed_domains: has 'a b'"),
         ],
     )
@@ -160,6 +161,21 @@ class TestWebSearch:
 
 
 class TestOpenPage:
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            ({"url": 1}, "url: is a citation number, not an address. Pass the URL of that source."),
+            ({"url": "[1]"}, "url: is a citation number, not an address. Pass the URL of that source."),
+            ({"urls": ["https://a.example/", "https://b.example/"]}, "urls: is unknown; pass one url per call"),
+        ],
+    )
+    async def test_a_number_and_a_list_are_refused_with_what_to_pass(
+        self, settings: Make, arguments: dict[str, Any], says: str
+    ) -> None:
+        async with Web(settings()) as web:
+            result = await open_page_tool(web).call(**arguments)
+        assert (result.status, says in result.error) == ("error", True), result.error
+
     @pytest.mark.req("Y3", "Y17")
     async def test_what_is_cut_is_said_to_be_cut(self, world: World, settings: Make) -> None:
         url = world.site("articles").page("reciprocal-rank-fusion")

@@ -55,6 +55,13 @@ def _blocking(
     return make
 
 
+def _like(
+    _web: Callable[_P, Web],
+) -> Callable[[Callable[..., None]], Callable[Concatenate[SyncWeb, _P], None]]:
+    """Return a decorator that gives `__init__` the parameters of that of `Web`, for editors and type checkers."""
+    return lambda method: functools.update_wrapper(method, Web.__init__, assigned=())
+
+
 def _once(
     method: Callable[Concatenate[SyncWeb, _P], _T],
 ) -> Callable[[Callable[..., None]], Callable[_P, _T]]:
@@ -84,6 +91,7 @@ class SyncWeb:
         ConfigurationError: see `Web`.
     """
 
+    @_like(Web)
     def __init__(self, *args: Any, **options: Any) -> None:
         self._web = Web(*args, **options)
         self._loop = asyncio.new_event_loop()
@@ -201,7 +209,7 @@ class SyncWeb:
             Closed: this web was closed.
         """
         if self._closed:
-            raise Closed("This SyncWeb was closed; make a new one.")
+            raise Closed("This SyncWeb is closed; create a new one.")
         return self._submit(lambda: start(self._web))
 
     @property
@@ -231,7 +239,7 @@ class SyncWeb:
     def _run(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         if self._closed:
             start().close()
-            raise Closed("This SyncWeb was closed; make a new one.")
+            raise Closed("This SyncWeb is closed; create a new one.")
         future = self._submit(start)
         try:
             return future.result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -128,6 +129,26 @@ def test_a_variable_that_takes_precedence_is_named(terminal: Terminal) -> None:
     done = terminal.here("config", "set", "search.limit", "7", GROUNDWIRE_SEARCH_LIMIT="3")
     assert done.exit_code == 0
     assert done.stderr == "Note: environment GROUNDWIRE_SEARCH_LIMIT takes precedence: search.limit is 3.\n"
+
+
+def test_a_projects_file_that_takes_precedence_is_named(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "groundwire.toml").write_text("[search]\nlimit = 3\n")
+    monkeypatch.chdir(tmp_path)
+    done = terminal.here("config", "set", "search.limit", "7")
+    assert done.stderr == f"Note: {tmp_path / 'groundwire.toml'} takes precedence: search.limit is 3.\n"
+    assert terminal.here("config", "set", "search.limit", "7", "--project").stderr == ""
+    assert terminal.here("config", "unset", "search.limit").stderr != ""
+    assert terminal.here("config", "unset", "search.limit", "--project").stderr == ""
+
+
+def test_the_settings_of_a_section_are_named(terminal: Terminal) -> None:
+    done = terminal.here("config", "get", "session")
+    assert (done.exit_code, "session is a section; its settings are: session.max_searches, " in done.stderr) == (
+        2,
+        True,
+    )
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,8 @@ def test_the_list_of_providers(clinic: Terminal) -> None:
     tavily = next(line for line in lines if line.startswith("tavily"))
     assert "needs a key" in tavily
     assert SECRET not in plain
+    narrow, _ = on_a_terminal(clinic, "providers", COLUMNS="40")
+    assert "BRAVE_API_KEY" in narrow
 
 
 @pytest.mark.req("B17", "Y7")

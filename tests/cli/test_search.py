@@ -325,7 +325,7 @@ def test_quiet_prints_errors_only(terminal: Terminal) -> None:
     loud = terminal.here("search", QUERY, "--search-depth", "advanced")
     assert "Note: --search-depth has no effect: a search is as deep as its provider's" in loud.stderr
     assert " from searxng in " in loud.stderr
-    for option in ("--quiet", "-s"):
+    for option in ("--quiet", "-s", "-q"):
         done = terminal.here("search", QUERY, "--search-depth", "advanced", option)
         assert (done.exit_code, done.stderr, done.stdout) == (0, "", loud.stdout)
     failed = terminal.here("search", QUERY, "--quiet", "-d", "")

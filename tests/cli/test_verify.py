@@ -72,9 +72,9 @@ def test_a_session_of_other_processes(terminal: Terminal, files: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "--session"),
-        (("--session", "a", "--sources", "sources.json"), "one of them"),
-        (("--sources", "good.md"), "JSON"),
+        ((), "are needed, from one place. Pass one of PAGES, --session NAME and --sources FILE."),
+        (("--session", "a", "--sources", "sources.json"), "Pass one of"),
+        (("--sources", "good.md"), "are not a JSON list of sources (Invalid JSON"),
         (("--sources", "none.json"), "none.json"),
     ],
 )

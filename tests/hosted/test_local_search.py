@@ -122,7 +122,7 @@ async def test_failures_name_their_cause(local: MakeSettings, world: World, faul
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({}, "query: field required"),
+        ({}, "query: is required"),
         ({"query": "x", "max_results": 0}, "max_results"),
         ({"query": "x", "backend": "google"}, "backend: input should be 'ddg' or 'brave'"),
         ({"query": "x", "engine": 3}, "The arguments are: query, max_results, backend, allowed_domains."),

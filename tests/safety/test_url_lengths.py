@@ -65,10 +65,29 @@ def test_a_refused_host_is_quoted_in_short(length: int, shown: str) -> None:
     assert f"the host '{shown}' " in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["example.com", "localhost", "intranet"])
-def test_a_host_with_a_port_misses_its_scheme(name: str) -> None:
-    with pytest.raises(InvalidRequest, match=rf"has no scheme.*https://{name}:8080/a"):
-        parse_url(f"{name}:8080/a")
+@pytest.mark.parametrize(
+    ("scheme", "name"),
+    [
+        ("https", "example.com"),
+        ("https", "intranet"),
+        ("https", "localhost.example"),
+        ("https", "128.0.0.1"),
+        ("http", "localhost"),
+        ("http", "127.0.0.1"),
+        ("http", "[::1]"),
+    ],
+)
+def test_a_host_with_a_port_misses_its_scheme(scheme: str, name: str) -> None:
+    for start in ("", "//"):
+        with pytest.raises(InvalidRequest) as caught:
+            parse_url(f"{start}{name}:8080/a")
+        assert f"has no scheme. Add {scheme}:// in front: {scheme}://{name}:8080/a" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["1", "[1]", "12", "[2026]"])
+def test_a_citation_number_is_named_as_one(text: str) -> None:
+    with pytest.raises(InvalidRequest, match=r"is a citation number, not an address. Pass the URL of that source\."):
+        parse_url(text)
 
 
 @pytest.mark.parametrize("name", ["example.com", "localhost"])

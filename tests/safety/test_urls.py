@@ -72,7 +72,7 @@ def test_the_parts() -> None:
         (" \t", "is empty", "https://example.com/"),
         ("example.com", "no scheme", "https://example.com"),
         ("example.com:8080/x", "no scheme", "https://example.com:8080/x"),
-        ("localhost:8080", "no scheme", "https://localhost:8080"),
+        ("localhost:8080", "no scheme", "http://localhost:8080"),
         ("//example.com/x", "no scheme", "https://example.com/x"),
         ("0://example.com/", "does not begin with a scheme", "Begin it with https://"),
         ("://example.com/", "does not begin with a scheme", "Begin it with https://"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 from types import MappingProxyType
@@ -243,6 +244,13 @@ class TestCommand:
         assert "--yes" in refused.stderr
         assert self.run("install", "--client", "vscode-project", "--yes").exit_code == 0
         assert servers_in("vscode-project", path.read_text())["groundwire"]["type"] == "stdio"
+
+    def test_what_keeps_it_from_working_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        unanswered = self.run("install", "--client", "cursor", input="")
+        assert "There is no terminal to answer on. Pass --yes.\nNothing was changed.\n" in unanswered.stderr
+        assert "SDK" not in unanswered.stderr
+        monkeypatch.setitem(sys.modules, "mcp", None)
+        assert "The MCP SDK is not installed: " in self.run("install", "--client", "cursor", "--print").stderr
 
     def test_a_link_stays_a_link(self, tmp_path: Path) -> None:
         kept = tmp_path / "dotfiles.json"

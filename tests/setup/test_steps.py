@@ -173,3 +173,8 @@ async def test_a_reader_is_tried_with_a_page(world: World) -> None:
 )
 def test_the_line_of_a_key_as_people_write_it(text: str, line: int) -> None:
     assert line_of(text, "search.limit") == line
+
+
+async def test_a_host_that_does_not_resolve_keeps_its_spelling() -> None:
+    settings = Settings(providers={"wikipedia": {"base_url": "http://wiki.invalid"}})
+    assert (await verify("wikipedia", settings)).what.startswith("wiki.invalid does not resolve")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -124,9 +125,17 @@ async def test_the_store_is_closed_whatever_happens() -> None:
         await good.get("anything")
 
 
-@pytest.mark.parametrize(("term", "styled"), [("xterm", True), ("dumb", False)])
+@pytest.mark.parametrize(
+    ("term", "styled", "columns"), [("xterm", True, "120"), ("xterm", True, "40"), ("dumb", False, "120")]
+)
 def test_a_terminal_gets_a_table(
-    term: str, styled: bool, searched: Make, attempt: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    term: str,
+    styled: bool,
+    columns: str,
+    searched: Make,
+    attempt: Make,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     name = "p[red]x\x1b[2J"
@@ -135,7 +144,7 @@ def test_a_terminal_gets_a_table(
     with os.fdopen(primary, "rb", buffering=0) as screen:
         done = subprocess.run(
             [sys.executable, "-c", "from groundwire.cli.stats import stats; stats()"],
-            env={**os.environ, "TERM": term, "COLUMNS": "120"},
+            env={**os.environ, "TERM": term, "COLUMNS": columns},
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
             stdout=secondary,
@@ -148,4 +157,6 @@ def test_a_terminal_gets_a_table(
     assert "p[red]x" in shown
     assert "\x1b[2J" not in shown
     assert "success rate" in shown
+    heads = re.sub(r"\x1b\[[0-9;]*m", "", shown).split()
+    assert {"provider", "attempts", "fallback"} <= set(heads)  # no word is broken, however narrow it is
     assert ("\x1b[" in shown) is styled

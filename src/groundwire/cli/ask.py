@@ -88,7 +88,7 @@ def ask(
     else:
         if not streams:
             _print_text(said.text)
-        _print(said, begun=streams)
+        _print(said, begun=streams, by=said.model or ("" if quote else "no model is configured; ") + "quoting passages")
     sys.exit(ExitCode.OK if said.report.supported else ExitCode.NOTHING)
 
 
@@ -114,7 +114,7 @@ def _print_text(text: str) -> None:
         click.echo((wrap(clean(block), width, "") if "\n" not in block else clean(block)) + "\n")
 
 
-def _print(said: CitedAnswer, *, begun: bool) -> None:
+def _print(said: CitedAnswer, *, begun: bool, by: str) -> None:
     if begun:
         click.echo("\n")
     if said.sources:
@@ -125,7 +125,6 @@ def _print(said: CitedAnswer, *, begun: bool) -> None:
         if finding.sources and finding.verdict != "supported":
             warn(f"not supported by its source ({finding.verdict.replace('_', ' ')}): {finding.text}")
     warn(*said.warnings)
-    by = said.model or "no model is configured; quoting passages"
     cost = f", ${said.cost_usd:.4f}" if said.cost_usd else ""
     searches = f"{said.searches} search{'es' if said.searches != 1 else ''}"
     click.echo(click.style(f"\n{by}; {searches}{cost}", dim=True), err=True)

@@ -251,8 +251,8 @@ class ToolCommand(click.Command):
             name, equals, value = word.partition("=")
             plainly = name.lstrip("-").replace("-", "_")
             right = self._names.get(plainly) if name.startswith("--") else None
-            is_wgets = word == "-q" and self._subject == "urls" and (not words or words[0].startswith("-"))
-            if is_wgets or (name in _SILENT and name not in known):
+            silences = word == "-q" and (not words or words[0].startswith("-"))  # before words it is the query's option
+            if silences or (name in _SILENT and name not in known):
                 plain.append("--quiet")
             elif name in _FORMATS:
                 shape = value if equals or not words else words.popleft()

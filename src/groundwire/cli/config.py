@@ -111,7 +111,12 @@ def get(key: str) -> None:
     rows = {row.key: row.value for row in (*settings.rows(), *provider_rows(settings))}
     key = setting_named(key, rows)
     if key not in rows:
-        raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, rows)}")
+        within = [name for name in rows if name.startswith(f"{key}.")]
+        raise ConfigurationError(
+            f"{key} is a section; its settings are: {', '.join(within)}"
+            if within
+            else f"{key} is not a setting{did_you_mean(key, rows)}"
+        )
     click.echo(clean(rows[key]))
 
 
@@ -162,7 +167,7 @@ def _write(values: Mapping[str, Any], project: bool, done: str) -> None:
     commit(plan, datetime.now(UTC))
     click.echo(clean(f"{done}  ({file})"))
     for row in load().rows():
-        if row.key == key and row.origin.startswith("environment"):
+        if row.key == key and row.origin not in {str(file), "default"}:
             warn(f"{row.origin} takes precedence: {key} is {row.value}.")
 
 

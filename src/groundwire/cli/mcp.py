@@ -93,6 +93,8 @@ def install(client: str, only_print: bool, yes: bool) -> None:
     """
     from groundwire.server.mcp.client_configs import install as change
 
+    if find_spec("mcp") is None:
+        warn(f"the client cannot start the server yet. {_no_sdk()}")
     _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
 
 
@@ -132,10 +134,16 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
     _say(f"{path} was changed.{kept} Restart {client.title.partition(',')[0]} to use it.")
 
 
+def _no_sdk() -> str:
+    return f"The MCP SDK is not installed: {install_extra('mcp')}"
+
+
 def _asked(question: str) -> bool:
     try:
         return click.confirm(question, default=False, err=True)
-    except click.Abort:  # no terminal to answer on
+    except click.Abort:
+        if not sys.stdin.isatty():
+            _say("\nThere is no terminal to answer on. Pass --yes.")
         return False
 
 
@@ -216,7 +224,7 @@ def mcp(
             raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} requires --http.")
     try:
         if find_spec("mcp") is None:
-            raise ConfigurationError(f"The MCP SDK is not installed: {install_extra('mcp')}")
+            raise ConfigurationError(_no_sdk())
         if http or sse:
             _serve_http(providers, host, port, token_file, allowed_hosts, sse=sse)
         else:

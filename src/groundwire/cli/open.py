@@ -13,7 +13,7 @@ import click
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run
 from groundwire.cli.completion import providers_that_read
 from groundwire.cli.terminal_text import ExitCode, clean, say_error, warn, with_setting
-from groundwire.errors import PageUnavailable
+from groundwire.errors import InvalidRequest, PageUnavailable
 from groundwire.models import Page
 from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
@@ -26,6 +26,7 @@ Exit codes:
   0  every page was read
   2  usage error: an argument or a setting
   3  a page could not be read"""
+_LONGEST_NAME = 255  # bytes of a file's name; asking for a longer one is an error
 _BARE = re.compile(r"(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?:/\S{0,2000})?", re.IGNORECASE)  # example.org/page
 _DEFAULTS = ReadSettings.model_construct()
 
@@ -86,7 +87,9 @@ def open_(
         urls = tuple(url for one in urls for url in (given if one == "-" else [one]))
     if not urls:
         raise click.UsageError("Standard input has no URL.")
-    urls = tuple(f"https://{url}" if _BARE.fullmatch(url) and not Path(url).exists() else url for url in urls)
+    if file := next((url for url in urls if len(url) <= _LONGEST_NAME and Path(url).is_file()), ""):
+        raise InvalidRequest("url", f"names the file {file}", "Only http:// and https:// addresses can be opened.")
+    urls = tuple(f"https://{url}" if _BARE.fullmatch(url) else url for url in urls)
     if len(urls) > 1 and options.pop("cursor") is not None:
         raise click.UsageError("--cursor continues one page: give one URL.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -92,7 +93,9 @@ def _print(
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
+    console = Console(
+        width=max(_WIDTH, shutil.get_terminal_size().columns if sys.stdout.isatty() else 0), highlight=False
+    )
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     for column in ("provider", "use", "state"):
         table.add_column(column, overflow="fold")

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
@@ -33,6 +34,7 @@ Exit codes:
   2  usage error: an argument or a setting
   3  the store cannot be read"""
 _COLUMNS = ("provider", "role", "attempts", "success", "mean", "p95", "answers", "fallback", "empty", "403", "cost")
+_WIDTH = 80  # columns that the tables need; a narrower terminal wraps their lines, but no word of a cell
 _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
 
 
@@ -72,11 +74,16 @@ async def card_of(open_: Callable[[], Store], days: int, names: Iterable[str] = 
     store = open_()
     try:
         card = await score_card(store, days, names=names)
-        if isinstance(store, ResilientStore) and store.degraded:  # the fallback store has no data
-            raise StoreError("The store cannot be read; check the setting storage.url, and that its server is running.")
+        _check_store(store)
         return card
     finally:
         await store.aclose()
+
+
+def _check_store(store: Store) -> None:
+    """Raise StoreError if the store does not respond: the fallback store has no data."""
+    if isinstance(store, ResilientStore) and store.degraded:
+        raise StoreError("The store cannot be read; check the setting storage.url, and that its server is running.")
 
 
 def show_card(card: ScoreCard, *, as_json: bool = False) -> ExitCode:
@@ -108,7 +115,7 @@ def _print_rich(card: ScoreCard) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    console = Console(width=max(_WIDTH, shutil.get_terminal_size().columns))
     console.print(Text(_summary(card), style="bold"))
     targets = Table("Target", "Value", "Wanted", "", box=None, padding=(0, 2, 0, 0))
     for name, value, wanted, state in map(_target_row, card.searches.targets()):
@@ -235,7 +242,9 @@ def session(name: str, reset: bool, as_json: bool) -> None:
     async def call(web: Web) -> dict[str, float | None]:
         if reset:
             await web.reset_session()
-        return {**await web.usage(), "limit": web.settings.session.max_searches or None}
+        used = {**await web.usage(), "limit": web.settings.session.max_searches or None}
+        _check_store(web.store)
+        return used
 
     used = run("Reading the session", {"session.id": name}, call)
     if as_json:

@@ -109,7 +109,9 @@ def _painted(line: str, parts: Sequence[str], color: str) -> str:
 def _report(text: str, pages: Sequence[BinaryIO], session: str | None, sources: BinaryIO | None) -> Report:
     if [session is not None, sources is not None, bool(pages)].count(True) != 1:
         raise InvalidRequest(
-            "--session", "or --sources or PAGES is required, and only one of them", "Pass the cited sources once."
+            "sources",
+            "are needed, from one place",
+            "Pass one of PAGES, --session NAME and --sources FILE.",
         )
     if pages:
         from groundwire.citations.verify import CitedPage, verify_answer

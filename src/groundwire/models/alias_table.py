@@ -256,7 +256,7 @@ _REFUSED: Mapping[str, str] = _hints(
         "follow_redirects allow_redirects max_redirects": "redirects are followed and checked",
         "streaming": "use stream",
         "proxies proxy external_web_access": "set network.proxy, or pass proxy to Web()",
-        "urls ids": "use open_pages(), or url for one page",
+        "urls ids": "pass one url per call, or all of them to open_pages()",
         (
             "schema output_schema structured_output structured_output_schema extract json_options system_prompt "
             "temperature messages json_schema system_instructions tools domain_tools web_search_options"

@@ -206,6 +206,9 @@ def did_you_mean(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     return f"; known here: {', '.join(known)}." if 0 < len(known) <= _MOST_NAMED else "."
 
 
+_PLAIN_FAULTS: Final = MappingProxyType({"extra_forbidden": "is unknown", "missing": "is required"})
+"""Pydantic's messages in plain words, by type."""
+
 MAX_FAULTS: Final = 500
 """Errors that are listed one by one."""
 
@@ -217,7 +220,7 @@ def faults(error: ValidationError) -> list[tuple[str, str]]:
     found = []
     for item in error.errors(include_url=False, include_input=False, include_context=False):
         key = ".".join(str(part) for part in item["loc"])
-        text = item["msg"].removeprefix("Value error, ")
+        text = _PLAIN_FAULTS.get(item["type"]) or item["msg"].removeprefix("Value error, ")
         found.append((key, text[:1].lower() + text[1:]))
     return found
 

@@ -83,6 +83,8 @@ _SCHEMES: Final[Mapping[str, Literal["http", "https"]]] = {"http": "http", "http
 _DEFAULT_PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _BRACKETED = re.compile(r"\[(?=[0-9A-Fa-f.]*+:)([0-9A-Fa-f:.]*+)\](?::(.*))?")
+_CITATION = re.compile(r"\[?[0-9]{1,4}\]?")  # what a model may pass for the result with this number
+_LOCAL = re.compile(r"(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?:[:/]|$)", re.IGNORECASE)  # rarely with TLS
 _PORT_FIRST = re.compile(r"[0-9]{1,5}(?:/|$)")
 _PORT = re.compile(r"0*[1-9][0-9]{0,4}")  # zeros in front are legal (WHATWG URL, 4.4)
 # The percent-encode sets of the WHATWG URL standard, 1.3, without what is refused before.
@@ -275,9 +277,12 @@ def _scheme_fault(text: str, name: str, rest: str) -> InvalidRequest:
     looks_like_host = "." in name or name == "localhost" or _PORT_FIRST.match(rest)
     if not name and "://" in text.partition("?")[0]:
         return _fault("does not begin with a scheme", "Begin it with https:// and the host.")
+    if _CITATION.fullmatch(text):
+        return _fault("is a citation number, not an address", "Pass the URL of that source.")
     if not name or (looks_like_host and not rest.startswith("//")):
-        start = "https:" if text.startswith("//") else "https://"
-        return _fault("has no scheme", f"Add https:// in front: {_shown(start + text)}")
+        scheme = "http" if _LOCAL.match(text.removeprefix("//")) else "https"
+        start = f"{scheme}:" if text.startswith("//") else f"{scheme}://"
+        return _fault("has no scheme", f"Add {scheme}:// in front: {_shown(start + text)}")
     return _fault(f"has the scheme {_shown(name)}:", "Only http:// and https:// addresses can be opened.")
 
 

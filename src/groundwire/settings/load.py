@@ -62,8 +62,12 @@ def changed_by(settings: Settings | Mapping[str, Any] | None, given: Mapping[str
         given: Further values by dotted key.
 
     Raises:
-        ConfigurationError: a value is invalid. TypeError: there are settings, and values beside them.
+        ConfigurationError: a value is invalid. TypeError: they are neither, or there are values beside settings.
     """
+    if not isinstance(settings, (Settings, Mapping, type(None))):
+        raise TypeError(
+            f"Web() takes Settings or a mapping such as {{'search.limit': 3}}, not {type(settings).__name__}"
+        )
     if not isinstance(settings, Settings):
         return load({**dict(_by_key(settings or {})), **given} or None)
     if given:

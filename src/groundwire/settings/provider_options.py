@@ -22,6 +22,7 @@ from groundwire.settings.schema import KEY_VARIABLES, Settings, SettingValue, kn
 
 __all__ = [
     "client_options",
+    "listed",
     "option_model",
     "option_names",
     "own_provider_names",
@@ -158,15 +159,23 @@ def client_options(
     for name in named:
         if "." not in name:
             raise TypeError(f"Web() has no argument {name!r}{foreign(name, known, {})}")
-    providers = {
-        role: [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
-        for role in ("search.providers", "read.providers")
-        if (value := named.pop(role, None)) is not None
-    }
+    roles = ("search.providers", "read.providers")
+    providers = {role: listed(value) for role in roles if (value := named.pop(role, None)) is not None}
     return {key: value for key, value in named.items() if value is not None}, providers, keys
 
 
 _P = TypeVar("_P")
+
+
+def listed(given: Any) -> Sequence[Any]:
+    """Return providers as a list: of several, of one, or of names separated by commas.
+
+    Args:
+        given: The providers.
+    """
+    if isinstance(given, str):
+        return [name.strip() for name in given.split(",")]
+    return given if isinstance(given, Sequence) else [given]
 
 
 def with_keys(

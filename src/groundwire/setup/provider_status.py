@@ -151,6 +151,7 @@ Verdict = Literal[
 _QUERY = "wikipedia"  # every provider finds something for it
 _PAGE = "https://example.com/"
 _TIMEOUT = 15.0  # seconds
+_HOST_FIRST = re.compile(r"\S+\.\S")
 _PLAN = re.compile(
     r"\bplans?\b|\bupgrad|\btier\b|\bentitled\b|NOT_IN_PLAN|\bsubscription (?:does|is|level)|\bnot enabled for",
     re.IGNORECASE,
@@ -243,7 +244,7 @@ def _judged(name: str, error: GroundwireError, elapsed: float) -> Verification:
     return Verification(
         provider=name,
         verdict=verdict,
-        what=f"{what[:1].upper()}{what[1:].rstrip('.')}" + (_status(error)) + ".",
+        what=(what if _HOST_FIRST.match(what) else what[:1].upper() + what[1:]).rstrip(".") + _status(error) + ".",
         fix=f"{own.rstrip('.')}. {fix}".strip(". ") + "." if own and own not in fix else fix,
         latency_ms=elapsed,
         error=error,

@@ -28,7 +28,7 @@ _REQUIRED = frozenset({"query", "url"})  # of one of the tools; an empty one is 
 _LISTS = frozenset({"allowed_domains", "blocked_domains"})
 _NUMBERS = frozenset({"limit", "max_length", "max_tokens", "page"})
 _OFFERED = ("query", "limit", "allowed_domains", "time_range")
-_WORDS = frozenset({"query", "find", "cursor"})
+_TEXTS = frozenset({"query", "find", "cursor", "url"})
 _LONGEST_JSON = 10_000  # characters; a list of domains is shorter
 
 _OF_THE_APPLICATION = frozenset({"timeout", "refresh", "keep"})  # a model's wish for these has no effect
@@ -167,12 +167,13 @@ def bad_arguments(error: ValidationError, model: type[BaseModel]) -> str:
         error: The complaints.
         model: The arguments' model.
     """
-    known = ", ".join(_OFFERED if model is SearchArguments else model.model_fields)
+    known = _OFFERED if model is SearchArguments else tuple(model.model_fields)
     lines = [
-        f"{key}: {text}{foreign(key, (), {}) if key not in model.model_fields else ''}." for key, text in faults(error)
+        f"{key}: {text}{foreign(key, known, {}) if key not in model.model_fields else ''}.".replace("?.", "?")
+        for key, text in faults(error)
     ]
     example = f" A correct call: {_EXAMPLES[model]}" if model in _EXAMPLES else ""
-    return " ".join([*lines, f"The arguments are: {known}."]) + example
+    return " ".join([*lines, f"The arguments are: {', '.join(known)}."]) + example
 
 
 def _known(tool: str) -> set[str]:
@@ -210,7 +211,7 @@ def _value(name: str, value: Any) -> Any:
         return _words(value)
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
-    if name in _WORDS and isinstance(value, (int, float)) and not isinstance(value, bool):
+    if name in _TEXTS and isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -43,7 +43,8 @@ class Web(AnsweringView):
     one pool of connections per kind of traffic, and belongs to one event loop.
 
     Args:
-        settings: The configuration; by default read from arguments, environment and files (`groundwire.settings.load`).
+        settings: The configuration, or settings that take precedence over those of the environment and files, such as
+            `{"search.limit": 3}`; by default read from environment and files (`groundwire.settings.load`).
         search_providers: The search providers in order, by name or as objects; by default
             those of the settings.
         read_providers: The same for reading pages.
@@ -70,7 +71,7 @@ class Web(AnsweringView):
 
     def __init__(
         self,
-        settings: Settings | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
         *,
         search_providers: Sequence[str | SearchProvider] | None = None,
         read_providers: Sequence[str | ReadProvider] | None = None,
@@ -89,14 +90,16 @@ class Web(AnsweringView):
     ) -> None:
         from groundwire.cassette import choose_cassette
         from groundwire.settings.load import changed_by
-        from groundwire.settings.provider_options import client_options, with_keys
+        from groundwire.settings.provider_options import client_options, listed, with_keys
         from groundwire.web.resources import Resources, changed
 
         _bind_annotations()
         given, providers, only_keys = client_options(keys, inspect.signature(Web).parameters)
         settings = changed(changed_by(settings, given), timeout=timeout, proxy=proxy)
-        read_providers = providers.get("read.providers", read_providers)
-        search_providers = providers.get("search.providers", search_providers)
+        read_providers = providers.get("read.providers", None if read_providers is None else listed(read_providers))
+        search_providers = providers.get(
+            "search.providers", None if search_providers is None else listed(search_providers)
+        )
         settings, search_providers = with_keys(settings, search_providers, api_key, only_keys)
         self.settings: Settings = settings
         self._resources = Resources(

@@ -95,6 +95,8 @@ async def test_what_is_wrong_is_said(gateway: Any) -> None:
         assert (status, said["error"]["code"]) == (400, "invalid_request")
         assert said["error"]["field"] == field, body
         assert field in said["error"]["message"]
+    misspelled = await post(client, "/v1/search", QUERY | {"limt": 3})
+    assert misspelled[1]["error"]["message"] == "limt: is unknown; did you mean 'limit'?"
     async with client.post("/v1/search", data="{", headers={"Content-Type": "application/json"}) as response:
         assert (response.status, (await response.json())["error"]["code"]) == (400, "invalid_json")
     async with client.post("/v1/search", data="{}") as response:

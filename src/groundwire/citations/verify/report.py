@@ -177,7 +177,7 @@ def pages_from_json(text: str) -> tuple[CitedPage, ...]:
         whole = TypeAdapter(list[_Given] | _ReportResult).validate_json(text)
     except (ValidationError, RecursionError) as error:
         first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else None
-        where = f" ({'.'.join(map(str, first['loc']))}: {first['msg']})" if first else ""
+        where = f" ({': '.join(filter(None, ('.'.join(map(str, first['loc'])), first['msg'])))})" if first else ""
         raise InvalidRequest("sources", f"are not a JSON list of sources{where}", form) from error
     pages = []
     rows = whole if isinstance(whole, list) else whole.results or whole.sources

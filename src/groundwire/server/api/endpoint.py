@@ -239,12 +239,12 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     rename = getattr(model, "renamed", dict)
     if not isinstance(given, dict) or (plain := rename(given)) == given:
         if wrong is not None:
-            raise invalid(wrong) from None
+            raise invalid(wrong, model.model_fields) from None
         return _remembering(asked, given)
     try:
         return _remembering(model.model_validate_json(json.dumps(plain)), given)
     except ValidationError as error:
-        raise invalid(error) from None
+        raise invalid(error, model.model_fields) from None
 
 
 def _remembering(asked: _A, given: Mapping[str, Any]) -> _A:
@@ -276,7 +276,7 @@ def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
     try:
         return _remembering(model.model_validate(given, strict=False), sent)
     except ValidationError as error:
-        raise invalid(error) from None
+        raise invalid(error, model.model_fields) from None
 
 
 def is_json(request: Request) -> bool:

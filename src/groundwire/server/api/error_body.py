@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -127,8 +127,13 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
     return Failed(_status(error), problem)
 
 
-def invalid(error: ValidationError) -> Failed:
-    """Return a failure for invalid arguments."""
+def invalid(error: ValidationError, known: Iterable[str] = ()) -> Failed:
+    """Return a failure for invalid arguments.
+
+    Args:
+        error: What is wrong with them.
+        known: The arguments that an unknown one may be a misspelling of.
+    """
     if error.error_count() > MAX_FAULTS:
         text = f"{error.error_count():,} values are wrong. /openapi.json lists what a request may have."
         return failed(400, "invalid_request", text)
@@ -136,16 +141,20 @@ def invalid(error: ValidationError) -> Failed:
     if found[0]["type"] == "json_invalid":
         return failed(400, "invalid_json", f"The body is not JSON. {found[0]['msg']}.")
     said = dict.fromkeys(
-        f"{_named(item['loc'])}: {text}{_hint(item['type'], item['loc'])}."
+        _sentence(f"{_named(item['loc'])}: {text}{_hint(item['type'], item['loc'], known)}")
         for item, (_, text) in zip(found, faults(error), strict=True)
     )
     text = " ".join(line.removeprefix(": ") for line in list(said)[:_MOST])
     return Failed(400, Problem(code="invalid_request", message=text, field=_named(found[0]["loc"]) or None))
 
 
-def _hint(kind: str, location: Sequence[int | str]) -> str:
-    """Return what to use instead of another API's argument."""
-    return foreign(str(location[-1]), (), {}) if kind == "extra_forbidden" and location else ""
+def _sentence(text: str) -> str:
+    return text if text.endswith("?") else f"{text}."
+
+
+def _hint(kind: str, location: Sequence[int | str], known: Iterable[str]) -> str:
+    """Return what to use instead of another API's argument or a misspelled one."""
+    return foreign(str(location[-1]), known, {}) if kind == "extra_forbidden" and location else ""
 
 
 def _named(location: Sequence[int | str]) -> str:
