@@ -101,8 +101,9 @@ async def test_providers_may_be_text_and_settings_a_mapping(settings: Make) -> N
     for given in ("searxng", "searxng, duckduckgo_lite"):
         async with groundwire.Web(plain, search_providers=given, read_providers="local") as web:
             assert [one.name for one in web.search_providers] == given.split(", ")
-    async with groundwire.Web({"search.limit": 3, "search": {"timeout": 4.0}}) as web:
-        assert (web.settings.search.limit, web.settings.search.timeout) == (3, 4.0)
+    for web in (groundwire.Web({"search.limit": 3, "search": {"timeout": 4.0}}), groundwire.Web(search={"limit": 3})):
+        assert web.settings.search.limit == 3
+        await web.aclose()
     with pytest.raises(TypeError, match=r"Web\(\) takes Settings or a mapping .*, not str$"):
         groundwire.Web(wrong)
 

@@ -50,6 +50,10 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
         "providers.duckduckgo.backend: is not an option of duckduckgo; did you mean 'backends'?",
     ),
     "type of an option": ('[providers.duckduckgo]\nmax_threads = "many"', "providers.duckduckgo.max_threads: input"),
+    "key of a provider": (
+        '[providers.brave]\napi_key = "canary"',
+        "api_key: is not an option of brave; API keys do not belong in settings",
+    ),
     "type": ('[search]\nlimit = "many"', "search.limit: input should be a valid integer"),
     "bounds": ("[search]\nlimit = 51", "search.limit: input should be less than or equal to 50"),
     "choice": ('[search]\nsafesearch = "some"', "search.safesearch: input should be 'off', 'moderate' or 'strict'"),

@@ -69,7 +69,7 @@ def changed_by(settings: Settings | Mapping[str, Any] | None, given: Mapping[str
             f"Web() takes Settings or a mapping such as {{'search.limit': 3}}, not {type(settings).__name__}"
         )
     if not isinstance(settings, Settings):
-        return load({**dict(_by_key(settings or {})), **given} or None)
+        return load({**dict(_by_key(settings or {})), **dict(_by_key(given))} or None)
     if given:
         raise TypeError(f"Web() got settings and {next(iter(given))!r}: write it into the settings")
     return settings
@@ -364,6 +364,9 @@ def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warn
     return settings
 
 
+_NO_KEY = "; API keys do not belong in settings: run groundwire setup, or set an environment variable"
+
+
 def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> list[str]:
     """Return the problems of a provider's options, even if it is not in use."""
     model = option_model(provider)
@@ -375,7 +378,8 @@ def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> l
         lines = []
         for key, text in faults(error):
             if key in options and key not in model.model_fields:
-                text = f"is not an option of {provider}{did_you_mean(key, model.model_fields)}"
+                near = _NO_KEY if key.endswith("key") else did_you_mean(key, model.model_fields)
+                text = f"is not an option of {provider}{near}"
             dotted = f"providers.{provider}.{key}"
             lines.append(f"{_origin(merged, dotted)}: {dotted}: {text}")
         return lines

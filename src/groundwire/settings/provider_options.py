@@ -18,7 +18,7 @@ from pydantic import BaseModel, SecretStr
 
 from groundwire.models.alias_table import KEY_PREFIXES, SETTINGS
 from groundwire.models.aliases import foreign
-from groundwire.settings.schema import KEY_VARIABLES, Settings, SettingValue, known_keys, shown
+from groundwire.settings.schema import KEY_VARIABLES, Settings, SettingValue, known_keys, sections, shown
 
 __all__ = [
     "client_options",
@@ -157,7 +157,7 @@ def client_options(
     if (folder := named.pop("cache_dir", None)) is not None:
         named["storage.url"] = f"sqlite:///{Path(folder).expanduser().absolute()}/store.sqlite3"
     for name in named:
-        if "." not in name:
+        if "." not in name and not (name in sections() and isinstance(named[name], Mapping)):
             raise TypeError(f"Web() has no argument {name!r}{foreign(name, known, {})}")
     roles = ("search.providers", "read.providers")
     providers = {role: listed(value) for role in roles if (value := named.pop(role, None)) is not None}

@@ -116,7 +116,7 @@ def _search_text(result: WebSearchToolResult, *, fenced: bool) -> str:
     head = f"Search results for: {result.query}\n(Source: {result.provider})"
     blocks = []
     for row in result.results:
-        date = f"\n   Published: {row.published}" if row.published else ""
+        date = f"\n   Published: {row.published.removesuffix('T00:00:00')}" if row.published else ""
         snippet = f"\n   {row.snippet}" if row.snippet else ""
         blocks.append(f"{row.citation_id}. {row.title}\n   URL: {row.url}{date}{snippet}")
     rows = "\n\n".join(blocks)
