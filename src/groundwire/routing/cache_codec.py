@@ -356,5 +356,5 @@ def age(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: float) ->
     """Return the fields of a value that describe its age."""
     if not stale:
         return {"cached": cached}
-    said = f"this result is {seconds / 60:,.0f} minutes old; it could not be refreshed yet"
+    said = f"this result is {seconds / 60:,.0f} minutes old and not refreshed yet"
     return {"cached": cached, "stale": True, "warnings": (*warnings, said)}
