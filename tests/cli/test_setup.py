@@ -80,6 +80,7 @@ def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, op
     child.expect("did you mean 'brave'")
     child.sendline("brave, wikipedia")
     child.expect("Read pages with")
+    assert " 1  local " in child.before  # what is in use comes first
     child.sendline("")
     child.expect("https://api-dashboard.search.brave.com/app/keys")
     child.expect("Open that page")

@@ -166,7 +166,7 @@ def _asked(settings: Settings, rows: dict[str, ProviderStatus], talk: Talk) -> t
     talk.list_offers("Search providers", searchers)
     current = [name for name in settings.search.providers if name in rows and rows[name].state == "ready"]
     search = talk.choose("Search with (numbers or names, best first)", searchers, current or ["duckduckgo_lite"])
-    readers = [row for row in usable if _can(row, "read")]
+    readers = sorted((row for row in usable if _can(row, "read")), key=lambda row: row.read_place is None)
     talk.say()
     talk.list_offers("Read providers (local needs nothing)", readers)
     return search, talk.choose("Read pages with", readers, settings.read.providers)
