@@ -141,6 +141,10 @@ def test_a_part_of_a_page(terminal: Terminal) -> None:
     outline = terminal.here("open", url, "--sections")
     assert (outline.exit_code, outline.stderr) == (0, "")
     assert outline.stdout.splitlines()[0].startswith("   #1 ")
+    listed = json.loads(terminal.here("open", url, "--sections", "--json").stdout)
+    assert (listed["url"], len(listed["sections"])) == (url, len(outline.stdout.splitlines()))
+    links = json.loads(terminal.here("open", url, "--links", "--json").stdout)
+    assert links == {"url": url, "links": terminal.here("open", url, "--links").stdout.splitlines()}
     second = outline.stdout.splitlines()[1].split(maxsplit=1)[1].rpartition(" (")[0]
     section = terminal.here("open", url, "--cursor", "#2").stdout.partition("\n\n")[2]
     assert section.lstrip("# ").startswith(second)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run
 from groundwire.cli.completion import providers_that_read
-from groundwire.cli.terminal_text import ExitCode, clean, say_error, warn, with_setting
+from groundwire.cli.terminal_text import ExitCode, clean, escaped, say_error, warn, with_setting
 from groundwire.errors import InvalidRequest, PageUnavailable
 from groundwire.models import Page
 from groundwire.settings import ReadSettings
@@ -73,7 +74,12 @@ _DEFAULTS = ReadSettings.model_construct()
     help=f"Timeout of the whole call. By default the setting read.timeout ({_DEFAULTS.timeout:g}).",
 )
 @click.option("--refresh", is_flag=True, help="Skip the cache.")
-@click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the tool's structured result and nothing else; with --sections or --links only these.",
+)
 def open_(
     urls: tuple[str, ...], sections: bool, links: bool, readers: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
@@ -112,7 +118,10 @@ def open_(
         call,
     )
     for page in pages:
-        if as_json:
+        if as_json and (sections or links) and page.status != "error":
+            part = {"sections": [row.model_dump() for row in page.sections]} if sections else {"links": page.links}
+            click.echo(escaped(json.dumps({"url": page.url} | part, ensure_ascii=False)))
+        elif as_json:
             print_json(opened(page))
         elif page.status == "error":
             say_error(with_setting(f"{page.url}: {page.error}"))

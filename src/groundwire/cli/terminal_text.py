@@ -39,7 +39,7 @@ __all__ = [
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_ALLOW = "For your own server, add its origin (http://localhost:8000) to the setting policy.allowed_origins."
+_ALLOW = "For your own server, add its origin, such as http://localhost:8000, to the setting policy.allowed_origins."
 _ROOM = 20  # cells; narrower text is unreadable
 
 
