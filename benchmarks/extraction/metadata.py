@@ -1,9 +1,10 @@
 """Dates, authors, titles: how often readers are right, and how often what they give is right, in one run.
 
-    python -m benchmarks.extraction.metadata PAGES --dates DATES [--folds 0] [--only A,B] [--errors date]
+    python -m benchmarks.extraction.metadata PAGES --dates DATES [--folds 0] [--only A;B] [--errors date]
+    python -m benchmarks.extraction.metadata --written tests/reading/metadata_pages.txt [--folds 0]
 
 PAGES has pages of all kinds with their title, author, and day of publication where known; DATES has articles with their
-day of publication. Accuracy is right of all that have a label; precision is right of what is given for these. Folds are
+day of publication. Of the written pages everything is known, also what they do not have: what is given for it is wrong. Accuracy is right of all that have a label; precision is right of what is given for these. Folds are
 drawn by site, as in `quality.py`: fold 0 is touched once, for the figures in the docs. Every reader gets the bytes as
 served; Groundwire converts the whole page, and the peers (htmldate, fast and extensive; trafilatura) read its metadata
 only. Peers are run when they are installed.
@@ -26,11 +27,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from benchmarks.extraction.pages import TOUCHED_ONCE, Page, read_dated_pages, read_pages
+from benchmarks.extraction.pages import TOUCHED_ONCE, Page, read_dated_pages, read_pages, read_written_pages
 
 Found = dict[str, str | None]
 Reader = Callable[[bytes, str], Found]
-_FIELDS: Final = {"date": "publish_date", "author": "author", "title": "title"}
+_FIELDS: Final = {"date": "publish_date", "author": "author", "title": "title", "site": "site", "language": "language"}
 _WORD: Final = re.compile(r"[^\W_]+")
 _CREDIT: Final = frozenset(
     _WORD.findall(
@@ -46,7 +47,7 @@ def groundwire_reader() -> Reader:
 
     def read(body: bytes, url: str) -> Found:
         extracted = convert(body, "text/html", url, headers={}).extracted
-        return {"date": extracted.published, "author": extracted.author, "title": extracted.title}
+        return {name: getattr(extracted, "published" if name == "date" else name) for name in _FIELDS}
 
     return read
 
@@ -64,7 +65,9 @@ def trafilatura_reader() -> Reader:
 
     def read(body: bytes, url: str) -> Found:
         found = extract_metadata(body, default_url=url or None)
-        return {name: getattr(found, name, None) for name in _FIELDS}
+        return {
+            name: getattr(found, "sitename" if name == "site" else name, None) for name in _FIELDS if name != "language"
+        }
 
     return read
 
@@ -81,8 +84,10 @@ def is_right(name: str, given: str, label: str, *, wider: bool = False) -> bool:
     """Return whether a value is the label's."""
     if name == "date":
         return given[:10] == label[:10]
+    if name == "language":
+        return given.casefold() == label.casefold()
     given_words, label_words = _words(given), _words(label)
-    if name == "title":
+    if name in {"title", "site"}:
         inner, outer = sorted((f" {' '.join(words)} " for words in (given_words, label_words)), key=len)
         return inner == outer or (wider and bool(inner.strip()) and inner in outer)
     one, other = ({word for word in words if word not in _CREDIT} for words in (given_words, label_words))
@@ -114,26 +119,33 @@ def report(rows: list[tuple[Page, Found]], name: str, *, wider: bool = False) ->
     labeled = [
         (page.metadata[_FIELDS[name]], found.get(name)) for page, found in rows if _FIELDS[name] in page.metadata
     ]
+    excess = [value for label, value in labeled if not label]
     labeled = [(label, given) for label, given in labeled if label]
     given = [(label, value) for label, value in labeled if value]
     right = sum(is_right(name, value, label, wider=wider) for label, value in given)
     return (
         f"{right / max(1, len(labeled)):.3f} / {right / max(1, len(given)):.3f}"
-        f" (n {len(labeled)}, none {len(labeled) - len(given)})"
+        f" (n {len(labeled)}, none {len(labeled) - len(given)}"
+        + (f"; without a label {len(excess)}, given {len([value for value in excess if value])})" if excess else ")")
     )
 
 
 def main() -> None:
     """Run the readers and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="the developers' pages")
+    parser.add_argument("folder", type=Path, nargs="?", help="the developers' pages")
     parser.add_argument("--dates", type=Path, help="pages with their day of publication")
+    parser.add_argument("--written", type=Path, help="the file of written pages")
     parser.add_argument("--folds", default=str(TOUCHED_ONCE), help="the fifths of the sites to read, such as 234")
     parser.add_argument("--only", help="readers, with semicolons between them")
     parser.add_argument("--errors", choices=sorted(_FIELDS), help="print what is wrong in this field")
     options = parser.parse_args()
     folds = {int(fold) for fold in options.folds}
-    sets = {"all kinds": [page for page in read_pages(options.folder) if page.fold in folds]}
+    sets = {}
+    if options.folder:
+        sets["all kinds"] = [page for page in read_pages(options.folder) if page.fold in folds]
+    if options.written:
+        sets["written"] = [page for page in read_written_pages(options.written) if page.fold in folds]
     if options.dates:
         sets["dates"] = [page for page in read_dated_pages(options.dates) if page.fold in folds]
     print("right of all / right of those given")
@@ -147,7 +159,12 @@ def main() -> None:
         reader = make()
         for collection, pages in sets.items():
             rows, seconds = run(reader, pages)
-            parts = [f"{field} {report(rows, field)}" for field in _FIELDS if any(field in row for _, row in rows)]
+            labeled = {field for field in _FIELDS if any(_FIELDS[field] in page.metadata for page in pages)}
+            parts = [
+                f"{field} {report(rows, field)}"
+                for field in _FIELDS
+                if field in labeled and any(field in row for _, row in rows)
+            ]
             parts += [
                 f"{field}, wider {report(rows, field, wider=True)}"
                 for field in ("author", "title")
@@ -160,7 +177,9 @@ def main() -> None:
             )
             for page, found in rows if options.errors else ():
                 label, given = page.metadata.get(_FIELDS[options.errors]), found.get(options.errors)
-                if label and (not given or not is_right(options.errors, given, label)):
+                if (label or (given and label is not None)) and (
+                    not given or not label or not is_right(options.errors, given, label)
+                ):
                     print(f"  {page.name} {label!r} {given!r} {page.url}")
 
 

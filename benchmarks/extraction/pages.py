@@ -22,6 +22,7 @@ __all__ = [
     "read_dated_pages",
     "read_pages",
     "read_web_pages",
+    "read_written_pages",
 ]
 
 FOLDS = 5
@@ -49,9 +50,13 @@ class Page:
     fold: int = field(default=0)
     metadata: Mapping[str, str] = field(default_factory=dict)
     """Of `title`, `author` and `publish_date`, what is known."""
+    html: str = ""
+    """The page itself, if it has no file of its own."""
 
     def body(self) -> bytes:
         """Return the page as served."""
+        if self.html:
+            return self.html.encode()
         return gzip.decompress(self.path.read_bytes())
 
     def markup(self) -> str:
@@ -124,6 +129,30 @@ def read_web_pages(folder: Path, seed: str = "g1") -> Iterator[Page]:
             forbidden=tuple(entry["without"]),
             site=site,
             fold=_fold(seed, site),
+        )
+
+
+def read_written_pages(path: Path) -> Iterator[Page]:
+    """Yield pages written for tests, with all of their metadata; an empty value means that a page has none.
+
+    Each begins with `@@ URL` and lines of `name: value`. Every second page is kept back, as fold 0; the others are fold 1.
+    """
+    for number, block in enumerate(path.read_text(encoding="utf-8").split("@@ ")[1:]):
+        head, mark, html = block.partition("<!doctype")
+        url, *lines = head.splitlines()
+        metadata = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        metadata["publish_date"] = metadata.pop("published")
+        yield Page(
+            collection="written",
+            name=url,
+            url=url,
+            kind="article",
+            path=path,
+            truth=None,
+            site=_site(url),
+            fold=(number + 1) % 2,
+            metadata=metadata,
+            html=mark + html,
         )
 
 
