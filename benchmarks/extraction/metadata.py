@@ -4,10 +4,11 @@
     python -m benchmarks.extraction.metadata --written tests/reading/metadata_pages.txt [--folds 0]
 
 PAGES has pages of all kinds with their title, author, and day of publication where known; DATES has articles with their
-day of publication. Of the written pages everything is known, also what they do not have: what is given for it is wrong. Accuracy is right of all that have a label; precision is right of what is given for these. Folds are
-drawn by site, as in `quality.py`: fold 0 is touched once, for the figures in the docs. Every reader gets the bytes as
-served; Groundwire converts the whole page, and the peers (htmldate, fast and extensive; trafilatura) read its metadata
-only. Peers are run when they are installed.
+day of publication. Of the written pages everything is known, also what they do not have: what is given for it is wrong.
+Accuracy is right of all that have a label; precision is right of what is given for these. Folds are drawn by site, as
+in `quality.py`: fold 0 is touched once, for the figures in the docs. Every reader gets the bytes as served; Groundwire
+converts the whole page, and the peers (htmldate, fast and extensive; trafilatura) read its metadata only. Peers are run
+when they are installed.
 
 A day is right if it is the label's day. A title is right if its letters and digits are the label's. Authors are right
 if their names consist of the same words, regardless of order, accents, the words between them, and titles and degrees.

@@ -135,7 +135,7 @@ def read_web_pages(folder: Path, seed: str = "g1") -> Iterator[Page]:
 def read_written_pages(path: Path) -> Iterator[Page]:
     """Yield pages written for tests, with all of their metadata; an empty value means that a page has none.
 
-    Each begins with `@@ URL` and lines of `name: value`. Every second page is kept back, as fold 0; the others are fold 1.
+    Each begins with `@@ URL` and lines of `name: value`. Every second page is kept back, as fold 0.
     """
     for number, block in enumerate(path.read_text(encoding="utf-8").split("@@ ")[1:]):
         head, mark, html = block.partition("<!doctype")
