@@ -297,6 +297,21 @@ def page(above: str, below: str, head: str = "", end: str = "", attributes: str 
         (page("", "<abbr class=published title='2024-03-04T05:06:07Z'>yesterday</abbr>"), "2024-03-04"),
         (page("", "<time>yesterday</time>"), None),
         (page("", "<p>The path was opened to all on 3 May 1998, and its boards were renewed ever since then."), "1998-05-03"),
+        (page("<span>4 May 2024</span>", "<p>From 9 May 2024, the path is open.</p>"), "2024-05-04"),
+        (page("", "<p>4 May 2024 \u2013 Oak walks</p>", end="<b class=post-date>11 June 2024</b> More oak"), "2024-05-04"),
+        (page("", "<b>Joined: 1 May 2011</b><b>Founded:</b> <i>2 May 2011</i><p>3 May 2011"), "2011-05-03"),
+        (page("", "<p>Updated <time>4 May 2024</time>", end="<div class=comment><time>6 May 2024</time>"), "2024-05-04"),
+        (page("", "<p class=date>4 May 2024</p>", head=ld({"@type": "Event", "startDate": "2024-05-04"})), None),
+        (page("", "<time>4 May 2024</time>", head=ld({"@type": "Event", "startDate": "2024-05-04"})), None),
+        (page("<time datetime=2024-05-04>May</time>", "", end="<nav><time datetime=2024-04-01>4.9</time></nav>")
+         .replace("<article>", "").replace("<body>", "<body><main>"), "2024-05-04"),
+        (page("", "<span>2024. 12. 24.</span>"), "2024-12-24"),
+        (page("", "<p>Publisert 12. desember 2024 kl. 06:40</p>"), "2024-12-12"),
+        (page("", "<p>Publicerad 12 maj 2024 kl. 06:40</p>"), "2024-05-12"),
+        (page("", "<p>Udgivet 12. marts 2024 kl. 06.40 \u00b7 Opdateret 14. marts 2024</p>"), "2024-03-12"),
+        (page("", "<p>12 \u043c\u0430\u0440 2024 \u0432 12:14</p>"), "2024-03-12"),
+        (page("", "<p>12. tammikuuta 2024</p>"), "2024-01-12"),
+        (page("", "<p>12. z\u00e1\u0159\u00ed 2024</p>"), "2024-09-12"),
     ],
 )  # fmt: skip
 def test_the_day_near_the_heading_is_that_of_publication_if_it_says_nothing_else(html: str, day: str | None) -> None:
@@ -317,6 +332,57 @@ def test_the_day_near_the_heading_is_that_of_publication_if_it_says_nothing_else
 def test_what_is_displayed_corrects_the_day_that_software_wrote(stated: dict[str, str], shown: str, day: str) -> None:
     html = page("", f"<p class=date>{shown}</p>", head=ld({"@type": "Article", **stated}))
     assert extract(html, URL).published == day
+
+
+@pytest.mark.parametrize("shown", ["4 May 2024", "Published on 4 May 2024", "3 May 2024", "Updated 4 May 2024"])
+def test_of_two_days_that_are_stated_the_displayed_one_counts(shown: str) -> None:
+    head = ld({"@type": "Article", "datePublished": "2024-05-02"})
+    head += "<meta property=article:published_time content=2024-05-04T08:00:00Z>"
+    day = "2024-05-02" if "3" in shown or "Updated" in shown else "2024-05-04T08:00:00Z"
+    assert extract(page("", f"<p>{shown}</p>", head=head), URL).published == day
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("This article was originally published on May 4, 2019", "2019-05-04"),
+        ("Der Text ist erstmals erschienen am 4. Mai 2019", "2019-05-04"),
+        ("Publi\u00e9 initialement le 4 mai 2019", "2019-05-04"),
+        ("Originally published in Oak Monthly, May 4, 2019", "2026-03-05"),
+    ],
+)
+def test_the_day_on_which_a_page_was_published_originally_counts(said: str, day: str) -> None:
+    head = ld({"@type": "Article", "datePublished": "2026-03-05", "dateModified": "2026-03-05"})
+    assert (
+        extract(page("", f"<p>March 5, 2026</p>{_FILLER}<p>{said}, by the marsh.</p>", head=head), URL).published == day
+    )
+
+
+@pytest.mark.parametrize("beside", ["<div class=comment>", "<nav>", "<footer>"])
+def test_the_only_time_on_a_page_may_be_that_of_something_else(beside: str) -> None:
+    assert read(f"<article><h1>Oak</h1>{beside}<time datetime=2024-05-04>then</time>").published is None
+    assert read(f"<article>{beside}<h1>Oak</h1><time datetime=2024-05-04>then</time>").published == "2024-05-04"
+    assert read(f"<article>{beside}<time datetime=2024-05-04>then</time>").published == "2024-05-04"
+
+
+def test_a_time_after_the_word_for_a_change_is_that_of_the_change() -> None:
+    extracted = extract(page("", "<p>Updated <time datetime=2024-05-04>May 4, 2024</time></p>"), URL)
+    assert (extracted.published, "the page states only the day of its last change" in extracted.warnings) == (
+        "2024-05-04",
+        True,
+    )
+
+
+def test_a_heading_of_the_site_alone_does_not_tell_where_the_page_begins() -> None:
+    html = (
+        "<title>Wet feet - Marsh Forum</title><header><h1>Marsh Forum</h1></header><p>Today is 10 Jan 2026</p>"
+        "<h2>Wet feet</h2><p>by <a class=username href=/u/pete>pete</a> \u00bb Tue Mar 05, 2024 7:40 pm</p>"
+    )
+    assert extract(html + _FILLER, URL).published == "2024-03-05"
+
+
+def test_the_day_of_a_job_is_that_on_which_it_was_posted() -> None:
+    assert read(ld({"@type": "JobPosting", "datePosted": "2026-01-12"})).published == "2026-01-12"
 
 
 @pytest.mark.parametrize(
@@ -407,7 +473,9 @@ def test_no_byline_raises(text: str) -> None:
     [
         "Published: May 4, 2019", "POSTED ON 4 May 2019", "Date posted: 4 May 2019", "Erschienen am 4. Mai 2019",
         "Veröffentlicht: 4.5.2019", "Publié le 4 mai 2019", "Pubblicato il 4 maggio 2019", "Опубликовано: 4 мая 2019",
-        "Updated often, asked May 4, 2019",
+        "Updated often, asked May 4, 2019", "Opublikowano: 4.5.2019", "Data publikacji: 04.05.2019", "Julkaistu 4.5.2019",
+        "Yay\u0131nlanma: 4 May\u0131s 2019", "\u516c\u958b\u65e5\uff1a2019\u5e745\u67084\u65e5", "\u53d1\u5e03\u4e8e 2019-05-04",
+        "\uc785\ub825 2019.05.04", "Publish date\n4 May 2019",
     ],
 )  # fmt: skip
 def test_a_day_that_is_labelled_counts_wherever_it_is(said: str) -> None:
@@ -423,7 +491,8 @@ def test_a_day_that_is_labelled_counts_wherever_it_is(said: str) -> None:
         "Updated: May 4, 2019", "Last modified on 4 May 2019", "Revised 4 May 2019", "Zuletzt aktualisiert am 4.5.2019",
         "Stand: 4. Mai 2019", "Mise à jour le 4 mai 2019", "Última actualización: 4 de mayo de 2019",
         "Aggiornato il 4 maggio 2019", "Atualizado em 4 de maio de 2019", "Bijgewerkt op 4 mei 2019",
-        "Обновлено: 4 мая 2019",
+        "Обновлено: 4 мая 2019", "Aktualizacja: 4 maja 2019", "Sist oppdatert 4. mai 2019", "Uppdaterad: 4 maj 2019",
+        "G\u00fcncelleme: 4 May\u0131s 2019", "\u66f4\u65b0\u65e5\uff1a2019\u5e745\u67084\u65e5", "\uc218\uc815 2019.05.04",
     ],
 )  # fmt: skip
 def test_the_day_of_the_last_change_counts_wherever_it_is_if_there_is_no_other(said: str) -> None:

@@ -6,51 +6,32 @@ Structured data come first; this is for pages without, and for dates and authors
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Final
 
 from turbohtml import Document, Element, Node
 
-from groundwire.reading.metadata.dates import WRITTEN, date_in_address, day_order, iso_date, same_day, written_day
+from groundwire.reading.metadata.dates import (
+    CHANGE,
+    LABEL,
+    ORIGINALLY,
+    OTHER_DAY,
+    WRITTEN,
+    date_in_address,
+    day_order,
+    iso_date,
+    labelled_day,
+    occurrences,
+    same_day,
+    written_day,
+)
 from groundwire.reading.metadata.page_metadata import Metadata
 from groundwire.reading.text.sanitize import lower_ascii
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
-_OTHER_DAY: Final = re.compile(
-    r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|edited|aktualisier\w*|geändert|änderung"
-    r"|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*|aggiornamento|atualizad\w*|bijgewerkt"
-    r"|обновлен\w*)"
-    r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit"
-    r"|registered|registriert)"
-    r"[^\w]{0,12}(?:(?:on|am|le|el|il|em|op|date|at|in|the|vom)\b)?[^\w]{0,5}(?:[^\W\d_]{2,10}[,.]?\s{1,3})?\Z",
-    re.IGNORECASE,
-)
-"""What precedes a date that is not the day of publication; the group, if it is the day of a change."""
-_LABEL: Final = re.compile(
-    r"\b(?:erschienen|erstellt|veröffentlicht|publiziert|datum|published|posted|submitted|asked|started|date|released"
-    r"|publiée?|publicad[oa]|pubblicat[oa]|gepubliceerd|опубликован[оа]?)(?: am| on| le| el| il| op)?[\s:]{1,20}",
-    re.IGNORECASE,
-)
-"""What precedes a date on pages."""
-_LABEL_WORDS: Final = (
-    "erschienen", "erstellt", "veröffentlicht", "publi", "datum", "posted", "submitted", "asked", "started", "date",
-    "released", "pubblicat", "gepubliceerd", "опубликован", "Опубликован", "ОПУБЛИКОВАН", "verÖffentlicht",
-)  # fmt: skip
-"""The beginning of every word of `_LABEL`, in text of which only ASCII letters are in lower case."""
-_CHANGE: Final = re.compile(
-    r"\b(?:(?:updated|modified|revised|edited)(?: on)?|(?:aktualisiert|geändert)(?: am)?|stand|mise à jour(?: le)?"
-    r"|actualizaci[óo]n|actualizado(?: el)?|aggiornamento|aggiornato(?: il)?|atualizado(?: em)?|bijgewerkt(?: op)?"
-    r"|обновлено)[\s:]{1,20}",
-    re.IGNORECASE,
-)
-"""What precedes the day of the last change on pages that state no other day."""
-_CHANGE_WORDS: Final = (
-    "updated", "modified", "revised", "edited", "aktualisiert", "geändert", "stand", "mise", "actualiza", "aggiorna",
-    "atualizado", "bijgewerkt", "обновлено", "Обновлено",
-)  # fmt: skip
 _MARKS: Final = (
     "time, [id*=date i], [id*=datum i], [itemprop*=date i], [rel~=author], [itemprop~=author], a[href*='/author'],"
     "a[href*='/user'], a[href*='/member'], a[href*='/people/'], a[href*='/profile'], a[href*='/u/']"
@@ -103,8 +84,11 @@ _MAX_MARKS: Final = 400
 _MARK: Final = 250  # characters of an element marked as a date
 _BEFORE: Final = 250  # characters before the heading
 _AFTER: Final = 1_000  # characters after the heading
+_BESIDE: Final = 80  # characters after the heading in which a line with a date is as good as a mark
 _LINE: Final = 70  # characters of a byline
 _TELLING: Final = 4  # letters of a site's name that is recognized in longer ones
+_PROSE: Final = re.compile(r"[^\W\d_]{2}[.!?]\Z|[。！？]\Z")
+"""The end of a sentence, which has a date of something else."""
 _NEAR: Final = 3
 """The last rank of what is near the heading."""
 
@@ -116,7 +100,7 @@ class Byline:
     published: str | None = None
     """The day of publication, as ISO 8601."""
     is_marked: bool = False
-    """Whether that is marked or labelled as a date, near the heading."""
+    """Whether that is marked or labelled as a date, near the heading, or directly below it."""
     changed: str | None = None
     """The day that is labelled as the last change's, near the heading, as ISO 8601."""
     author: str | None = None
@@ -129,14 +113,14 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     Args:
         document: The page, without invisible parts.
         text: Its texts, a line each.
-        said: The structured data. With a day that is certain, none is looked for. The language determines the order of
-            numeric dates.
+        said: The structured data. With a day that is certain, none is looked for, nor on the page of an event, whose
+            days are the event's. The language determines the order of numeric dates.
         title: The page's title, by which its heading is found.
         named: The class names of its elements.
     """
     text = text[:_MAX_TEXT]
     start, end, around = _heading(document, text, title)
-    dated = not said.published or _is_rewritten(said)
+    dated = said.kind != "Event" and (not said.published or said.disputed is not None or _is_rewritten(said))
     order = day_order(text, said.language) if dated else ""
     classes = "\n".join(named).lower()
     marks = ",".join((_MARKS, *(f"[class*={part} i]" for part in _CLASSES if part in classes)))
@@ -161,7 +145,10 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
         if not (day or author) or ((part := element.closest(_ELSEWHERE)) is not None and part not in around):
             continue
         position = _rank(place, start, end, marked=True)
-        if day:
+        if day and (other := OTHER_DAY.search(text[max(0, place - 60) : place])):
+            if other["changed"]:
+                changes.append((*position, day))
+        elif day:
             dates.append((*position, day))
         if author:
             writers.append((*position, place + len(shown), author))
@@ -169,22 +156,25 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
         before = text[max(0, match.start() - 60) : match.start()]
         if (day := written_day(match, order)) is None:
             continue
-        if other := _OTHER_DAY.search(before):
+        if other := OTHER_DAY.search(before):
             if other["changed"]:
                 changes.append((*_rank(match.start(), start, end, marked=True), day))
             continue
         line = text[text.rfind("\n", 0, match.start()) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
-        if any(label.end() == len(before) for label in _LABEL.finditer(before)):
+        if any(label.end() == len(before) for label in LABEL.finditer(before)):
             dates.append((*_rank(match.start(), start, end, marked=True), day))
-        elif len(line) <= _LINE:
-            dates.append((*_rank(match.start(), start, end, marked=False), day))
+        elif len(line) <= _LINE and not _PROSE.search(line):
+            beside = end <= match.start() <= end + _BESIDE
+            dates.append((*_rank(match.start(), start, end, marked=beside), day))
         else:
             dates.append((6, match.start(), day))
+    if dated and (first := labelled_day(text, order, ORIGINALLY)):
+        dates.append((0, -1, first))
     rank, _, published = min(dates) if dates else (9, 0, None)
     changed = min(changes)[2] if changes and min(changes)[0] <= _NEAR else None
-    if dated and published is None:
-        published = _labelled(text, order, _LABEL, _LABEL_WORDS)
-        changed = changed or _labelled(text, order, _CHANGE, _CHANGE_WORDS)
+    if dated and rank > _NEAR:  # dates far from the heading are often of other pages
+        published = None if changed else labelled_day(text, order, LABEL) or published
+        changed = changed or (None if published else labelled_day(text, order, CHANGE))
     return Byline(
         published=published,
         is_marked=rank in {0, 2},
@@ -197,8 +187,9 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
     """Return when a page was published, as ISO 8601; None if that is not clear.
 
     Structured data come first, then the URL, then what is displayed. But a publication no earlier than the last change
-    may be the day on which software wrote the page again; then an earlier day that is displayed is the right one. If
-    only the day of the last change is displayed, the page is as old as that.
+    may be the day on which software wrote the page again; then an earlier day that is displayed is the right one. Of
+    two days that are stated, the one that is displayed is right. If only the day of the last change is displayed, the
+    page is as old as that.
 
     Args:
         said: The structured data.
@@ -208,6 +199,8 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
     in_address = date_in_address(url)
     if not said.published:
         return in_address or shown.published or shown.changed
+    if said.disputed and shown.published == said.disputed[:10]:
+        return said.disputed
     if _is_rewritten(said) and shown.is_marked and shown.published and shown.published < said.published[:10]:
         return shown.published
     return same_day(said.published, in_address)
@@ -237,39 +230,17 @@ def author_of(said: Metadata, shown: Byline) -> str | None:
     return shown.author if better else said.author
 
 
-def _labelled(text: str, order: str, pattern: re.Pattern[str], words: Iterable[str]) -> str | None:
-    for label in islice(_labels(text, pattern, words), _MAX_MARKS):
-        if (match := WRITTEN.match(text, label.end())) and (day := written_day(match, order)):
-            return day
-    return None
-
-
-def _labels(text: str, pattern: re.Pattern[str], words: Iterable[str]) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern, looking only where one of the words is, with which it begins."""
-    low = lower_ascii(text)
-    places = {place for word in words for place in _occurrences(low, word)}
-    for place in sorted(places):
-        if label := pattern.match(text, place):
-            yield label
-
-
-def _occurrences(text: str, word: str) -> Iterator[int]:
-    place = text.find(word)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + 1)
-
-
 def _heading(document: Document, text: str, title: str) -> tuple[int, int, set[Node]]:
     """Return where the page's heading is in its text, and what contains it.
 
-    It is the first-level heading that the title has, else the title.
+    It is the first-level heading that the title has, or the only one if it shares a word with it, else the title.
     """
     found, body = document.find_all("h1")[:10], document.find("body")
     headings = ["\n".join(h1.stripped_strings) for h1 in found]
     bare = _bare(title)
     same = [one for one in headings if _bare(one) and (_bare(one) in bare or bare in _bare(one))]
-    only = headings if len(headings) == 1 else []
+    shared = set(title.casefold().split()).intersection(*(heading.casefold().split() for heading in headings))
+    only = headings if len(headings) == 1 and (shared or title not in text) else []
     for heading in (*sorted(same, key=len, reverse=True), *only, title, *headings):
         if heading and (place := text.find(heading)) >= 0:
             own = found[headings.index(heading)] if heading in headings else body
@@ -299,7 +270,7 @@ def _marked_day(element: Element, names: str, shown: str, order: str) -> str | N
         return None
     for match in WRITTEN.finditer(shown):
         before = shown[max(0, match.start() - 60) : match.start()]
-        if (day := written_day(match, order)) and not _OTHER_DAY.search(before):
+        if (day := written_day(match, order)) and not OTHER_DAY.search(before):
             return day
     for name in _ATTRIBUTES:
         if (said := element.attr(name)) and (found := iso_date(said)) and len(found) >= 10:
@@ -378,7 +349,7 @@ def _by(text: str, start: int, end: int) -> str | None:
 def _written_by(text: str) -> str | None:
     """Return the names after "written by" at the start of a line, if they are the same everywhere."""
     names, low = set(), lower_ascii(text)
-    for place in islice(_occurrences(low, "written by"), _MAX_MARKS):
+    for place in islice(occurrences(low, "written by"), _MAX_MARKS):
         if low[place - 1 : place] in {"", "\n"} or low[max(0, place - 9) : place] == "\narticle ":
             names.add(_names_in(["by " + text[place + 10 : place + 110].lstrip(": \n").partition("\n")[0]]))
     return (names.pop() or None) if len(names) == 1 else None

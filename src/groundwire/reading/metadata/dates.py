@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
-__all__ = ["WRITTEN", "date_in_address", "day_order", "iso_date", "same_day", "written_day"]
+from groundwire.reading.text.sanitize import lower_ascii
+
+__all__ = [
+    "CHANGE",
+    "LABEL",
+    "ORIGINALLY",
+    "OTHER_DAY",
+    "WRITTEN",
+    "date_in_address",
+    "day_order",
+    "iso_date",
+    "labelled_day",
+    "occurrences",
+    "same_day",
+    "written_day",
+]
 
 _MAX_LENGTH: Final = 64  # characters
 _ISO: Final = re.compile(
@@ -138,25 +153,33 @@ def same_day(moment: str, day: str | None) -> str:
 
 
 _MONTH_NAMES: Final = (
-    "january jan januar jänner jaenner janvier janv enero ene gennaio gen janeiro januari stycznia января yanvar ocak",
-    "february feb februar feber février fevrier févr febrero febbraio fevereiro fev februari lutego февраля şubat",
-    "march mar märz maerz mrz mars marzo março marco maart marca марта mart",
-    "april apr avril avr abril abr aprile april kwietnia апреля nisan",
-    "may mai mayo maggio mag maio mei maja мая mayıs",
-    "june jun juni juin junio giugno giu junho czerwca июня haziran",
-    "july jul juli juillet juil julio luglio lug julho lipca июля temmuz",
-    "august aug août aout agosto ago augustus sierpnia августа ağustos",
-    "september sep sept septembre septiembre settembre set setembro września сентября eylül",
-    "october oct oktober okt octobre octubre ottobre ott outubro out październik października октября ekim",
-    "november nov novembre noviembre novembro listopada ноября kasım",
-    "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro desember grudnia декабря aralık",
+    "january jan januar jänner jaenner janvier janv enero ene gennaio gen janeiro januari stycznia января yanvar "
+    "ocak янв січня tammikuuta ledna ianuarie ιανουαρίου",
+    "february feb februar feber février fevrier févr febrero febbraio fevereiro fev februari lutego февраля şubat "
+    "фев лютого helmikuuta února februarie φεβρουαρίου",
+    "march mar märz maerz mrz mars marzo março marco maart marca марта mart мар marts березня maaliskuuta března "
+    "martie maret μαρτίου",
+    "april apr avril avr abril abr aprile april kwietnia апреля nisan апр квітня huhtikuuta dubna aprilie απριλίου",
+    "may mai mayo maggio mag maio mei maja мая mayıs maj травня toukokuuta května μαΐου",
+    "june jun juni juin junio giugno giu junho czerwca июня haziran июн червня kesäkuuta června iunie ιουνίου",
+    "july jul juli juillet juil julio luglio lug julho lipca июля temmuz июл липня heinäkuuta července iulie ιουλίου",
+    "august aug août aout agosto ago augustus sierpnia августа ağustos авг augusti серпня elokuuta srpna agustus "
+    "αυγούστου",
+    "september sep sept septembre septiembre settembre set setembro września сентября eylül сен сент вересня "
+    "syyskuuta září septembrie σεπτεμβρίου",
+    "october oct oktober okt octobre octubre ottobre ott outubro out październik października октября ekim окт "
+    "жовтня lokakuuta října octombrie οκτωβρίου",
+    "november nov novembre noviembre novembro listopada ноября kasım ноя нояб листопада marraskuuta listopadu "
+    "noiembrie νοεμβρίου",
+    "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro desember grudnia декабря aralık "
+    "дек грудня joulukuuta prosince decembrie δεκεμβρίου",
 )
 _MONTH_NUMBERS: Final[Mapping[str, int]] = {
     name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
 }
 WRITTEN: Final = re.compile(
     r"(?<![\d.,/-])(?:"
-    r"(?P<y1>(?:19|20)\d\d)[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})"
+    r"(?P<y1>(?:19|20)\d\d)(?:[-/]|\.\s?)(?P<m1>\d{1,2})(?:[-/]|\.\s?)(?P<d1>\d{1,2})"
     r"|(?P<y2>(?:19|20)\d\d)\s?[年년]\s?(?P<m2>\d{1,2})\s?[月월]\s?(?P<d2>\d{1,2})\s?[日일]"
     r"|(?P<d3>\d{1,2})(?P<s3>[./-])\s?(?P<m3>\d{1,2})(?P=s3)\s?(?P<y3>(?:19|20)?\d\d)"
     r"|(?P<d4>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?\s?(?:de |of |d')?\s?(?P<m4>[^\W\d_]{3,12})"
@@ -164,6 +187,63 @@ WRITTEN: Final = re.compile(
     r")(?![\d%€$])"
     r"|\b(?P<m5>[^\W\d_]{3,12})\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
 )
+OTHER_DAY: Final = re.compile(
+    r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|edited|aktualisier\w*|geändert|änderung"
+    r"|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*|aggiornamento|modifica(?:to)?"
+    r"|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret|oppdatert|uppdaterad"
+    r"|(?:sist|senast) (?:endret|ändrad)|päivitetty|güncelle(?:me|nme|ndi)|оновлено|更新[日于於]?(?:时间|時間|日時)?"
+    r"|수정일?시?|업데이트)"
+    r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit"
+    r"|registered|registriert|founded)"
+    r"[^\w]{0,12}(?:(?:on|am|le|el|il|em|op|date|at|in|the|vom|den|dne|dnia)\b)?[^\w]{0,5}"
+    r"(?:[^\W\d_]{2,10}[,.]?\s{1,3})?\Z",
+    re.IGNORECASE,
+)
+"""What precedes a date that is not the day of publication; the group, if it is the day of a change."""
+LABEL: Final = re.compile(
+    r"\b(?:erschienen|erstellt|veröffentlicht|publiziert|datum|published|publish date|posted|submitted|asked|started"
+    r"|date|released|created|publiée?|publicad[oa]|pubblicat[oa]|gepubliceerd|опубликован[оа]?|опубліковано|opublikowano"
+    r"|data(?: publikacji| de publicação| di pubblicazione)?|fecha(?: de publicación)?|date de publication"
+    r"|publisert|publicerad|udgivet|julkaistu|zveřejněno|publicat|yayın(?:lanma)?(?: tarihi)?"
+    r"|(?:公開|投稿|掲載|発表)日?時?|(?:发布|發布|发表|發表)[于於]?(?:时间|時間|日期)?|(?:입력|등록|작성|게시)일?)"
+    r"(?: am| on| the| le| el| il| op| em| den| dne| dnia)?[\s:：]{1,20}",
+    re.IGNORECASE,
+)
+"""What precedes a date on pages."""
+_LABEL_WORDS: Final = (
+    "erschienen", "erstellt", "veröffentlicht", "publi", "datum", "posted", "submitted", "asked", "started", "date",
+    "released", "created", "pubblicat", "gepubliceerd", "опубликован", "Опубликован", "ОПУБЛИКОВАН", "verÖffentlicht",
+    "опубліковано", "Опубліковано", "opublikowano", "data", "fecha", "udgivet", "julkaistu", "zveřejněno", "yay",
+    "公開", "投稿", "掲載", "発表", "发布", "發布", "发表", "發表", "입력", "등록", "작성", "게시",
+)  # fmt: skip
+"""The beginning of every word of `LABEL`, in text of which only ASCII letters are in lower case."""
+ORIGINALLY: Final = re.compile(
+    r"\b(?:(?:originally|first|initially) (?:published|posted|appeared)|ursprünglich (?:veröffentlicht|erschienen)"
+    r"|publiée? initialement|publicad[oa] originalmente|pubblicat[oa] originariamente|oorspronkelijk gepubliceerd"
+    r"|(?:zuerst|erstmals) (?:veröffentlicht|erschienen))(?: on| am| le| el| il| op| em)?[\s:]{1,20}",
+    re.IGNORECASE,
+)
+"""What precedes the day of publication on pages that were changed since."""
+_ORIGINALLY_WORDS: Final = (
+    "originally", "first ", "initially", "ursprünglich", "publi", "pubblicat", "oorspronkelijk", "zuerst", "erstmals",
+)  # fmt: skip
+CHANGE: Final = re.compile(
+    r"\b(?:(?:updated|modified|revised|edited)(?: on)?|(?:aktualisiert|geändert)(?: am)?|stand|mise à jour(?: le)?"
+    r"|actualizaci[óo]n|actualizado(?: el)?|aggiornamento|aggiornato(?: il)?|atualizado(?: em)?|bijgewerkt(?: op)?"
+    r"|обновлено|aktualizacja|aktualizováno|opdateret|oppdatert|uppdaterad|päivitetty|güncelle(?:me|nme)|更新日?|수정일?)"
+    r"[\s:：]{1,20}",
+    re.IGNORECASE,
+)
+"""What precedes the day of the last change on pages that state no other day."""
+_CHANGE_WORDS: Final = (
+    "updated", "modified", "revised", "edited", "aktualisiert", "geändert", "stand", "mise", "actualiza", "aggiorna",
+    "atualizado", "bijgewerkt", "обновлено", "Обновлено", "aktualiz", "opdateret", "oppdatert", "uppdaterad",
+    "päivitetty", "güncelle", "更新", "수정",
+)  # fmt: skip
+_FIRST_WORDS: Final[Mapping[re.Pattern[str], tuple[str, ...]]] = {
+    LABEL: _LABEL_WORDS, ORIGINALLY: _ORIGINALLY_WORDS, CHANGE: _CHANGE_WORDS
+}  # fmt: skip
+_MAX_LABELS: Final = 400
 _NUMERIC: Final = re.compile(r"(\d(?<![\d/-]\d)\d?)([/-])(\d{1,2})\2(?:20|19)?\d\d(?![\d/-])")
 """Begins with a digit and looks back only afterwards, which passes other text several times as fast."""
 
@@ -218,6 +298,37 @@ def written_day(match: re.Match[str], order: str) -> str | None:
             if order == "mdy":
                 day, month = month, day
     return _day(year, month, day)
+
+
+def labelled_day(text: str, order: str, pattern: re.Pattern[str]) -> str | None:
+    """Return the first day after a label in a text, as ISO 8601.
+
+    Args:
+        text: The text.
+        order: The order of numeric dates; see `day_order`.
+        pattern: `LABEL`, `ORIGINALLY`, or `CHANGE`.
+    """
+    for label in islice(_labels(text, pattern, _FIRST_WORDS[pattern]), _MAX_LABELS):
+        if (match := WRITTEN.match(text, label.end())) and (day := written_day(match, order)):
+            return day
+    return None
+
+
+def _labels(text: str, pattern: re.Pattern[str], words: Iterable[str]) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern, looking only where one of the words is, with which it begins."""
+    low = lower_ascii(text)
+    places = {place for word in words for place in occurrences(low, word)}
+    for place in sorted(places):
+        if label := pattern.match(text, place):
+            yield label
+
+
+def occurrences(text: str, word: str) -> Iterator[int]:
+    """Yield the positions of a word in a text."""
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + 1)
 
 
 def _day(year: str, month: str, day: str) -> str | None:

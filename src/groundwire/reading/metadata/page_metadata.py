@@ -14,7 +14,7 @@ from typing import Final
 
 from turbohtml import Document, Element
 
-from groundwire.reading.metadata.dates import iso_date
+from groundwire.reading.metadata.dates import OTHER_DAY, iso_date
 from groundwire.reading.metadata.embedded_json import Thing, main_thing, name_of, things
 from groundwire.reading.text.sanitize import strip_controls
 
@@ -70,6 +70,9 @@ _WORKS: Final = (
     'article, main, [itemtype$="Article"], [itemtype$="Posting"], [itemtype$="Question"], [itemtype$="Recipe"]'
 )
 _REPLIES: Final = '[itemtype$="Answer"], [itemtype$="Comment"], [itemtype$="Review"], [class*=comment i]'
+_BESIDE: Final = f"nav, footer, {_REPLIES}"
+"""What has dates of other pages or of replies, unless it contains the heading."""
+_LABELLED: Final = 200  # characters of an element that may label a date in it
 _DATE_CLASS: Final = re.compile(
     r"(?:^|\s)(?:dt-published|entry-date|published|post-?date|article-?date|pubdate|publish-?date)(?=\s|$)"
 )
@@ -85,6 +88,8 @@ class Metadata:
     """The site's name."""
     published: str | None = None
     """When it was published, as ISO 8601, with the page's precision."""
+    disputed: str | None = None
+    """Another day of publication that `<meta>` states than JSON-LD, as ISO 8601."""
     modified: str | None = None
     """When it was last modified, as ISO 8601."""
     language: str | None = None
@@ -121,10 +126,12 @@ def read_metadata(
         metas.get("application-name"),
     )
     site = first_text("site", *(name for name in sites if name and is_site(name)))
+    published, disputed = _published(document, marked, metas, thing, kind)
     return Metadata(
         author=_author(marked, metas, thing, found),
         site=site,
-        published=_published(document, marked, metas, thing),
+        published=published,
+        disputed=disputed,
         modified=_first_date(string_of(thing.get("dateModified")), *(metas.get(name) for name in _MODIFIED))
         or _marked_date(marked, "dateModified"),
         language=_language(document, metas, thing),
@@ -234,15 +241,24 @@ def _first_date(*candidates: str | None) -> str | None:
     return next((day for candidate in candidates if candidate and (day := iso_date(candidate))), None)
 
 
-def _published(document: Document, marked: list[Element], metas: dict[str, str], thing: Thing) -> str | None:
-    day = _first_date(
-        string_of(thing.get("datePublished")),
-        *(metas.get(name) for name in _PUBLISHED),
-        *(string_of(thing.get(name)) for name in ("dateCreated", "uploadDate")),
-        *(content for name, content in metas.items() if _DATED.search(name)),
+def _published(
+    document: Document, marked: list[Element], metas: dict[str, str], thing: Thing, kind: str
+) -> tuple[str | None, str | None]:
+    """Return the day of publication, and the one in `<meta>` if that is another."""
+    linked = _first_date(string_of(thing.get("datePublished")))
+    meta = _first_date(*(metas.get(name) for name in _PUBLISHED))
+    day = (
+        linked
+        or meta
+        or _first_date(
+            *(string_of(thing.get(name)) for name in ("dateCreated", "uploadDate", "datePosted")),
+            *(content for name, content in metas.items() if _DATED.search(name)),
+        )
     )
     stated = (_marked_date(marked, name) for name in ("datePublished", "dateCreated", "uploadDate"))
-    return day or next(filter(None, stated), None) or _time(document)
+    disputed = meta if linked and meta and linked[:10] != meta[:10] else None
+    day = day or next(filter(None, stated), None) or (None if kind == "Event" else _time(document))
+    return day, disputed
 
 
 def _marked_date(marked: list[Element], name: str) -> str | None:
@@ -255,17 +271,22 @@ def _marked_date(marked: list[Element], name: str) -> str | None:
 def _time(document: Document) -> str | None:
     """Return the date of the `<time>` that is marked as the article's, or the only one in it."""
     own: list[Element] = []
+    parts: dict[Element, bool] = {}
+    headed = document.find("h1") is not None
     for time in document.find_all("time")[:_MAX_TIMES]:
+        part = time.closest(_BESIDE) if headed else None
+        if part is not None and parts.setdefault(part, part.find("h1") is None):
+            continue
+        around = time.parent.text[:_LABELLED] if isinstance(time.parent, Element) else ""
+        if OTHER_DAY.search(around[: max(0, around.find(time.text))]):
+            continue
         if time.attr("pubdate") is not None or _DATE_CLASS.search(time.attr("class") or ""):
             if day := _first_date(time.attr("datetime"), time.text[:64]):
                 return day
         elif time.closest("article, main") is not None:
             own.append(time)
-    if own:
-        days = {_first_date(time.attr("datetime"), time.text[:64]) for time in own}
-        if len(days) == 1:
-            return days.pop()
-    return None
+    days = {_first_date(time.attr("datetime"), time.text[:64]) for time in own}
+    return days.pop() if len(days) == 1 else None
 
 
 def _language(document: Document, metas: dict[str, str], thing: Thing) -> str | None:

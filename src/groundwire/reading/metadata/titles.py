@@ -72,7 +72,8 @@ def read_title(
     titles = [title for one in candidates if (title := first_text("title", one)) and _bare(title) not in _FRONT]
     names, parts = _SiteNames(site, url), _SEPARATOR.split(entitled)
     told = {_bare(title) for title in titles}
-    around = {_bare(part) for part in parts[1:]} - told if not names.are_in(parts[0]) else set()
+    is_section = names.are_in(parts[0]) or _bare(parts[0]) in _COMMON | _FRONT
+    around = set() if is_section else {_bare(part) for part in parts[1:]} - told
     every, headings = [], []
     for h1 in document.find_all("h1")[:_MAX_HEADINGS]:
         if text := first_text("title", "".join(_spaced(h1))[:2_000]):
