@@ -39,8 +39,8 @@ from groundwire.reading.main_content.page_parts import (
 )
 from groundwire.reading.main_content.select import (
     _CALLOUT,
+    _STEMS_OF_CALLOUTS,
     Verdict,
-    _with_stems,
     choose,
     is_tiny,
     judge,
@@ -50,7 +50,7 @@ from groundwire.reading.main_content.select import (
     prune,
     select_main,
 )
-from groundwire.reading.main_content.text_features import names_of
+from groundwire.reading.main_content.text_features import NameIndex, names_of
 
 LONG = "x" * 40
 FILLER = "<pre>" + "y" * 220 + "</pre>"  # so that the page is not tiny; in the verdicts it always counts
@@ -864,7 +864,15 @@ def test_boxes_with_notes_are_kept_whole(markup: str, scores: tuple[int, ...], k
 
 @given(st.from_regex(_CALLOUT).filter(lambda name: "\0" not in name))  # a parser leaves none
 def test_every_name_of_a_box_has_one_of_its_stems(name: str) -> None:
-    assert list(_with_stems(["", name, "other"])) == [name]
+    assert NameIndex(["", name, "other"]).having(_STEMS_OF_CALLOUTS) == {name}
+
+
+def test_names_are_found_by_stems_in_any_case_wherever_they_are() -> None:
+    names = NameIndex(["Ad box", "header", "", "nav\nbar", "body", "HEADER"])
+    assert names.having(("ad", "bar")) == {"Ad box", "header", "nav\nbar", "HEADER"}
+    assert names.having(("nav", "xad", "b")) == {"nav\nbar", "Ad box", "body"}
+    assert names.having(()) == set()
+    assert NameIndex([]).having(("ad",)) == set()
 
 
 def test_a_page_of_nothing_but_requests_is_kept() -> None:

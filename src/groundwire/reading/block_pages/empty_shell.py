@@ -131,7 +131,8 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
         _MAY_WAIT.match(" ".join(text[begun.start() : begun.start() + _LINES].split()))
         for begun in _BEGUN.finditer(text)
     )
-    if (waits or document.find(attrs={"aria-busy": "true"}) is not None) and _waiting(document):
+    busy = "usy" in markup or "USY" in markup  # `aria-busy`, which few pages have
+    if (waits and _has_box(document)) or (busy and _is_busy(document)):
         found.append(LOADS_PARTS)
     scrolls = any(stem in low for stem in _MORE_STEMS) and any(word in lower_ascii(markup) for word in _SCROLLS)
     if scrolls and any(_MORE.fullmatch(" ".join(element.text.split())) for element in document.select(_BUTTONS)):
@@ -142,8 +143,8 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
 _BUTTONS: Final = "button, a, [role=button]"
 
 
-def _waiting(document: Document) -> bool:
-    """Return whether a page has a box in its content that waits for a script."""
+def _has_box(document: Document) -> bool:
+    """Return whether a page has a box in its content that says that it waits for a script."""
     for node in document.descendants:
         if isinstance(node, Text) and len(node.data) < 200 and _BOX.fullmatch(" ".join(node.data.split())):
             box = node.parent
@@ -154,6 +155,11 @@ def _waiting(document: Document) -> bool:
                 and not _is_beside(box)
             ):
                 return True
+    return False
+
+
+def _is_busy(document: Document) -> bool:
+    """Return whether a page has an empty box in its content that a script marks as waiting."""
     busy = document.select("[aria-busy=true]")
     return any(not element.text.strip() and not _is_beside(element) for element in islice(busy, _MAX_ROOTS))
 

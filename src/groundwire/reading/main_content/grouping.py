@@ -194,6 +194,8 @@ def keep_lists_whole(layout: Layout, scores: Sequence[int], cut: float, keep: li
     Between selected blocks, a share of the threshold suffices for a short list.
     """
     tags, parents = layout.tags, layout.parents
+    if "li" not in tags:
+        return
     lists = [0] * len(tags)  # for each element, the list of its enclosing item
     for number, tag in enumerate(tags):
         lists[number] = parents[number] if tag == "li" else lists[parents[number]]
@@ -217,6 +219,8 @@ def keep_lists_whole(layout: Layout, scores: Sequence[int], cut: float, keep: li
 def keep_sublists(layout: Layout, keep: list[bool]) -> None:
     """Keep short entries below selected entries, as in a table of contents."""
     tags, parents = layout.tags, layout.parents
+    if "li" not in tags:
+        return
     items = [0] * len(tags)  # for each element, the item it is in
     for number, tag in enumerate(tags):
         items[number] = number if tag == "li" else items[parents[number]]

@@ -15,6 +15,7 @@ from turbohtml import Element, Text
 
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.classifier import KINDS
+from groundwire.reading.main_content.text_features import NameIndex
 
 __all__ = ["CONTROLS", "PARTS", "STEMS", "attribute_posts", "choose_parts", "label_posts", "part_blocks"]
 
@@ -174,7 +175,7 @@ def choose_parts(
         keep: Whether each block is selected; changed in place. At least one remains.
         parts: For some of `PARTS`, whether they are kept, without their buttons, or left out, on every kind of page.
     """
-    before, joined = list(keep), "\n".join(dict.fromkeys(names)).lower()
+    before, index = list(keep), NameIndex(names)
 
     def is_left_out(part: str, on: Collection[str]) -> bool:
         return not parts[part] if part in parts else _share(kinds, on) > _LIKELY
@@ -192,11 +193,9 @@ def choose_parts(
         wanted = parts.get(part, False)  # wanted wins
         if not wanted and not is_left_out(part, _LEFT_OUT.get(part, ())):
             continue
-        named = part in PARTS and any(stem in joined for stem in STEMS[part]) and PARTS[part].search(joined) is not None
-        if named or part in _TAGS.values() or part == "dates":
-            for number in part_blocks(layout, names, keep, part):
-                is_control = layout.tags[layout.owners[number]] in CONTROLS and part != "controls"
-                keep[number] = wanted and not is_control
+        for number in part_blocks(layout, names, keep, part, index):
+            is_control = layout.tags[layout.owners[number]] in CONTROLS and part != "controls"
+            keep[number] = wanted and not is_control
     if not any(keep):
         keep[:] = before
 
@@ -240,7 +239,9 @@ def _share(kinds: Sequence[float], some: Collection[str]) -> float:
     return sum(share for kind, share in zip(KINDS, kinds, strict=True) if kind in some)
 
 
-def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part: str) -> list[int]:
+def part_blocks(
+    layout: Layout, names: Sequence[str], keep: Sequence[bool], part: str, index: NameIndex | None = None
+) -> list[int]:
     """Return the blocks of a part, by the names of the elements around them.
 
     Args:
@@ -248,16 +249,20 @@ def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part
         names: The names of each element.
         keep: The selected blocks. An element with most of their text is the content, whatever its name.
         part: One of `PARTS`, or `headline`.
+        index: The same names, to be searched for several parts.
     """
-    parents, owners, tags, pattern = layout.parents, layout.owners, layout.tags, PARTS.get(part)
+    parents, owners, tags = layout.parents, layout.owners, layout.tags
+    near = (NameIndex(names) if index is None else index).having(STEMS.get(part, ()))
+    told = {name for name in near if PARTS[part].search(name) is not None}
+    tagged = {tag for tag, what in _TAGS.items() if what == part}
+    if not told and tagged.isdisjoint(tags) and part != "dates":
+        return []
     held = [0] * len(parents)
     for text, owner, kept in zip(layout.texts, owners, keep, strict=True):
         held[owner] += len(text) if kept else 0
     for element in range(len(parents) - 1, 0, -1):
         held[parents[element]] += held[element]
     most = max(_MOST_OF_IT * held[0], held[0] - _ENOUGH)
-    told = set(filter(pattern.search, dict.fromkeys(names))) if pattern is not None else set[str]()
-    tagged = {tag for tag, what in _TAGS.items() if what == part}
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
         inside[element] = inside[parents[element]] or (

@@ -6,9 +6,8 @@ Blocks are chosen by the model's scores and by their grouping.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
 from operator import mul
 from typing import Final
 
@@ -41,6 +40,7 @@ from groundwire.reading.main_content.page_parts import (
     part_blocks,
 )
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
+from groundwire.reading.main_content.text_features import NameIndex
 
 __all__ = [
     "MENUS_ONLY",
@@ -260,8 +260,7 @@ def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
     facts = describe(layout, model.lexicon, hints=hints)
     lanes: Lanes = {}
     scores = model.first.chances(facts.columns, lanes)
-    row = kind_row(facts, scores)
-    powers = [exp((forest.total_of(row) - forest.zero) / forest.scale) for forest in model.kinds]
+    powers = model.powers(kind_row(facts, scores))
     whole = sum(powers)
     kinds = tuple(power / whole for power in powers)
     columns = [*facts.columns, *second_look(facts, scores)]
@@ -298,7 +297,11 @@ def keep_callouts(layout: Layout, names: Sequence[str], keep: list[bool]) -> dic
     Returns:
         The blocks of each box that is kept, by the number of its element.
     """
-    told = {name: found for name in _with_stems(names) if (found := _CALLOUT.search(name)) is not None}
+    told = {
+        name: found
+        for name in NameIndex(names).having(_STEMS_OF_CALLOUTS)
+        if (found := _CALLOUT.search(name)) is not None
+    }
     if not told:
         return {}
     parents, owners, texts, tags = layout.parents, layout.owners, layout.texts, layout.tags
@@ -333,16 +336,6 @@ def keep_callouts(layout: Layout, names: Sequence[str], keep: list[bool]) -> dic
     if not any(keep):
         keep[:] = before
     return kept
-
-
-def _with_stems(names: Sequence[str]) -> Iterator[str]:
-    """Yield the names that have a stem of those of boxes, which takes a tenth of the time of matching all of them."""
-    every = list(dict.fromkeys(names))
-    joined = "\0".join(every).lower()
-    stems = [stem for stem in _STEMS_OF_CALLOUTS if stem in joined]
-    for name, lowered in zip(every, joined.split("\0"), strict=False) if stems else ():
-        if any(stem in lowered for stem in stems):
-            yield name
 
 
 def _holds(layout: Layout, element: int, number: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Final
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -222,7 +223,6 @@ class _Seen:
     def __init__(self, document: Document, titles: list[str]) -> None:
         self._document = document
         self._titles = [_bare(title) for title in titles]
-        self._text: str | None = None
 
     def has(self, text: str) -> bool:
         bare = _bare(text.removesuffix("\u2026"))
@@ -245,14 +245,16 @@ class _Seen:
 
     def shows(self, text: str) -> bool:
         """Return whether a text is on the page, beside its titles."""
-        return text in self._shown or _bare(text) in _bare(self._shown)
+        return text in self._shown or _bare(text) in self._bare_shown
 
-    @property
+    @cached_property
     def _shown(self) -> str:
-        if self._text is None:
-            root = self._document.root
-            self._text = root.text[:_MAX_TEXT] if root is not None else ""
-        return self._text
+        root = self._document.root
+        return root.text[:_MAX_TEXT] if root is not None else ""
+
+    @cached_property
+    def _bare_shown(self) -> str:
+        return _bare(self._shown)
 
 
 def _words(text: str) -> set[str]:
