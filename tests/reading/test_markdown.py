@@ -45,6 +45,17 @@ def convert(html: str) -> str:
         ("<p>x<sup>2</sup> 10<sup>-3</sup> 1<sup>st</sup> H<sub>2</sub>O x<sub>i</sub>", "x^2 10^-3 1st H2O x\\_i"),
         ("<p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢(kan)"),
         ("<p><time datetime=2026-01-01>today</time> <q>so</q>", 'today "so"'),
+        ("<blockquote>a<cite>B, 14</cite> </blockquote>c <cite>D</cite>", "> a\n>\n> B, 14\n\nc D"),
+        ("<div class='flex gap-2'><span>Total</span><b>$12</b>now</div>", "Total **$12** now"),
+        ("<li style='display: flex'><span>Mug</span><em>new</em><i>, red</i>", "- Mug *new, red*"),
+        ("<div class=MuiStack-root><span>12</span><span>%</span></div>", "12%"),
+        ("<p class=flexible><span>Aw</span><span>ay</span>", "Away"),
+        (
+            "<div><a href=//e.org/b>One</a><a href=//e.org/c>Two</a><a href=//e.org/c>fold</a>",
+            "[One](https://e.org/b) [Two](https://e.org/c)[fold](https://e.org/c)",
+        ),
+        ("<p><span>By Ann</span><time>2 May</time><span>5 min</span>", "By Ann 2 May 5 min"),
+        ("<p>um<time>9</time>h", "um9h"),
         ("<p>می‌خواهم क्‍ष 👩‍💻", "می‌خواهم क्‍ष 👩‍💻"),
     ],
 )

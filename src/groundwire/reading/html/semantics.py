@@ -1,4 +1,4 @@
-"""Parsing, elements with an ARIA role in place of a semantic tag, and task lists with their checkboxes.
+"""Parsing, elements with an ARIA role in place of a semantic tag, flexible boxes, and task lists with their checkboxes.
 
 Source: WAI-ARIA 1.2, section 5.4 (https://www.w3.org/TR/wai-aria-1.2/#role_definitions).
 """
@@ -11,7 +11,7 @@ from typing import Final
 
 from turbohtml import Document, Element, Text, parse
 
-__all__ = ["apply_roles", "is_task_box", "mend_comments", "parse_page", "task_state"]
+__all__ = ["apply_roles", "has_boxes", "is_source", "is_task_box", "mend_comments", "parse_page", "task_state"]
 
 _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[endif\](?:-->)?", re.IGNORECASE)
 _EMPTY_FRAME: Final = re.compile(r"(<iframe\b[^<>]{0,2000})/>(?=\s{0,100}</noscript)", re.IGNORECASE)
@@ -113,6 +113,40 @@ def apply_roles(root: Element) -> None:
             around = _HELD.get(role)
             if around is None or element.closest(f"[role={around}]") is not None:
                 element.tag = _TAGS[role]
+
+
+_BOXES: Final = re.compile(
+    r"(?:^|[\s:_-])(?:(?:flex|grid)(?:-?(?:row|col(?:umn)?|wrap|container|center|between))?|[hv]?stack(?:-root)?)(?=\s|$)"
+    r"|display\s*:\s*(?:inline-)?(?:flex|grid)\b",
+    re.IGNORECASE,
+)
+"""The names and styles of flexible boxes and grids in which templates write no white space between the children, as
+each is displayed in a box of its own."""
+
+
+def has_boxes(element: Element, known: dict[str, bool]) -> bool:
+    """Return whether each child of an element is displayed in a box of its own, by its class or style.
+
+    Args:
+        element: The element.
+        known: What is known of each class and style; extended.
+    """
+    for name in ("class", "style"):
+        if text := element.attr(name):
+            found = known.get(text)
+            if found is None:
+                found = known[text] = _BOXES.search(text) is not None
+            if found:
+                return True
+    return False
+
+
+def is_source(element: Element) -> bool:
+    """Return whether a `cite` names the source of a quotation, at its end."""
+    around, after = element.parent, element.next_sibling
+    while isinstance(after, Text) and after.data.isspace():
+        after = after.next_sibling
+    return after is None and isinstance(around, Element) and around.tag == "blockquote"
 
 
 _TASK: Final = re.compile(r"(?:^|[\s_-])(?:tasks?|to-?do|checklist)(?=[\s_-]|$)", re.IGNORECASE)

@@ -12,7 +12,7 @@ from turbohtml import Element, Text
 from groundwire.reading.html.semantics import task_state
 from groundwire.reading.markdown.writer import MarkdownWriter
 
-__all__ = ["Close", "Lists", "Notes", "footnotes", "is_back_reference", "is_backlink", "note_label"]
+__all__ = ["Close", "Lists", "Notes", "footnotes", "is_back_reference", "is_backlink", "is_permalink", "note_label"]
 
 _BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
 _MAX_NUMBER: Final = 999_999_999  # CommonMark allows nine digits
@@ -28,6 +28,12 @@ _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _BACK_CLASS: Final = re.compile(
     r"(?:^|[\s_-])(?:reversefootnote|footnote-?back(?:ref|link)?|backref|backlink|footnote-number)(?=[\s_-]|$)",
     re.IGNORECASE,
+)
+_PERMALINK: Final = re.compile(
+    r"(?:^|\s)(?:headerlink|header-anchor|heading-anchor|heading-link|anchor(?:js)?-?link|anchor|permalink|hash-link|direct-link)(?=\s|$)"
+)
+_PERMALINK_TEXT: Final = frozenset(
+    {"", "#", "\u00b6", "\u00a7", "\u25c6", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"}
 )
 
 
@@ -87,6 +93,24 @@ def is_back_reference(text: str) -> bool:
     """Whether a link's text is only the arrow of a backlink."""
     text = text.strip().rstrip("\ufe0e\ufe0f")
     return len(text) == 1 and text in _BACK
+
+
+def is_permalink(link: Element, reference: str, *, in_heading: bool) -> bool:
+    """Whether a link only exists to copy the URL of a heading.
+
+    Args:
+        link: The link.
+        reference: Its address, as written; "" if it has none.
+        in_heading: Whether it is in a heading.
+    """
+    classes = link.attr("class")
+    if classes and ("link" in classes or "anchor" in classes) and _PERMALINK.search(classes):
+        return link.text.strip() in _PERMALINK_TEXT
+    if not reference or "#" not in reference:
+        return False
+    if in_heading:
+        return link.text.strip() in _PERMALINK_TEXT
+    return reference[0] == "#" and link.text == "\u00b6"  # RFCs have one after every paragraph
 
 
 Close = Callable[[], None]

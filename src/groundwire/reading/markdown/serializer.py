@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from turbohtml import Element, Node, Text
 
 from groundwire.reading.html.math import formula, image_formula, is_written_out, script_formula
-from groundwire.reading.html.semantics import task_state
+from groundwire.reading.html.semantics import has_boxes, is_source, task_state
 from groundwire.reading.markdown.escaping import (
     Links,
     code_language,
@@ -21,7 +21,15 @@ from groundwire.reading.markdown.escaping import (
     is_code_part,
     is_gutter,
 )
-from groundwire.reading.markdown.lists import Close, Lists, Notes, is_back_reference, is_backlink, note_label
+from groundwire.reading.markdown.lists import (
+    Close,
+    Lists,
+    Notes,
+    is_back_reference,
+    is_backlink,
+    is_permalink,
+    note_label,
+)
 from groundwire.reading.markdown.tables import Tables
 from groundwire.reading.markdown.writer import MarkdownWriter
 
@@ -42,12 +50,6 @@ _SKIPPED: Final = frozenset(
     }
 )  # fmt: skip
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
-_PERMALINK: Final = re.compile(
-    r"(?:^|\s)(?:headerlink|header-anchor|heading-anchor|heading-link|anchor(?:js)?-?link|anchor|permalink|hash-link|direct-link)(?=\s|$)"
-)
-_PERMALINK_TEXT: Final = frozenset(
-    {"", "#", "\u00b6", "\u00a7", "\u25c6", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"}
-)
 _INLINE_NOTE: Final = re.compile(r"(?:^|\s)(?:sidenote|marginnote|margin-note|ltx_note_outer)(?=\s|$)")
 _CALLOUT: Final = re.compile(r"(?:^|[\s_-])(?:admonition|callout|alert)-?_?(?:title|heading)(?=\s|$)", re.IGNORECASE)
 """The label of a note or a warning, which is one word in a line of its own."""
@@ -93,6 +95,7 @@ class _Renderer:
         self._in_code = False
         self._searches = 0
         self._plain: set[str] = set()
+        self._boxes: dict[str, bool] = {}
         lists, tables = self._lists, Tables(self._writer)
         self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, self._notes.block)
         self._handlers |= dict.fromkeys(_SKIPPED, _skip)
@@ -103,16 +106,15 @@ class _Renderer:
         self._handlers |= dict.fromkeys(("em", "i"), self._mark("em"))
         self._handlers |= dict.fromkeys(("del", "s", "strike"), self._mark("del"))
         self._handlers |= {
-            "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button,
+            "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button, "cite": self._cite,
             "d-footnote": self._notes.element, "dd": lists.definition, "div": self._div, "dl": lists.definitions,
             "dt": lists.term, "hr": self._rule, "img": self._image, "input": self._input, "label": self._label,
             "li": lists.item, "listing": self._pre, "math": self._math, "menu": lists.list_,
-            "mjx-container": self._math, "ol": lists.list_, "p": self._paragraph,
-            "plaintext": self._pre, "pre": self._pre,
-            "q": self._quotation, "rt": self._ruby, "script": self._script,
+            "mjx-container": self._math, "ol": lists.list_, "p": self._paragraph, "plaintext": self._pre,
+            "pre": self._pre, "q": self._between('"', '"'), "rt": self._between("(", ")"), "script": self._script,
             "span": self._span, "sub": self._mark("sub"), "summary": self._summary, "sup": self._sup,
-            "table": tables.table,
-            "td": tables.cell, "th": tables.cell, "tr": tables.row, "ul": lists.list_, "xmp": self._pre,
+            "table": tables.table, "td": tables.cell, "th": tables.cell, "time": self._time, "tr": tables.row,
+            "ul": lists.list_, "xmp": self._pre,
         }  # fmt: skip
 
     def run(self) -> str:
@@ -133,7 +135,8 @@ class _Renderer:
                     handler = handlers.get(node.tag)
                     closing = handler(node) if handler is not None else self._unknown(node)
                     if closing is not False:
-                        stack.append((iter(node), closing if callable(closing) else None))
+                        children = self._writer.each_apart(node) if has_boxes(node, self._boxes) else iter(node)
+                        stack.append((children, closing if callable(closing) else None))
                         break
             else:
                 stack.pop()
@@ -144,6 +147,14 @@ class _Renderer:
     def forget(self) -> None:
         """Break the reference cycle with the handlers: otherwise the tree would stay until a garbage collection."""
         self._handlers.clear()
+
+    def _time(self, element: Element) -> Close | None:
+        """Open a time; it is never a part of a word in the element before or after it."""
+        self._writer.apart = self._writer.apart or type(element.previous_sibling) is Element
+        return self._after_time if type(element.next_sibling) is Element else None
+
+    def _after_time(self) -> None:
+        self._writer.apart = True
 
     def _div(self, element: Element) -> Close | bool:
         classes = element.attr("class")
@@ -204,24 +215,24 @@ class _Renderer:
         self._searches += 1
         link = element.find("a") if self._searches <= _MAX_SEARCHES else None
         if link is not None:
-            text = link.text.strip()
-            if (
-                text.isdigit()
-                and link.attr("href")
-                and unquote((link.attr("href") or "")[1:]) not in self._notes.labels
-            ):
+            text, target = link.text.strip(), link.attr("href") or ""
+            if text.isdigit() and target and unquote(target[1:]) not in self._notes.labels:
                 self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
                 return False
             return None
         return self._writer.close_mark if self._writer.open_mark("sup") else None
 
-    def _quotation(self, _element: Element) -> Close:
-        self._writer.text('"')
-        return lambda: self._writer.text('"')
+    def _between(self, before: str, after: str) -> _Open:
+        """Return the handler of an element that is written between two signs."""
 
-    def _ruby(self, _element: Element) -> Close:
-        self._writer.text("(")
-        return lambda: self._writer.text(")")
+        def open_(_element: Element) -> Close:
+            self._writer.text(before)
+            return lambda: self._writer.text(after)
+
+        return open_
+
+    def _cite(self, element: Element) -> Close | bool | None:
+        return self._notes.block(element) if is_source(element) else None
 
     def _button(self, element: Element) -> Close | bool:
         if element.text.strip().lower() in _COPY:
@@ -231,8 +242,7 @@ class _Renderer:
 
     def _label(self, element: Element) -> None:
         """Open a label; a row of labels, such as tabs above code, is not a single word."""
-        before = element.previous_sibling
-        if type(before) is Element and before.tag in {"label", "button"}:
+        if getattr(element.previous_sibling, "tag", "") in {"label", "button"}:
             self._writer.text(" ")
 
     def _summary(self, element: Element) -> Close:
@@ -249,10 +259,13 @@ class _Renderer:
 
     def _link(self, element: Element) -> Close | bool | None:
         reference = element.attr("href")
+        before = element.previous_sibling
+        if type(before) is Element and before.tag == "a" and before.attr("href") != reference:
+            self._writer.apart = True  # two links with one target may be one word
         if not reference:
-            return False if self._is_permalink(element, "") else None
+            return False if is_permalink(element, "", in_heading=False) else None
         if reference[0] == "#":
-            if self._is_permalink(element, reference):
+            if is_permalink(element, reference, in_heading=self._writer.in_heading):
                 return False
             label = self._notes.labels.get(unquote(reference[1:])) if self._notes.labels else None
             if label and note_label(element.text) == label:
@@ -265,21 +278,10 @@ class _Renderer:
                 self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
                 return False
             return None
-        if self._is_permalink(element, reference):
+        if is_permalink(element, reference, in_heading=self._writer.in_heading):
             return False
         address = self._links.resolve(reference)
         return self._writer.close_mark if address and self._writer.open_mark("link", address) else None
-
-    def _is_permalink(self, element: Element, reference: str) -> bool:
-        """Whether a link only exists to copy the URL of a heading."""
-        classes = element.attr("class")
-        if classes and ("link" in classes or "anchor" in classes) and _PERMALINK.search(classes):
-            return element.text.strip() in _PERMALINK_TEXT
-        if not reference or "#" not in reference:
-            return False
-        if self._writer.in_heading:
-            return element.text.strip() in _PERMALINK_TEXT
-        return reference[0] == "#" and element.text == "\u00b6"  # RFCs have one after every paragraph
 
     def _code(self, element: Element) -> Close | bool | None:
         if self._in_code:
@@ -303,9 +305,7 @@ class _Renderer:
         if not code:
             self._writer.text(" ")
             return False
-        if data[0].isspace():
-            self._writer.text(" ")
-        if self._writer.last_char() == "`":
+        if data[0].isspace() or self._writer.last_char() == "`":
             self._writer.text(" ")
         self._writer.raw(code)
         if data[-1].isspace():
@@ -339,9 +339,8 @@ class _Renderer:
             self._formula(tex, block=False)
         else:
             alt = (element.attr("alt") or "").strip()
-            if _SHORTCODE.fullmatch(alt) and "emoji" in (element.attr("class") or ""):
-                self._writer.text(alt)
-            if alt and len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt):
+            named = _SHORTCODE.fullmatch(alt) is not None and "emoji" in (element.attr("class") or "")
+            if named or (len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt)):
                 self._writer.text(alt)  # an emoji as an image
         return False
 

@@ -7,9 +7,11 @@ the text however deeply a page is nested.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+from turbohtml import Node
 
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.text.sanitize import strip_invisible
@@ -29,6 +31,9 @@ _BREAKS: Final = re.compile(r"(?<! ) *\x0b[ \x0b]*")
 _CLOSING_HASHES: Final = re.compile(r"(?:^|(?<=\s))#(?=#*$)")
 _BLANK: Final = " \t\n\r\f" + BREAK
 _EDGES: Final = " \u00a0\u3000" + BREAK  # characters that pages use to indent paragraphs
+_OPENING: Final = frozenset("([{#@\u00ab\u201c\u20ac$\u00a3+\u2212")
+_CLOSING: Final = frozenset(".:;!?%)]}*`\u00bb\u201d")
+"""What a word in a box may begin with after a letter, and end with before one."""
 _DELIMITERS: Final[Mapping[str, str]] = {"strong": "**", "em": "*", "del": "~~"}
 
 
@@ -65,6 +70,8 @@ class MarkdownWriter:
         """The prefix of the next text of a cell."""
         self.lead: str = ""
         """The prefix of the next block, if it is a paragraph."""
+        self.apart = False
+        """Whether the next text is in a box of its own, so that it is no part of the word before it."""
 
     @property
     def in_cell(self) -> bool:
@@ -83,6 +90,13 @@ class MarkdownWriter:
             if data and line:
                 line.append(" ")
             return
+        if self.apart:
+            self.apart = False
+            last = line[-1][-1:] if line else ""
+            if (last.isalnum() and (data[0].isalnum() or data[0] in _OPENING)) or (
+                last in _CLOSING and data[0].isalpha()
+            ):
+                self.raw(" ")
         if line:
             if data[0] in "([:" and line[-1][-1:] == "]":
                 data = data[0] + escape_text(data[1:], in_label=self._in_link())
@@ -96,6 +110,12 @@ class MarkdownWriter:
             if data[0] == "~" and data[1:2] != "~" and line[-1][-1:] == "~":
                 line.append("\\")
         line.append(escape_text(data, in_label=bool(self._marks) and self._in_link()))
+
+    def each_apart(self, nodes: Iterable[Node]) -> Iterator[Node]:
+        """Yield nodes, the text of each of which is apart."""
+        for node in nodes:
+            self.apart = True
+            yield node
 
     def raw(self, markdown: str) -> None:
         """Add inline Markdown."""
