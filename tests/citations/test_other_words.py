@@ -388,3 +388,51 @@ def test_a_phrase_has_all_forms_of_its_verb() -> None:
     forms = ["give up", "gives up", "giving up", "gave up", "given up"]
     assert len({groups[form] for form in forms}) == 1
     assert language("en").phrases.findall("it sped up to 300 km/h, they gave up") == ["up to", "gave up"]
+
+
+NOT_ACCUSED = [
+    (  # a label is not a part of the sentence behind it
+        "Opening a shop in Lindau takes many steps, from limited company formation to supplier/tenant agreements.",
+        "- **Agreements**: supplier, tenant, and limited company.",
+    ),
+    (  # what is to be done instead is denied of the other thing
+        "Please do not post a lost key on the notice board; instead hand your find privately to desk@lindau.example.",
+        "Lost keys should be handed privately to desk@lindau.example instead of posted on the notice board.",
+    ),
+    (  # a denial belongs to what follows it, here as on the page
+        "The shape hasn't changed much since 1974, so it earns its name. The lathe is compact and heavy. The Lindau "
+        "Lathe isn't as simple as the more modern Borum machines, but it's built to last, and parts are sold.",
+        "- **Lindau Lathe**: barely changed since 1974, built to last, but hard to learn.",
+    ),
+    (  # an opening date holds for both clauses
+        "Since 2020, rents have surged by approximately 50%, while wages have only climbed 29%.",
+        "Wages have grown only 29% since 2020.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "sentence"), NOT_ACCUSED)
+def test_an_assistants_sentence_is_not_accused(page: str, sentence: str) -> None:
+    assert _verdict(sentence, page) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "reason"),
+    [
+        (
+            "The Marl 5 and Marl 5C are compact saws for wood. Both cut oak and pine. The difference is the color: the "
+            "5 is red, while the 5C is blue.",
+            "The two saws differ only in their color: red versus blue.",
+            "[1] does not say “two” in words that could be compared.",
+        ),
+        (
+            "*[The Spring Sale campaign](https://a.example/) offers **25% off** a Borum card for a year with the code "
+            "spring25. It ends on 3 May.*",
+            "Fill The Jar has 25% off yearly Borum cards until the start of May.",
+            "[1] does not say “Jar” in words that could be compared.",
+        ),
+    ],
+)
+def test_an_explanation_compares_what_is_said_of_the_same_thing(page: str, sentence: str, reason: str) -> None:
+    (finding,) = verify_answer(f"{sentence[:-1]} [1].", [CitedPage(number=1, url="", content=page)]).findings
+    assert (finding.verdict, finding.reason) == ("not_found", reason)

@@ -50,8 +50,7 @@ from groundwire.citations.verify.entities import (
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.quantities import numbers_of
-from groundwire.citations.verify.report import Disagreement, Finding, Kind, Verdict
-from groundwire.citations.verify.report_rendering import evidence, weighed
+from groundwire.citations.verify.report import Disagreement, Finding, Kind, Verdict, evidence, weighed
 from groundwire.citations.verify.segmentation import (
     quotes_of,
     sentences,

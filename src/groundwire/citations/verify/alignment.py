@@ -20,15 +20,7 @@ from groundwire.citations.verify.language_packs import Language, Marker, fold
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
-__all__ = [
-    "Alignment",
-    "WordToken",
-    "align",
-    "same_value",
-    "sentence_at",
-    "stretches",
-    "tokens_of",
-]
+__all__ = ["Alignment", "WordToken", "align", "same_value", "sentence_at", "stretches", "tokens_of"]
 
 _KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
 _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -38,6 +30,7 @@ _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 _COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
 _WHOLE_PART: Final = 5  # letters of a word that may end a longer one, in a language with compounds
 _STEM: Final = 4  # letters of a word from which another is derived
+_LABEL: Final = 6  # words of a label
 _BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
 Kind = Literal["word", "number", "marker", "function"]
 
@@ -65,6 +58,8 @@ class WordToken(NamedTuple):
     """Whether a comma or the like precedes it."""
     stops: bool = False
     """Whether a sentence ended before it."""
+    colon: bool = False
+    """Whether a colon precedes it."""
 
     @property
     def key(self) -> str:
@@ -150,7 +145,7 @@ def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongu
 def _with_break(token: WordToken, gap: str) -> WordToken:
     if gap == " " or not _BREAK.search(gap):
         return token
-    return token._replace(breaks=True, stops=_STOP.search(gap) is not None)
+    return token._replace(breaks=True, stops=_STOP.search(gap) is not None, colon=":" in gap)
 
 
 def _words(text: str, low: str, start: int, end: int, tongue: Language, names: set[int]) -> Iterator[WordToken]:
@@ -163,7 +158,9 @@ def _words(text: str, low: str, start: int, end: int, tongue: Language, names: s
         form = low[begin:after]
         joins = tongue.script == "arabic" and form[:1] in "وف" and not tongue.knows_form(tongue.normal_form(form))
         joined = form[1:] if joins else ""  # to an "and" or "so"
-        if tongue.code == "en" and form.endswith(("n't", "n’t")):
+        if text[after : after + 1] == "@":  # of an address
+            yield WordToken(word, begin, after, "word", (f"{form}@",))
+        elif tongue.code == "en" and form.endswith(("n't", "n’t")):
             verb = form[:-3]
             if (said := tongue.markers.get(verb)) is not None:  # couldn't
                 yield WordToken(word[:-3], begin, after - 3, "marker", (verb, tongue.normal_form(verb)), said)
@@ -271,6 +268,11 @@ class Alignment:
         return telling and lost <= free + 1 and any(self.claim[at].kind == "word" for at in self.pairs)
 
     @cached_property
+    def label(self) -> int:
+        """The first token after the label that a sentence begins with, as an item does: Price: it costs 3 euros."""
+        return next((at for at, token in enumerate(self.claim[: _LABEL + 1]) if token.colon and at), 0)
+
+    @cached_property
     def begins(self) -> int:
         """The first token after an attribution."""
         words = self.tongue.attribution
@@ -309,7 +311,7 @@ def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Languag
         for place, token in enumerate(claim):
             if to[place] is None and token.kind in kinds:
                 free = [option for option in options[place] if option not in used]
-                expected = _expected(place, to)
+                expected = _expected(place, to, ahead=token.kind == "marker" and not tongue.dense)
                 if token.kind == "marker":
                     free = [option for option in free if abs(option - expected) <= 6.0]
                 if token.kind == "function":
@@ -363,8 +365,10 @@ def same_value(one: Number | Date, other: Number | Date | None) -> bool:
     return other is not None and (same_number(one, other) or same_quantity(one, other))
 
 
-def _expected(place: int, to: Sequence[int | None]) -> float:
-    """Return the position in the passage at which a word is expected, given its neighbors."""
+def _expected(place: int, to: Sequence[int | None], *, ahead: bool = False) -> float:
+    """Return the position in the passage at which a word is expected, by its neighbors; by the next one if `ahead`."""
+    if ahead and (after := to[place + 1 : place + 2]) and after[0] is not None:
+        return after[0] - 1
     for distance in range(1, len(to)):
         if place - distance >= 0 and (left := to[place - distance]) is not None:
             return left + distance

@@ -94,7 +94,7 @@ def roles(aligned: Alignment) -> Iterator[Disagreement]:
     for one in range(len(blocks)):
         for two in range(len(blocks))[one + 1 : one + 10]:
             left, right = blocks[one], blocks[two]
-            if not alike(aligned, left, right):
+            if not alike(aligned, left, right) or left.first < aligned.label <= right.first:
                 continue
             if _changed_places(aligned, blocks, one, two):
                 told = aligned.claim[left.first : right.last + 1]

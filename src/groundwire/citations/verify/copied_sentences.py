@@ -313,9 +313,8 @@ def _is_long(*sides: Sequence[WordToken]) -> bool:
 
 
 def _has(token: WordToken, clause: Sequence[WordToken], keys: frozenset[str]) -> bool:
-    if token.value is not None:
-        return any(same_value(token.value, one.value) for one in clause)
-    return token.key in keys
+    said = token.value
+    return token.key in keys if said is None else any(same_value(said, one.value) for one in clause)
 
 
 def _rival(
@@ -354,13 +353,8 @@ def _rival(
         return None
     opposite = (one for one in clause if tongue.are_opposite(token.key, one.key))
     rival = next((one for one in opposite if one.key not in known), None)
-    if (
-        rival is None
-        and whole
-        and token.kind == "word"
-        and (not place or token is _words(claim)[-1])
-        and not tongue.dense
-    ):
+    ends = whole and token.kind == "word" and (not place or token is _words(claim)[-1])
+    if rival is None and ends and not tongue.dense:
         return _at_end(token, clause, known, tongue, last=bool(place))
     return rival
 
@@ -392,8 +386,14 @@ def _pair(
     for clause, one in zip(clauses, has, strict=True):
         for token in clause if one[place] else ():
             value = token.value
-            if not isinstance(value, Number) or _has(token, told, frozenset()):
+            if not isinstance(value, Number) or _has(token, told, frozenset()) or _is_fronted(clause, told[place]):
                 continue
             if any(comparable(each, value) for each in mine):
                 return token
     return None
+
+
+def _is_fronted(clause: Sequence[WordToken], token: WordToken) -> bool:
+    """Return whether a clause opens with a date or number before a comma, which holds for what follows, too."""
+    ends = next((at for at, one in enumerate(clause) if at and one.breaks), 0)
+    return 0 < ends <= _CLAUSE and _has(token, clause[:ends], frozenset())

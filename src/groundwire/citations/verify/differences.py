@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, sentence_at, stretches
-from groundwire.citations.verify.argument_roles import joined, roles
+from groundwire.citations.verify.argument_roles import fold_text, joined, roles
 from groundwire.citations.verify.comparisons import (
     borne,
     crossed,
@@ -40,6 +40,7 @@ _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
 _LITERAL: Final = 0.65  # share of its tokens that are the page's without a synonym, from which one is
 _MARKED: Final = 0.4  # the same from which a "not" or "all" without a counterpart is one
+_REACH: Final = 12  # tokens from what is denied to a word that denies it
 _RUN: Final = 2  # words of a replacement
 _RIVALS: Final = 8  # words that exclude another whose places are compared
 _APART: Final = 6  # words from one neighbor of a replacement to the other
@@ -227,8 +228,11 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
     counterparts, theirs_too = (aligned.back, aligned.pairs) if of_page else (aligned.pairs, aligned.back)
     near = (*range(at)[-_NEAR:], *range(len(mine))[at : at + 2 * _NEAR])
     heads = sorted((one for one in counterparts if mine[one].kind in {"word", "number"}), key=lambda one: one < at)
-    home = sentence_at(theirs, counterparts[heads[0]]) if heads else range(len(theirs))
-    if any(theirs[place].key in aligned.tongue.denying for place in home if place not in theirs_too):
+    head = counterparts[heads[0]] if heads else 0
+    reach = len(theirs) if aligned.tongue.dense or not heads else _REACH
+    home = [one for one in sentence_at(theirs, head) if abs(one - head) <= reach] if heads else range(len(theirs))
+    denying = any(theirs[place].key in aligned.tongue.denying for place in home if place not in theirs_too)
+    if denying or not aligned.tongue.instead.isdisjoint(map(fold_text, theirs)):  # reported privately instead
         return True
     for said in stretches([token.stops for token in theirs]):
         known = {theirs_too[place] for place in said if place in theirs_too and theirs[place].kind != "function"}

@@ -129,10 +129,8 @@ class Language:
     hedging: frozenset[str]
     """Words for what is possible, planned or believed."""
     certain: frozenset[str]
-    attribution: frozenset[str]
-    generic: frozenset[str]
-    symmetric: frozenset[str]
-    price: frozenset[str]
+    instead: frozenset[str]
+    """Words that begin what is not so: instead of, rather than."""
     numbers: Mapping[str, float]
     ordinals: Mapping[str, float]
     scales: Mapping[str, float]
@@ -160,7 +158,7 @@ class Language:
         for name in (
             "pronouns", "not_names", "particles", "passive", "agent", "articles", "conjunctions", "nor", "object",
             "later", "earlier", "additive", "limiting", "vague", "day_range", "excepting", "until", "titles", "than",
-            "contrasting", "partitive", "hedging", "certain",
+            "contrasting", "partitive", "hedging", "certain", "instead",
         ):  # fmt: skip
             setattr(self, name, self._folded(data, name))
         self.subject: frozenset[str] = self._folded(data, "subject")

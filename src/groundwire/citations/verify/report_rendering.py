@@ -1,24 +1,27 @@
-"""A verification report as text, as HTML, and as JSON data, with the confidence and the reason of each finding."""
+"""A verification report as text, as HTML, and as JSON data, with the reason of each finding."""
 
 from __future__ import annotations
 
 import html
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
-from itertools import groupby, islice
 from types import MappingProxyType
 from typing import Any, Final
 
 from groundwire.citations.dialects import one_line
-from groundwire.citations.verify.alignment import Alignment
-from groundwire.citations.verify.language_packs import fold
 from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.report import Disagreement, Finding, Report, Verdict
-from groundwire.citations.verify.segmentation import MAX_SENTENCE, CitedSentence, TextSpan
+from groundwire.citations.verify.segmentation import (
+    CONTENT_WORD,
+    MAX_SENTENCE,
+    CitedSentence,
+    TextSpan,
+    blank_markup,
+    spelled_words,
+)
 
-__all__ = ["evidence", "explained", "report_html", "report_json", "report_text", "weighed"]
+__all__ = ["explained", "report_html", "report_json", "report_text"]
 
 _LABELS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
     {
@@ -59,6 +62,8 @@ def explained(finding: Finding, sentence: CitedSentence, index: PageIndex | None
     if doubtful and finding.verdict == "altered" and 0.0 < finding.confidence < _SURE:
         finding = replace(finding, verdict="not_found")
     differ = tuple(_with_places(one, finding, sentence, index) for one in finding.disagreements)
+    if index is not None and known and finding.verdict == "not_found":
+        differ = tuple(told for one in differ for told in _compared(one, finding, sentence, index))
     finding = replace(finding, disagreements=differ)
     sure = finding.confidence or _certainty(finding.verdict)
     return replace(finding, confidence=round(sure, 2), reason=_reason(finding))
@@ -86,6 +91,35 @@ def _with_places(one: Disagreement, finding: Finding, sentence: CitedSentence, i
     )
 
 
+def _compared(one: Disagreement, finding: Finding, sentence: CitedSentence, index: PageIndex) -> Iterator[Disagreement]:
+    """Yield a difference that was not enough to accuse a sentence, if the page speaks of the same thing there.
+
+    Both then have a word before or behind them in common, or two. Else only what is not on the page at all is told.
+    """
+    ends = (one.claimed_start, one.claimed_end, one.stated_start, one.stated_end)
+    begin, end, first, last = (-1 if at is None else at for at in ends)
+    told = min(begin, first) >= 0 and one.kind in _PLACED and sentence.text.count(one.claimed) == 1
+    mine = _beside(sentence.text, begin - sentence.start, end - sentence.start, index) if told else []
+    theirs = _beside(index.content, first, last, index) if told else []
+    common = [here & there for here in mine for there in theirs]
+    beside = any(common[::3]) or sum(map(len, common)) > 1 or (one.kind == "word" and not told and one.stated)
+    if one.kind not in _PLACED or index.language.dense or beside:
+        yield one
+    elif one.kind in {"number", "name"} or (one.kind == "quantifier" and " " in one.claimed):
+        words = spelled_words(one.claimed, index.language)
+        if not words or not all(index.has(form, word) for form, word in words):
+            said = " ".join(one.claimed.split()[:2]) if one.kind == "quantifier" else one.claimed
+            yield replace(one, claimed=said, stated="", stated_start=None, stated_end=None)
+
+
+def _beside(text: str, start: int, end: int, index: PageIndex) -> list[set[str]]:
+    """Return the keys of the two content words before a stretch of a text, and of those behind it."""
+    before, after = blank_markup(text[max(0, start - _NEAR) : start]), blank_markup(text[end : end + _NEAR])
+    words = ([one[0] for one in CONTENT_WORD.finditer(side)] for side in (before, after))
+    said = [[one for one in some if not index.language.is_function(one)] for some in words]
+    return [{key for word in some for key in index.language.keys(word)} for some in (said[0][-2:], said[1][:2])]
+
+
 def _find(words: str, text: str) -> TextSpan | None:
     """Return the positions of words in a text, ignoring markup between them."""
     if not words.strip():
@@ -99,89 +133,8 @@ def _find(words: str, text: str) -> TextSpan | None:
 
 _CERTAIN: Final = frozenset({"date", "unit", "quote", "entailment"})  # differences that always accuse a sentence
 _SURE: Final = 0.85  # confidence from which others do
-_SYNONYM: Final = 0.45  # confidence that a sentence with another word than the page's is not what the page says
-_OWN_WORDS: Final = 0.6  # share of its tokens that are the page's, below which a sentence is in other words
-_LITTLE: Final = 0.3  # share of a sentence's words, by weight
-_BRIEF: Final = 4  # words of a sentence
-_LOST: Final = 8  # words without a counterpart that are compared by their letters
-_FREE: Final = 100  # words of a passage that they are compared with
-_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        "every sentence": 1.81,
-        "altered": -2.65,
-        "not found": -1.81,
-        "copies": -0.37,
-        "copies and differs": -1.30,
-        "brief": -0.71,
-        "little found": -1.30,
-        "missing in a row": -2.08,
-        "last word missing": -0.75,
-        "numbers found": 1.55,
-        "opposite": -1.32,
-        "word": -0.70,
-        "flagged, in other words": 1.24,
-        "flagged, letters in common": -1.64,
-    }
-)
-"""How much each piece of evidence adds to the logit of the probability that the page states a sentence.
-
-Fitted by logistic regression to the tuning halves of the hand-written sentences and to sentences changed by rule.
-"""
-
-
-def weighed(finding: Finding, aligned: Alignment) -> Finding:
-    """Return a finding with its confidence: the probability that its verdict is right."""
-    told = evidence(finding, aligned)
-    stated = 1.0 / (1.0 + math.exp(-sum(weight * told[name] for name, weight in _WEIGHTS.items())))
-    sure = stated if finding.verdict == "supported" else 1.0 - stated
-    if finding.verdict == "not_found" and {one.kind for one in finding.disagreements} == {"word"}:
-        sure = min(sure, _SYNONYM)
-    return replace(finding, confidence=sure)
-
-
-def evidence(finding: Finding, aligned: Alignment) -> dict[str, float]:
-    """Return the evidence for and against a sentence, by the names of the weights.
-
-    Args:
-        finding: The verdict of the rules.
-        aligned: The word alignment with the passage.
-    """
-    words = [at for at, token in enumerate(aligned.claim) if token.kind in {"word", "number"}]
-    lost = [at for at in words if at not in aligned.pairs and aligned.claim[at].key not in aligned.tongue.attribution]
-    runs = (len(list(run)) for is_lost, run in groupby(words, frozenset(lost).__contains__) if is_lost)
-    numbers = sum(aligned.claim[at].value is not None for at in aligned.pairs)
-    kinds = {one.kind for one in finding.disagreements}
-    flagged = finding.verdict != "supported"
-    return {
-        "every sentence": 1.0,
-        "altered": finding.verdict == "altered",
-        "not found": finding.verdict == "not_found",
-        "copies": aligned.copies,
-        "copies and differs": aligned.copies and bool(kinds),
-        "brief": len(words) <= _BRIEF,
-        "little found": finding.share < _LITTLE,
-        "missing in a row": min(max(runs, default=0) / 6, 1.0),
-        "last word missing": bool(lost) and lost[-1] == words[-1],
-        "numbers found": min(numbers / 3, 1.0),
-        "opposite": aligned.literal_share * ("opposite" in kinds),
-        "word": aligned.literal_share * ("word" in kinds),
-        "flagged, in other words": flagged and aligned.literal_share < _OWN_WORDS,
-        "flagged, letters in common": _likeness(aligned, lost) if flagged else 0.0,
-    }
-
-
-def _likeness(aligned: Alignment, lost: Sequence[int]) -> float:
-    """Return the trigrams that the least similar missing word has in common with any free word of the page, 0 to 1."""
-    free = (token.text for at, token in enumerate(aligned.page) if token.kind == "word" and at not in aligned.back)
-    others = [_trigrams(word) for word in islice(free, _FREE)]
-    mine = [_trigrams(aligned.claim[at].text) for at in lost[:_LOST] if aligned.claim[at].kind == "word"]
-    shares = (max((len(one & other) / len(one | other) for other in others), default=0.0) for one in mine)
-    return min(shares, default=1.0)
-
-
-def _trigrams(word: str) -> frozenset[str]:
-    text = f"^{fold(word)}$"
-    return frozenset(text[at : at + 3] for at in range(max(1, len(text) - 2)))
+_PLACED: Final = frozenset({"number", "name", "word", "order", "quantifier"})  # differences of what is in a place
+_NEAR: Final = 60  # characters beside a difference
 
 
 def _certainty(verdict: Verdict) -> float:
@@ -338,9 +291,12 @@ def _item(numbered: tuple[int, Finding]) -> str:
 def _details(finding: Finding) -> Iterator[str]:
     for one in finding.disagreements:
         stated = f"“{one_line(one.stated)}”" if one.stated else "nothing like it"
-        yield f"{_kind(one)}: the answer says “{one_line(one.claimed)}”, [{finding.source}] says {stated}"
+        claimed = f"says “{one_line(one.claimed)}”" if one.claimed else "leaves that out"
+        yield f"{_kind(one)}: the answer {claimed}, [{finding.source}] says {stated}"
     if finding.verdict == "altered" and finding.passage:
         yield f"[{finding.source}]: {one_line(finding.passage)}"
+    elif finding.verdict == "not_found" and finding.passage and not finding.disagreements:
+        yield f"nearest in [{finding.source}]: {one_line(finding.passage)}"
     yield from finding.notes
 
 

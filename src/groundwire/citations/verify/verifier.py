@@ -20,8 +20,8 @@ from groundwire.citations.verify.facts import Claim, disagreements, quoted_other
 from groundwire.citations.verify.language_detection import language_of
 from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
-from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
-from groundwire.citations.verify.report_rendering import explained, weighed
+from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict, weighed
+from groundwire.citations.verify.report_rendering import explained
 from groundwire.citations.verify.segmentation import CitedSentence, Part, sentences_of, squeezed
 from groundwire.citations.verify.word_order import loose_end, lost_run, spliced
 from groundwire.errors import InvalidRequest
