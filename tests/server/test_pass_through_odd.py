@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from random import Random
@@ -216,8 +217,10 @@ async def ask(world: World, settings: Callable[..., Settings]) -> AsyncIterator[
         stack.push_async_callback(proxy.aclose)
         url = await stack.enter_async_context(serving(proxy.app))
 
-        async def send(api: str, answer: bytes, status: int = 200, *, streamed: bool, **more: Any) -> Any:
-            kind = APIS[api].stream if streamed and status == 200 else "application/json"
+        async def send(
+            api: str, answer: bytes, status: int = 200, *, streamed: bool, kind: str = "", **more: Any
+        ) -> Any:
+            kind = kind or (APIS[api].stream if streamed and status == 200 else "application/json")
             models.status, models.body, models.kind = status, answer, kind
             body = {**APIS[api].body, **({} if api == "gemini" else {"stream": streamed}), **more}
             async with http.post(url + APIS[api].path[streamed], json=body) as reply:
@@ -256,3 +259,55 @@ async def test_random_errors_and_requests_do_too(ask: Ask, api: str, streamed: b
         assert (status, body) == (code, answer), seed
         assert {name: headers.get(name) for name in HEADERS} == HEADERS
         assert {name: sent.get(name) for name in fields} == fields
+
+
+def mutated(value: Any, chance: Random) -> Any:
+    """Return JSON with one of its values replaced by another kind of value."""
+    if not isinstance(value, (dict, list)) or not value or chance.random() < 0.15:
+        return chance.choice([one for one in (*ODD, [[]], [None], {"type": []}) if type(one) is not type(value)])
+    at = chance.choice([*value]) if isinstance(value, dict) else chance.randrange(len(value))
+    return (
+        {**value, at: mutated(value[at], chance)}
+        if isinstance(value, dict)
+        else [mutated(one, chance) if place == at else one for place, one in enumerate(value)]
+    )
+
+
+def mutated_answer(answer: bytes, chance: Random) -> bytes:
+    """Return an answer, or a stream of them, of which one is not in its API's form."""
+    lines = answer.splitlines(keepends=True)
+    at = chance.choice([place for place, line in enumerate(lines) if b"{" in line])
+    head, brace, rest = lines[at].partition(b"{")
+    lines[at] = head + json.dumps(mutated(json.loads(brace + rest), chance)).encode() + b"\n"
+    return b"".join(lines)
+
+
+@pytest.mark.req("B27")
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("api", APIS)
+async def test_an_answer_that_is_not_in_its_apis_form_is_passed_on_or_a_failure_in_that_form(
+    ask: Ask, api: str, streamed: bool
+) -> None:
+    deep = b"[" * 100_000
+    for seed in range(80):
+        odd = Odd(Random(f"{api} {streamed} {seed}"), PLAIN)
+        answer = mutated_answer(APIS[api].answer(odd, streamed), odd.chance) if seed else deep
+        status, _, body, _ = await ask(api, answer, streamed=streamed)
+        assert status in (200, 502), (seed, answer, body)
+        if status == 502:
+            assert json.loads(body)["error"], (seed, answer)
+
+
+@pytest.mark.parametrize("api", ["chat", "messages"])
+async def test_a_server_that_does_not_stream_may_send_anything_for_json(ask: Ask, api: str) -> None:
+    for answer in (
+        b"<html>",
+        b"[" * 100_000,
+        b"[]",
+        b"",
+        b'{"choices": [{"message": {"tool_calls": [null, "x"]}}]}',
+        b"{}",
+    ):
+        status, _, body, _ = await ask(api, answer, streamed=True, kind="application/json")
+        assert status in (200, 502)
+        assert status == 200 or re.search("(did not answer|answered) with", json.loads(body)["error"]["message"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -10,6 +9,7 @@ from typing import Any, Final, cast
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, ProviderError
 from groundwire.hosted.answers import AnswerApi, AnswerEvent, AnswerStream, HostedAnswer, TextAdded
+from groundwire.hosted.answers.types import parsed
 from groundwire.tools.definitions import CITING, UNTRUSTED
 from groundwire.transport import Response
 from groundwire.transport.clients import HttpClients
@@ -138,10 +138,7 @@ class ChatModel:
 
 
 def _json(reply: Response, base: str) -> Any:
-    try:
-        said = json.loads(reply.body)
-    except ValueError:
-        said = None
+    said = parsed(reply.body)
     if reply.status == 200 and isinstance(said, dict):
         return said
     error = said.get("error") if isinstance(said, dict) else None
@@ -203,7 +200,7 @@ async def _models(clients: HttpClients, base: str) -> tuple[str, ...]:
         reply = await clients.operator(base).call(
             "model", "GET", f"{base.rstrip('/')}/models", deadline=Deadline.after(_PROBE)
         )
-        listed = json.loads(reply.body)["data"]
+        listed = reply.json()["data"]
         return tuple(str(one["id"]) for one in listed)
     except (GroundwireError, ValueError, LookupError, TypeError):
         return ()

@@ -36,7 +36,7 @@ class UpstreamRejected(Exception):
         """Return the message, for an error event or a log."""
         try:
             said = json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return self.body[:300].decode("utf-8", "replace")
         error = said.get("error", said) if isinstance(said, dict) else said
         return str(error.get("message", error) if isinstance(error, dict) else error)[:300]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, replace
@@ -29,12 +30,14 @@ from groundwire.server.openai.messages import CountTokensHandler, MessagesHandle
 from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
-from groundwire.server.request_json import UpstreamRejected, error_body, parse_model_request
+from groundwire.server.request_json import UpstreamRejected, broken, error_body, parse_model_request
 from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
 
 __all__ = ["Proxy"]
+
+_logger = logging.getLogger(__name__)
 
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
 _PRIVATE = 32_000_000  # bytes in this process of conversations that must not be stored
@@ -270,7 +273,8 @@ class _Relay:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         except UpstreamRejected as error:
             if begun:  # too late for another status; the server closes the connection
-                raise
+                _logger.info("A response that was passed on was cut off: %s", error.message())
+                return
             await (_response(error, self.handler) if self.handler else _response(error))(scope, receive, send)
 
 
@@ -297,6 +301,9 @@ async def _whole(asked: CompletionHandler) -> Response:
         return await asked.answer()
     except (GroundwireError, UpstreamRejected) as error:
         return _response(error, type(asked))
+    except Exception:
+        _logger.exception("An answer could not be read")
+        return _response(broken(_ODD), type(asked))
 
 
 def _shaped(asked: CompletionHandler) -> Callable[[Outbox], Coroutine[Any, Any, None]]:
@@ -309,6 +316,10 @@ def _shaped(asked: CompletionHandler) -> Callable[[Outbox], Coroutine[Any, Any, 
             if error.is_upstreams and error.status not in _ABSENT:
                 raise
             raise UpstreamRejected(error.status, bytes(_response(error, type(asked)).body), error.headers) from error
+        except Exception as error:
+            _logger.exception("An answer could not be read")
+            failure = broken(_ODD)
+            raise UpstreamRejected(502, bytes(_response(failure, type(asked)).body), failure.headers) from error
 
     return stream
 
@@ -323,6 +334,7 @@ async def _body(request: Request) -> bytes:
 
 
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
+_ODD: Final = "answered in an unexpected form"
 
 
 def _response(

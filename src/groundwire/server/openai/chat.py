@@ -17,6 +17,7 @@ from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire.hosted.requirements import Needs
 from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.handler import CompletionHandler
@@ -100,8 +101,7 @@ class ChatHandler(CompletionHandler):
         async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             kind = response.headers.get("Content-Type", "")
             if response.status >= 300 or kind.startswith("application/json"):
-                whole = await self.context.upstream.whole(response)
-                return await self._take_whole(UpstreamAnswer(json.loads(whole), whole, {}), outbox)
+                return await self._take_whole(await self.context.upstream.answer(response), outbox)
             outbox.headers |= passed_back(response.headers)
             async for event, found in events_of(response):
                 await self._event(event, found, stream, outbox)
@@ -167,11 +167,7 @@ class ChatHandler(CompletionHandler):
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of OpenAI's stream: an object with `error`."""
-        try:
-            said = json.loads(error.body)
-        except ValueError:
-            said = None
-        if isinstance(said, dict) and said.get("error"):
+        if object_of(parsed(error.body)).get("error"):
             return _raw(error.body.decode())
         return _line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
 
@@ -195,9 +191,8 @@ class ChatHandler(CompletionHandler):
         if made.finish == "failed":
             raise UpstreamRejected(502, answer.data, _TYPED)
         choice = _first(answer.value)
-        delta = dict(choice.get("message") or {})
-        calls = delta.get("tool_calls") or ()
-        if calls:
+        delta = dict(object_of(choice.get("message")))
+        if calls := list(items(delta.pop("tool_calls", None))):
             delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
         chunk = {**answer.value, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
         usage = {"choices": [], "usage": chunk.pop("usage", None)}

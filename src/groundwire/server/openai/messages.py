@@ -20,6 +20,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import Location, Needs, prepare
 from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.hosted.answers.types import items
 from groundwire.models import Source
 from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import Said
@@ -143,7 +144,7 @@ class MessagesHandler(CompletionHandler):
         self._last = answer
         self._rounds += 1
         self._usage = added_up(self._usage, self._last.value.get("usage"))
-        for block in self._last.value.get("content") or ():
+        for block in items(self._last.value.get("content")):
             kind = _type(block)
             if kind == "text":
                 self._texts.append(str(block.get("text", "")))
@@ -168,8 +169,7 @@ class MessagesHandler(CompletionHandler):
         data = write_json({**body, "stream": True})
         async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
-                whole = await self.context.upstream.whole(response)  # of a server that does not stream
-                answer = self._take(UpstreamAnswer(json.loads(whole), whole, {}))
+                answer = self._take(await self.context.upstream.answer(response))  # of a server that does not stream
                 await self._send(outbox)
                 return answer
             outbox.headers |= passed_back(response.headers)
@@ -232,7 +232,7 @@ class MessagesHandler(CompletionHandler):
         delta = {**(came.get("delta") or {"stop_sequence": message.get("stop_sequence")})}
         delta["stop_reason"] = message["stop_reason"]
         made = {"type": "message_delta", **came, "delta": delta}
-        if self._changed or not came:
+        if "usage" in message and (self._changed or not came):
             made["usage"] = message["usage"]
         await outbox.put(raw if made == came else event_of("message_delta", made))
         await outbox.put(self._round.stop)

@@ -16,6 +16,7 @@ from groundwire.citations.link_filter import LinkFilter
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.hosted.answers.types import items
 from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler
@@ -106,9 +107,8 @@ class ResponsesHandler(CompletionHandler):
         self._reply = await self.context.upstream.post(self.target, self.headers, body)
         raw = self._reply.value
         answer = read_answer(cast("AnswerApi", self.api), raw)
-        for item in raw.get("output") or ():
-            if isinstance(item, dict):
-                self._place(item)
+        for item in items(raw.get("output")):
+            self._place(item)
         self._end(raw)
         return answer
 

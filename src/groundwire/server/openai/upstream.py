@@ -18,6 +18,7 @@ from multidict import CIMultiDict
 
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.hosted.answers.types import parsed
 from groundwire.server.request_json import UpstreamRejected, broken, error_body, write_json
 
 __all__ = ["Upstream", "UpstreamAnswer", "events_of", "passed_back", "passed_on"]
@@ -113,6 +114,8 @@ class Upstream:
         url = (self.root + path if path.startswith("/") else f"{self.base_url}/{path}") + (f"?{query}" if query else "")
         try:
             async with await self._sent(method, url, headers, data, fresh) as response:
+                if response.status < 200:
+                    raise self._failed(502, "changed to another protocol", "upstream_broken")
                 yield response
         except TimeoutError as error:
             raise self._failed(504, "did not answer in time", "upstream_timeout") from error
@@ -128,21 +131,25 @@ class Upstream:
             UpstreamRejected: the response is an error, or not an answer.
         """
         async with self.ask("POST", path, headers, write_json(body)) as response:
-            data = await self.whole(response)
-            back = passed_back(response.headers)
-        try:
-            made = json.loads(data)
-        except ValueError:
-            made = None
+            return await self.answer(response)
+
+    async def answer(self, response: aiohttp.ClientResponse) -> UpstreamAnswer:
+        """Read the JSON object in a response.
+
+        Raises:
+            UpstreamRejected: the response is an error, or not an answer.
+        """
+        data = await self.whole(response)
+        made = parsed(data)
         if not isinstance(made, dict):
             raise self._failed(502, "did not answer with a JSON object", "upstream_broken")
-        return UpstreamAnswer(made, data, back)
+        return UpstreamAnswer(made, data, passed_back(response.headers))
 
     async def whole(self, response: aiohttp.ClientResponse) -> bytes:
         """Read the whole body of a successful response.
 
         Raises:
-            UpstreamRejected: it is not a JSON object, or too large.
+            UpstreamRejected: it is an error, or too large.
         """
         data = bytearray()
         async for piece in response.content.iter_any():
@@ -236,7 +243,7 @@ def _found(event: ServerSentEvent) -> tuple[ServerSentEvent, dict[str, Any] | No
         return event, None
     try:
         data = json.loads(event.data)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise broken("sent an event that is not JSON") from None
     return (event, data) if isinstance(data, dict) else None
 
