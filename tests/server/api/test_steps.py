@@ -116,6 +116,8 @@ async def client(gateway: Callable[..., Any], world: World) -> aiohttp.ClientSes
         assert reply.status == 200
     async with made.post("/openai/v1/chat/completions", json=chat(turns("user", "a", 1))) as reply:
         await reply.read()
+    async with made.post("/v1/tools/open_page", json={"url": "https://a.example/"}) as reply:
+        assert reply.status == 200
     return made
 
 
