@@ -201,7 +201,11 @@ _MOST = 50  # pages per call
 def check_url(field: str, url: object) -> str:
     """Validate a URL, or raise InvalidRequest."""
     if not isinstance(url, str):
-        raise InvalidRequest(field, f"must be text, not {type(url).__name__}", "Pass an http or https address.")
+        raise InvalidRequest(
+            field,
+            f"must be text, not {type(url).__name__}",
+            "Pass one http or https address; open_pages() takes several.",
+        )
     return url
 
 
