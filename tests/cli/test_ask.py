@@ -72,7 +72,7 @@ def test_what_stands_in_the_way_is_said(terminal: Terminal, model: ModelServer) 
 
 def test_nothing_found_is_said(terminal: Terminal) -> None:
     done = terminal.here("ask", "zzzyyyxxx", "--quote")
-    assert "Nothing was found" in done.stdout
+    assert (done.exit_code, "Nothing was found" in done.stdout) == (1, True)
     assert done.stderr.strip() == "quoting passages; 1 search"  # as was asked for, whatever model there is
     assert "no model is configured; quoting passages" in terminal.here("ask", "zzzyyyxxx").stderr
 

@@ -25,7 +25,7 @@ _WIDEST = 100  # columns
 _EXIT_CODES = """\b
 Exit codes:
   0  answered, and every sentence with a citation is supported by its page
-  1  answered, and at least one sentence is not
+  1  answered, and at least one sentence is not; or nothing was found to quote
   2  usage error: an argument or a setting
   3  the web could not be searched, or the model did not answer"""
 
@@ -89,7 +89,8 @@ def ask(
         if not streams:
             _print_text(said.text)
         _print(said, begun=streams, by=said.model or ("" if quote else "no model is configured; ") + "quoting passages")
-    sys.exit(ExitCode.OK if said.report.supported else ExitCode.NOTHING)
+    found = said.model or said.sources
+    sys.exit(ExitCode.OK if found and said.report.supported else ExitCode.NOTHING)
 
 
 def _show(event: AskEvent, *, as_json: bool) -> None:
