@@ -67,6 +67,7 @@ async def test_what_a_service_says(fault: InjectedFault, name: str, look: Look, 
     world.service("brave").fail(fault, times=None)
     report = await look()
     assert (named(report), report.ok) == ([name], False)
+    assert "groundwire doctor" not in report.findings[0].fix
 
 
 async def test_a_limit_of_now_is_only_a_note(look: Look, world: World) -> None:

@@ -289,7 +289,7 @@ def _verdict(error: GroundwireError) -> tuple[Verdict, str]:
         case ProviderUnsupported():
             return "failed", "Change that setting."
         case _:
-            return "failed", "Try again later; groundwire doctor shows details."
+            return "failed", "Try again later."
 
 
 def _wait(error: ProviderError) -> str:
