@@ -306,7 +306,7 @@ def test_an_answer_with_too_much_to_compare_is_refused_before_the_work(sentence:
 @pytest.mark.parametrize(
     ("pages", "warnings"),
     [
-        ((), ("no source of this session is known: the marks cannot be checked",)),
+        ((), ("no source of this session is known: the markers cannot be checked",)),
         ((PAGE,), ("there is no source for [7], [8]",)),
         ((CitedPage(number=7, url="", content=""), CitedPage(number=8, url="", content="")), ()),
     ],

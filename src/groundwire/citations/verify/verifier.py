@@ -140,7 +140,7 @@ def verify_in_worker(_asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any
 def _warnings(known: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[str, ...]:
     gone = [f"[{number}]" for number in unknown]
     if gone and not known:
-        return ("no source of this session is known: the marks cannot be checked",)
+        return ("no source of this session is known: the markers cannot be checked",)
     return (f"there is no source for {', '.join(gone)}",) if gone else ()
 
 

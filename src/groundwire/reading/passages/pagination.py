@@ -165,6 +165,7 @@ _WITH_FIND: Final = 0x80
 _LONGEST: Final = 3_000  # bytes of a text to find
 _SIGN: Final = 24  # characters after a position that identify it
 _CHANGED: Final = "the page has changed since the cursor was given"
+_FORMS: Final = "Pass a next_cursor unchanged, #2 for the second section, @5120 for a position, or no cursor."
 _AGAIN: Final = "Open the page without a cursor, or with query or find."
 _NUMBER: Final = re.compile(r"([#@])\s*([0-9]{1,9})")
 _SHORT: Final = re.compile(r"@([0-9]{1,9})-([0-9]{6})")
@@ -259,9 +260,7 @@ def resolve(cursor: str, address: str, document: Outline) -> Place:
         return _at_words(document, int(short[1]), lambda place: _check_number(_sign(document.text, place)) == short[2])
     read = read_cursor(cursor)
     if read is None:
-        raise InvalidRequest(
-            "cursor", "is not one that was given here", f"Pass next_cursor unchanged, #2 for a section, or: {_AGAIN}"
-        )
+        raise InvalidRequest("cursor", "is not one that was given here", _FORMS)
     if read.page != _page(address):
         raise InvalidRequest("cursor", "belongs to another page", f"Pass it with the URL it belongs to. {_AGAIN}")
     if read.version == bytes.fromhex(document.version)[:4]:
