@@ -291,6 +291,18 @@ async def test_calls_under_way_are_finished_or_told(serve: Serve) -> None:
     await gateway.idle()
 
 
+async def test_an_unknown_path_names_those_that_there_are(serve: Serve, preset: Preset) -> None:
+    _, client = await serve()
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{client.port}") as session:
+        async with session.get("/nothing") as response:
+            said = (await response.json())["error"]["message"]
+        async with session.get("/openapi.json") as response:
+            is_described = response.status == 200
+    assert is_described == (preset.path == "/v1/search") == ("/openapi.json lists" in said)
+    assert is_described or re.search(rf"those here are /healthz, /readyz, .*/{preset.path.split('/')[1]}\b", said, re.I)
+    assert "/ping" not in said
+
+
 async def test_health_needs_no_key(serve: Serve, tmp_path: Path) -> None:
     KeyFile(tmp_path / "keys.json").add(make_key("ci", datetime.now(UTC))[1])
     gateway, client = await serve()

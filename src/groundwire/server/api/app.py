@@ -122,10 +122,17 @@ async def _http_failed(request: Request, error: Exception) -> Response:
         raise error
     last = request.url.path.rstrip("/").rpartition("/")[2]
     meant = _PATHS.get("search" if last in NEWS else LIKE_METHODS.get(last, last)) or _OTHER_PATHS.get(f"/v1/{last}")
-    hint = f"; did you mean {meant}?" if meant else "."
+    paths = dict.fromkeys(path for route in request.app.routes if "{" not in (path := getattr(route, "path", "{")))
+    own = [path for path in paths if path != "/" and path not in _OTHER_PATHS]
+    hint = f"; did you mean {meant}?" if meant in paths else "."
+    there = (
+        "/openapi.json lists the endpoints of the REST API."
+        if "/openapi.json" in paths
+        else f"Those here are {', '.join(own)}."  # of a preset
+    )
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
     text = {
-        404: f"There is no endpoint at this path{hint} /openapi.json lists the endpoints of the REST API.",
+        404: f"There is no endpoint at this path{hint} {there}",
         405: "This path does not support that method; the Allow header lists the supported ones.",
     }.get(error.status_code, error.detail)
     return failed(error.status_code, code, text, headers=error.headers).response()
