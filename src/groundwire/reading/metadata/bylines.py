@@ -50,9 +50,18 @@ _ELSEWHERE: Final = (
     "[class*=recent i]"
 )
 _ATTRIBUTES: Final = ("datetime", "title", "content")
+_VERB: Final = (
+    r"written|posted|published|created|started|submitted|asked|words|story|text|verfasst|geschrieben|article|escrito"
+    r"|scritto|écrit|geschreven|skrevet|skriven|hosted"
+)
+_PREPOSITION: Final = r"by|von|par|por|di|door|av|af"
+_ROLE: Final = (
+    r"autor(?:in|a|ka)?|authors?|auteurs?|autore|writer|words|text(?: und fotos?)?|texte|texto|testo|tekst|teksti|yazar"
+    r"|oprac\.?|автор|текст|作者|文|執筆者?|書いた人|글"
+)
 _BY: Final = re.compile(
-    r"(?:(?:written|posted|published|created|started|submitted|asked|words|story|text|verfasst|geschrieben|article)\s+)?"
-    r"(?:by|von|par|por|autor(?:in)?|authors?|writer|words)\b\s*:?\s*",
+    rf"(?:(?:{_VERB})\s+)?(?:{_PREPOSITION}|autor(?:in)?|authors?|writer|words)\b\s*:?\s*"
+    rf"|(?:{_ROLE})\s*[:：]\s*|(?:記者|记者|oprac\.)\s*",
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(
@@ -63,6 +72,12 @@ _NAME: Final = re.compile(
 _ASIDE: Final = re.compile(r"\s+[|\u2022\u00b7]\s+|\s*[(\[][^()\[\]]{0,60}[)\]]\s*\Z")
 """What separates a name from a date or a section in its line, or from its role in parentheses."""
 _BETWEEN: Final = re.compile(r"\s*(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
+_EAST_ASIAN_NAME: Final = re.compile(
+    r"(?!.*(?:作者|著者|[編编][集輯辑]|[記记]者|[関关]注|投稿|匿名|管理|来源|[責责][編编]|[评評][论論]|更多|[登注][录錄册冊]))[\u3400-\u9fff々]{2,5}"
+    r"|(?!더보기|로그인|구독|댓글|기자|작성자|관리자|편집부)[가-힣]{2,4}"
+)
+_PRESS: Final = re.compile(r"\s+(?:기자|記者|记者)\Z")
+"""What follows the names of journalists."""
 _NO_NAME: Final = re.compile(
     r"\b(?:about|account|all|analyst|article|articles|author|authors|blog|by|click|comments?|community|consultant"
     r"|contributing|contributor|dashboard|director|edited|editor|editorial|follow|former|forum|founder|guest|home"
@@ -286,12 +301,15 @@ def _is_writer(element: Element, names: str) -> bool:
 
 def _names_in(strings: Iterable[str]) -> str:
     """Return the names of the first string that has only names, after "by"."""
-    for string in islice(strings, 6):
+    strings = list(islice(strings, 6))
+    if any(_BETWEEN.fullmatch(string) for string in strings):  # a link for each of several names
+        strings = [" ".join(strings)]
+    for string in strings:
         for piece in _ASIDE.split(string)[:4]:
             rest = piece.strip(" \u2022\u00b7|-\u2013\u2014,:")
             label = _BY.match(rest)
             rest = rest[label.end() :] if label else rest
-            parts = [part for part in _BETWEEN.split(rest) if part][:8]
+            parts = [part for part in _BETWEEN.split(_PRESS.sub("", rest)) if part][:8]
             persons = list(takewhile(_is_person, parts))
             if persons and (len(persons) == len(parts) or label or len(parts) > 1):
                 return ", ".join(persons)
@@ -315,6 +333,8 @@ def _is_person(text: str) -> bool:
     if text.endswith(_GROUPS):
         text = text.removeprefix("The ").rpartition(" ")[0]
         return _NAME.fullmatch(text) is not None and _NO_NAME.search(text) is None
+    if _EAST_ASIAN_NAME.fullmatch(text):
+        return True
     return " " in text and _NAME.fullmatch(text) is not None and _NO_NAME.search(text) is None
 
 
@@ -334,7 +354,10 @@ def _author(writers: list[tuple[int, int, int, str]]) -> str:
     return ", ".join(names)
 
 
-_BYLINE: Final = re.compile(r"(?:^|\n)[^\w\n]{0,3}(?:(?:written|posted|published|words)\s)?by:?\s", re.IGNORECASE)
+_BYLINE: Final = re.compile(
+    rf"(?:^|[\n\u2022\u00b7|])[^\w\n]{{0,3}}(?:(?:(?:{_VERB})\s)?(?:{_PREPOSITION}):?\s|(?:{_ROLE})\s?[:：]|oprac\.\s)",
+    re.IGNORECASE,
+)
 
 
 def _by(text: str, start: int, end: int) -> str | None:

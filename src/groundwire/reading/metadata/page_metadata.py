@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import Final
+from urllib.parse import urljoin, urlsplit
 
 from turbohtml import Document, Element
 
@@ -18,7 +19,17 @@ from groundwire.reading.metadata.dates import OTHER_DAY, iso_date
 from groundwire.reading.metadata.embedded_json import Thing, main_thing, name_of, things
 from groundwire.reading.text.sanitize import strip_controls
 
-__all__ = ["Metadata", "first_text", "is_name", "is_site", "read_metadata", "read_metas", "string_of"]
+__all__ = [
+    "COMMON",
+    "SEPARATOR",
+    "Metadata",
+    "first_text",
+    "is_name",
+    "is_site",
+    "read_metadata",
+    "read_metas",
+    "string_of",
+]
 
 _BETWEEN_NAMES: Final = re.compile(r"[,;&/|\u2022\u00b7]")
 
@@ -38,13 +49,38 @@ def _is_titled(words: Sequence[str], few: int, many: int) -> bool:
     return len(words) <= few or (len(words) <= many and 2 * sum(not word[0].islower() for word in words) >= len(words))
 
 
+SEPARATOR: Final = re.compile(
+    r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
+)
+"""What separates a title from the name of its site."""
 _MAX_METAS: Final = 500
+_MAX_LINKS: Final = 40
 _MAX_TIMES: Final = 200
 _LENGTHS: Final[Mapping[str, int]] = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
 _LANGUAGE: Final = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?"
 )
 _BYLINE: Final = re.compile(r"^(?:(?:written|posted|published)\s+)?by[:\s]\s*", re.IGNORECASE)
+COMMON: Final = frozenset(
+    {
+        "blog",
+        "blogs",
+        "community",
+        "docs",
+        "documentation",
+        "forum",
+        "forums",
+        "help",
+        "home",
+        "homepage",
+        "news",
+        "shop",
+        "start",
+        "store",
+    }
+)
+"""Labels of host names, and texts of links to front pages, that are no names."""
+_COLON: Final = re.compile(r"\s*(?::\s+|：)")
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 _PUBLISHED: Final = (
     "article:published_time", "og:article:published_time", "citation_publication_date", "citation_date",
@@ -67,7 +103,8 @@ _DATED: Final = re.compile(r"(?:^|[.:_-])(?:pub(?:lish(?:ed)?|lication)?[._-]?(?
 """Ends of other names of a day of publication."""
 _MARKED: Final = '[itemprop*="date"], [itemprop="author"], [rel="author"]'
 _WORKS: Final = (
-    'article, main, [itemtype$="Article"], [itemtype$="Posting"], [itemtype$="Question"], [itemtype$="Recipe"]'
+    'article, main, [itemtype$="Article"], [itemtype$="Posting"], [itemtype$="Question"], [itemtype$="Recipe"],'
+    ' [itemtype$="VideoObject"]'
 )
 _REPLIES: Final = '[itemtype$="Answer"], [itemtype$="Comment"], [itemtype$="Review"], [class*=comment i]'
 _BESIDE: Final = f"nav, footer, {_REPLIES}"
@@ -124,8 +161,11 @@ def read_metadata(
         next((string_of(item.get("name")) for item in found if item.get("@type") == "WebSite"), None),
         metas.get("citation_journal_title"),
         metas.get("application-name"),
+        _site_in_title(document, url),
     )
-    site = first_text("site", *(name for name in sites if name and is_site(name)))
+    plausible = [name for name in sites if name and is_site(name)]
+    same = [name for name in plausible if _letters(name) == _letters(plausible[0])]
+    site = first_text("site", max(same, key=lambda name: len(name.split()), default=None))
     published, disputed = _published(document, marked, metas, thing, kind)
     return Metadata(
         author=_author(marked, metas, thing, found),
@@ -140,6 +180,33 @@ def read_metadata(
         ),
         kind=kind or _kind(metas.get("og:type")),
     )
+
+
+def _site_in_title(document: Document, url: str) -> str | None:
+    """Return the last or first part of `<title>` that is the text of a link to the site's front page, or its host."""
+    try:
+        front, host = urljoin(url, "/"), urlsplit(url).hostname or ""
+    except ValueError:
+        return None
+    title = document.find("title")
+    said = title.text[:2_000].strip() if title is not None else ""
+    parts = [
+        part
+        for split in (SEPARATOR, _COLON)
+        if len(found := split.split(said)) > 1
+        for part in found[:: len(found) - 1]
+    ]
+    if not parts or urlsplit(url).path in {"", "/"}:
+        return None
+    names = {_letters(label) for label in host.removeprefix("www.").split(".")[:-1]}
+    for link in document.select("a[href]")[:_MAX_LINKS]:
+        if urljoin(url, link.attr("href") or "").rstrip("/") == front.rstrip("/"):
+            names.add(_letters(link.text[:100]))
+    return next((part.strip() for part in parts[::-1] if _letters(part) in names - COMMON - {""}), None)
+
+
+def _letters(text: str) -> str:
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
 def read_metas(document: Document) -> dict[str, str]:
@@ -211,7 +278,7 @@ def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: l
     if element is not None:
         named = element.find(attrs={"itemprop": "name"})
         named = element if named is None else named
-        candidates.append((named.attr("content") if named.tag == "meta" else None) or named.text[:300])
+        candidates.append(named.attr("content") or named.text[:300])
     for candidate in candidates:
         if candidate and not _URL.match(candidate.strip()):
             author = first_text("author", _BYLINE.sub("", candidate.strip()))

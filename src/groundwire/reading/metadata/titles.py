@@ -6,23 +6,22 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from turbohtml import Document, Element, Text
 
 from groundwire.reading.main_content.blocks import INLINE
 from groundwire.reading.metadata.embedded_json import Thing, main_thing
-from groundwire.reading.metadata.page_metadata import first_text, string_of
+from groundwire.reading.metadata.page_metadata import COMMON, SEPARATOR, first_text, string_of
+from groundwire.safety.url_redaction import is_tracking
 
 __all__ = ["read_title", "title_element"]
 
 _MAX_HEADINGS: Final = 10
+_MAX_PARTS: Final = 6  # strings of a heading beside its title
 _MAX_TEXT: Final = 100_000  # characters of a page in which its title is searched
 _MOSTLY: Final = 0.8  # share of a title's words that a page must contain if it has no other title
 _TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
-_SEPARATOR: Final = re.compile(
-    r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
-)
 _BAR: Final = re.compile(r"\s*[|\u2223\uff5c]\s*|\s+[\u2022\u00b7\u00bb]\s+")
 """What separates a title from a slogan or a section; dashes are often part of a title."""
 _NOT_WORD: Final = re.compile(r"[\W_]+")
@@ -33,10 +32,6 @@ _SITE_WORDS: Final = 5  # of a part of a title that has the site's name in it
 _MAX_URL: Final = 2_000  # characters
 _LAST_SEGMENTS: Final = 3
 _TELLING: Final = 4  # letters of a name that is recognized in longer ones
-_COMMON: Final = frozenset(
-    {"blog", "blogs", "community", "docs", "documentation", "forum", "forums", "help", "news", "shop", "store"}
-)
-"""Labels of host names that are no names."""
 _BESIDE: Final = ("button", "time")
 """Elements in a heading that are no part of the title."""
 _ANCHORS: Final = frozenset({"\u00b6", "#", "\u00a7", "\U0001f517"})
@@ -71,13 +66,14 @@ def read_title(
     entitled = first_text("title", entitled[:2_000]) or ""
     candidates = [string_of(thing.get("headline")), *(metas.get(name) for name in _TITLES)]
     titles = [title for one in candidates if (title := first_text("title", one)) and _bare(title) not in _FRONT]
-    names, parts = _SiteNames(site, url), _SEPARATOR.split(entitled)
+    names, parts = _SiteNames(site, url), SEPARATOR.split(entitled)
     told = {_bare(title) for title in titles}
-    is_section = names.are_in(parts[0]) or _bare(parts[0]) in _COMMON | _FRONT
+    is_section = names.are_in(parts[0]) or _bare(parts[0]) in COMMON | _FRONT
     around = set() if is_section else {_bare(part) for part in parts[1:]} - told
     every, headings = [], []
+    own_titles = {_bare(names.strip(title)) for title in titles}
     for h1 in document.find_all("h1")[:_MAX_HEADINGS]:
-        if text := first_text("title", "".join(_spaced(h1))[:2_000]):
+        if text := first_text("title", _without_label(list(_spaced(h1)), own_titles)[:2_000]):
             every.append(text)
             if _bare(text) in around or names.leads_home(h1):
                 names.add(text)
@@ -116,6 +112,18 @@ def _spaced(heading: Element) -> Iterator[str]:
             yield node.data
         elif isinstance(node, Element) and (node.tag == "br" or node.tag not in INLINE):
             yield " "
+
+
+def _without_label(strings: list[str], titles: set[str]) -> str:
+    """Return a heading without what its first or last elements add to one of the page's titles, if that is less."""
+    whole = "".join(strings)
+    if _bare(whole) in titles:
+        return whole
+    for cut in range(1, min(len(strings), _MAX_PARTS)):
+        for rest in ("".join(strings[cut:]), "".join(strings[:-cut])):
+            if _bare(rest) in titles and 2 * len(rest) > len(whole):
+                return rest
+    return whole
 
 
 def _own_heading(headings: list[str], titles: list[str], parts: list[str]) -> str:
@@ -164,9 +172,13 @@ class _SiteNames:
         host = (parts.hostname or "").removeprefix("www.")
         labels = [_bare(label) for label in host.split(".")[:-1]]
         self._names = {_bare(site), _bare(host), *labels} - {""}
-        self._telling = [name for name in self._names - _COMMON if len(name) >= _TELLING]
+        self._telling = [name for name in self._names - COMMON if len(name) >= _TELLING]
+        self._sections = {_bare(unquote(segment)) for segment in parts.path[:_MAX_URL].rstrip("/").split("/")[:-1]} - {
+            ""
+        }
         self._is_home = parts.path in {"", "/"}
-        self._is_front = bool(host) and self._is_home and not parts.query and parts.fragment[:1] not in {"!", "/"}
+        is_plain = all(is_tracking(name) for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+        self._is_front = bool(host) and self._is_home and is_plain and parts.fragment[:1] not in {"!", "/"}
 
     def add(self, text: str) -> None:
         self._names.add(_bare(text))
@@ -189,8 +201,8 @@ class _SiteNames:
     def strip(self, title: str) -> str:
         """Remove the site's name from both ends of a title."""
         for _ in range(3):
-            marks = list(_SEPARATOR.finditer(title))
-            if marks and _bare(title[marks[-1].end() :]) in _FRONT:
+            marks = list(SEPARATOR.finditer(title))
+            if marks and _bare(title[marks[-1].end() :]) in _FRONT | self._sections:
                 title = title[: marks[-1].start()].strip() or title
             elif marks and self.are_in(title[marks[-1].end() :]):
                 rest = title[: marks[-1].start()].strip()
@@ -203,7 +215,7 @@ class _SiteNames:
 
     def begin(self, title: str) -> bool:
         """Return whether a title is that of a front page: the site's name, and what it is."""
-        return self._is_front and self.has(_SEPARATOR.split(title)[0])
+        return self._is_front and self.has(SEPARATOR.split(title)[0])
 
     def are_in(self, part: str) -> bool:
         """Return whether a part of a title is the site's name, or a few words with it."""
@@ -236,7 +248,7 @@ class _Seen:
 
     def shorten(self, title: str) -> str:
         """Return a title without its last parts if only the first ones, of several words, are on the page."""
-        ends = [mark.start() for mark in _SEPARATOR.finditer(title)]
+        ends = [mark.start() for mark in SEPARATOR.finditer(title)]
         if ends and not self.shows(title):
             for end in reversed(ends):
                 if len(title[:end].split()) > 1 and self.shows(title[:end]):
