@@ -92,14 +92,18 @@ class Styles:
     def kind(self, element: Element) -> Kind:
         """Return a key of an element with declarations: others with it have the same longhands."""
         number = self._numbers[element]
-        return number if self._shared(number) is not None else self._computed(element, number)
+        if self._plain.get(number) is None and self._shared(number) is None:
+            return self._computed(element, number)
+        return number
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands after its animations, with custom properties resolved."""
         number = self._numbers.get(element)
         if number is None:
             return _NOTHING
-        shared = self._shared(number)
+        shared = self._plain.get(number)
+        if shared is None:
+            shared = self._shared(number)
         if shared is not None:
             return shared
         kind = self._computed(element, number)

@@ -354,7 +354,7 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
                 arm = _ASTRAL.sub(lambda match: f"\\{ord(match[0]):x} ", arm)
             try:
                 elements = finder.find(arm)
-                specificity = css_specificity(arm)[0]
+                specificity = css_specificity(arm)[0] if elements else (0, 0, 0)
             except (SelectorSyntaxError, ValueError, RecursionError):
                 continue
             except _OutOfSteps:

@@ -12,7 +12,17 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["SCREEN_HEIGHT", "SCREEN_WIDTH", "arguments", "comma_parts", "fraction", "pixels", "ratio"]
+__all__ = [
+    "SCREEN_HEIGHT",
+    "SCREEN_WIDTH",
+    "arguments",
+    "comma_parts",
+    "fraction",
+    "is_closed",
+    "is_plain",
+    "pixels",
+    "ratio",
+]
 
 SCREEN_WIDTH: Final = 1280  # pixels
 SCREEN_HEIGHT: Final = 720  # pixels
@@ -185,3 +195,39 @@ def _factor(terms: list[tuple[str | None, ...]], whole: float | None, depth: int
     if mark != ")":
         raise _NotANumber
     return float(_FUNCTIONS[name](*values))
+
+
+_SIGN: Final = re.compile(r"[\"'\\()\[\]]")
+_WHOLE: Final = re.compile(
+    r"""["'\\uU](?:(?<=")(?:[^"\\\n]|\\.)*"|(?<=')(?:[^'\\\n]|\\.)*'|(?<=\\).|(?<=[uU])[rR][lL]\(\s*+[^"'()\s][^()]*+\))""",
+    re.DOTALL,
+)
+"""A string, an escape or a URL, as a whole. It begins with a class of characters, and does not ignore case, so it skips
+other text several times faster."""
+
+
+def is_plain(text: str) -> bool:
+    """Return whether there are no strings, brackets and escapes."""
+    quoted = '"' in text or "'" in text or "\\" in text  # a pattern takes longer
+    return not (quoted or "(" in text or "[" in text or ")" in text or "]" in text)
+
+
+def is_closed(text: str) -> bool:
+    """Return whether a text ends outside of strings and brackets."""
+    quote = '"' if '"' in text else "'"
+    if not ("\\" in text or "\n" in text or (quote == '"' and "'" in text)):  # most texts: no pattern is needed
+        if quote in text:
+            pieces = text.split(quote)
+            if len(pieces) % 2 == 0:
+                return False
+            text = "".join(pieces[::2])
+        round_, square = text.count("("), text.count("[")
+        if round_ + square < 2:
+            opening, closing = ("[", "]") if square else ("(", ")")
+            return round_ == text.count(")") and square == text.count("]") and text.find(opening) <= text.find(closing)
+    depth = 0
+    for sign in _SIGN.findall(_WHOLE.sub("", text)):
+        depth += 1 if sign in "([" else -1 if sign in ")]" else -len(text)
+        if depth < 0:
+            return False
+    return depth == 0

@@ -100,7 +100,7 @@ class Forest:
         lanes = {} if lanes is None else lanes
         totals = array("H")
         for start in range(0, len(columns[0]) if columns else 0, _LANES):
-            part = [column[start : start + _LANES] for column in columns]
+            part = columns if len(columns[0]) <= _LANES else [column[start : start + _LANES] for column in columns]
             totals.extend(self._totals(part, lanes.setdefault(start, {})))
         return totals
 

@@ -32,10 +32,9 @@ from groundwire.reading.text.sanitize import lower_ascii
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
-_MARKS: Final = (
-    "time, [id*=date i], [id*=datum i], [itemprop*=date i], [rel~=author], [itemprop~=author], a[href*='/author'],"
-    "a[href*='/user'], a[href*='/member'], a[href*='/people/'], a[href*='/profile'], a[href*='/u/']"
-)
+_MARKS: Final = "time, [id*=date i], [id*=datum i], [itemprop*=date i], [rel~=author], [itemprop~=author]"
+_ADDRESSES: Final = ("/author", "/user", "/member", "/people/", "/profile", "/u/")
+"""The same by parts of links' addresses, few of which a page has."""
 _CLASSES: Final = (
     "date", "datum", "publi", "fecha", "byline", "author", "meta", "time", "posted", "writer", "username",
 )  # fmt: skip
@@ -138,7 +137,14 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     dated = said.kind != "Event" and (not said.published or said.disputed is not None or _is_rewritten(said))
     order = day_order(text, said.language) if dated else ""
     classes = "\n".join(named).lower()
-    marks = ",".join((_MARKS, *(f"[class*={part} i]" for part in _CLASSES if part in classes)))
+    addresses = "\n".join([link.attr("href") or "" for link in document.find_all("a")])
+    marks = ",".join(
+        (
+            _MARKS,
+            *(f"[class*={part} i]" for part in _CLASSES if part in classes),
+            *(f"a[href*='{part}']" for part in _ADDRESSES if part in addresses),
+        )
+    )
     dates: list[tuple[int, int, str]] = []
     changes: list[tuple[int, int, str]] = []
     writers: list[tuple[int, int, int, str]] = []

@@ -197,6 +197,7 @@ _ALTERING: Final = ("invert", "brightness", "contrast")
 _NEAREST: Final = 32  # ancestors that are looked at for a filter
 _FILTERS: Final = 4  # of them that are applied
 _LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
+_INHERITED: Final = frozenset({"inherit", "unset", "currentcolor"})
 _NEAR: Final = 200.0  # pixels; a shadow farther to the left or above may be out of the page
 _FAR: Final = 1_000.0  # pixels; the same for the right and below
 _DIM: Final = 100.0  # pixels; a shadow as blurred as that is invisible
@@ -211,12 +212,14 @@ def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
     White on white counts only if both are known: with external style sheets, the page's background is not.
     """
     found = [(element, styles.get(element)) for element in styles]
-    given = {element: style for element, style in found if _changes(style)}
-    if not any(_could_hide(style) for style in given.values()):
+    different = {id(style): style for _, style in found}  # most elements share a few
+    changing = {key: style for key, style in different.items() if _changes(style)}
+    if not any(map(_could_hide, changing.values())):
         return {}
-    placed = any(style.get("position") in PLACED for _, style in found)
-    filled = any("text-fill" in style for style in given.values())
-    shown = any("text-shadow" in style or "text-stroke" in style for style in given.values())
+    given = {element: style for element, style in found if id(style) in changing}
+    placed = any(style.get("position") in PLACED for style in different.values())
+    filled = any("text-fill" in style for style in changing.values())
+    shown = any("text-shadow" in style or "text-stroke" in style for style in changing.values())
     look = _TextLook(
         given, Backdrop(styles, given, dark=_is_dark(document, styles), placed=placed), filled=filled, shown=shown
     )
@@ -265,7 +268,10 @@ class _TextLook:
         self._backdrop = backdrop
         self._names = ("text-fill", "color") if filled else ("color",)
         self._shown = shown
-        self._altered = {element for element, style in given.items() if _alters(style)}
+        altering = {key for key, style in {id(style): style for style in given.values()}.items() if _alters(style)}
+        self._altered = {element for element, style in given.items() if id(style) in altering} if altering else set()
+        self._colors: dict[Element, Color | None] = {}
+        self._plain = None if backdrop.is_incomplete else WHITE if backdrop.dark else BLACK
 
     def hides(self, element: Element) -> bool:
         """Return whether an element's own text is unreadable."""
@@ -328,22 +334,37 @@ class _TextLook:
 
     def _front(self, element: Element, names: tuple[str, ...]) -> Color | None:
         """Return the color of an element's text, from the first property that sets it; None if unknown."""
-        plain = None if self._backdrop.is_incomplete else WHITE if self._backdrop.dark else BLACK
-        for name in names:
+        for name in names[:-1]:
             node: object = element
             while isinstance(node, Element):
-                value = self._given.get(node, {}).get(name, "")
-                if name == "text-fill" and value in {"initial", "revert", "currentcolor"}:
+                value = self._given.get(node, _NOTHING).get(name, "")
+                if value in {"initial", "revert", "currentcolor"}:
                     break
-                if value and value not in {"inherit", "unset", "currentcolor"}:
-                    return plain if value in {"initial", "revert"} else self._shade(value)
-                if name == "color" and not value and node.tag in {"a", "mark", "button"}:
-                    if node.tag != "a":
-                        return BLACK
-                    if node.attr("href") is not None:
-                        return _LINK
+                if value and value not in _INHERITED:
+                    return self._shade(value)
                 node = node.parent
-        return plain
+        return self._color(element)
+
+    def _color(self, element: Element) -> Color | None:
+        """Return the color that `color` gives an element's text; linear, since no path is visited twice."""
+        path: list[Element] = []
+        node: object = element
+        shade = self._plain
+        while isinstance(node, Element):
+            if node in self._colors:
+                shade = self._colors[node]
+                break
+            path.append(node)
+            value = self._given.get(node, _NOTHING).get("color", "")
+            if value and value not in _INHERITED:
+                shade = self._plain if value in {"initial", "revert"} else self._shade(value)
+                break
+            if not value and (node.tag in {"mark", "button"} or (node.tag == "a" and node.attr("href") is not None)):
+                shade = _LINK if node.tag == "a" else BLACK
+                break
+            node = node.parent
+        self._colors.update(dict.fromkeys(path, shade))
+        return shade
 
     def _has_edges(self, element: Element, back: Color | None) -> bool:
         """Return whether a shadow or an outline shows a text without color."""
