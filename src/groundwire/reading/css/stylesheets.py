@@ -73,9 +73,8 @@ _CONTAINS: Final = re.compile(r"[;{\s]container(?:-type)?\s*:", re.IGNORECASE)
 _HIDES: Final = re.compile(
     r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
     r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid|position|column|break-|direction|isolat|blend",
-    re.IGNORECASE,
 )
-"""Every style that could hide something contains one of these."""
+"""Every style that could hide something contains one of these, in lower case."""
 _SPACING: Final = ("--", "margin", "padding", "text-align")
 _ALIGNED: Final = re.compile(r"text-align(?:-last)?\s*:\s*(?!left|start|inherit)", re.IGNORECASE)
 _STATES: Final = re.compile(
@@ -136,7 +135,7 @@ def read_styles(document: Document) -> Styles:
         if not text.strip() or len(text) > room:
             incomplete = True
         elif (
-            _HIDES.search(text)
+            (_HIDES.search(text) or _HIDES.search(text.lower()))
             and (element.attr("type") or "text/css").lower() == "text/css"
             and element.closest("noscript, template") is None
             and on_screen(element.attr("media") or "")
@@ -151,7 +150,7 @@ def read_styles(document: Document) -> Styles:
         _apply(_Finder(document, rows), sheet.rules, styles, names)
     sources = dict.fromkeys(inline)
     for text in sources:
-        if _HIDES.search(text) is not None or any(part in text for part in _SPACING):
+        if _HIDES.search(text.lower()) is not None or any(part in text for part in _SPACING):
             said = declarations(mark_fonts(text, blank) if blank else text)
             sources[text] = styles.source(said, inline=True)
     for element, text in zip(styled, inline, strict=True):

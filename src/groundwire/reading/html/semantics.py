@@ -15,8 +15,6 @@ __all__ = ["apply_roles", "has_boxes", "is_source", "is_task_box", "mend_comment
 
 _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[endif\](?:-->)?", re.IGNORECASE)
 _EMPTY_FRAME: Final = re.compile(r"(<iframe\b[^<>]{0,2000})/>(?=\s{0,100}</noscript)", re.IGNORECASE)
-_FRAME_END: Final = re.compile(r"/>\s{0,100}</noscript", re.IGNORECASE)
-"""The end of an empty frame; few pages have it, and most have many tags."""
 _MIN_FALLBACK: Final = 250  # characters; shorter text for browsers without scripts is a request to enable them
 _MAX_SHELL: Final = 200  # characters of a page that waits for its script
 _UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head", "textarea", "option"})
@@ -32,7 +30,7 @@ def parse_page(markup: str) -> Document:
     Args:
         markup: The page's HTML.
     """
-    if "<noscript" in markup and "<iframe" in markup and _FRAME_END.search(markup) is not None:
+    if "<noscript" in markup and "<iframe" in markup and _may_have_empty_frame(markup):
         markup = _EMPTY_FRAME.sub(r"\1></iframe>", markup)
     document = parse(markup, allow_declarative_shadow_roots=False)
     if not _has_text(document) and "<!--[if" in markup:
@@ -42,6 +40,12 @@ def parse_page(markup: str) -> Document:
         for element in fallbacks:
             element.tag = "div"
     return document
+
+
+def _may_have_empty_frame(markup: str) -> bool:
+    """Return whether `_EMPTY_FRAME` may match; few pages have such an end of a tag, and most have many tags."""
+    before = markup.replace("</NOSCRIPT", "</noscript").split("</noscript")[:-1]
+    return any(part[-102:].rstrip().endswith("/>") for part in before)
 
 
 def mend_comments(markup: str) -> str:

@@ -131,15 +131,13 @@ class Forest:
                     answers[number] = answer
                 if answer is every:
                     node = below
-                    continue
-                some = blocks & answer
-                if some == blocks:
+                elif not answer or not (some := blocks & answer):
+                    node = above
+                elif some == blocks:
                     node = below
-                elif some:
+                else:
                     pending.append((above, blocks ^ some))
                     node, blocks = below, some
-                else:
-                    node = above
             if blocks is every:
                 certain += number
             elif number:
