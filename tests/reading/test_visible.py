@@ -87,6 +87,16 @@ def test_a_page_that_hides_nothing_warns_of_nothing() -> None:
         "<button aria-controls=more>More</button><div id=more style='display:none'>{}</div>",
         "<div class='faq__answer' style='display:none'>{}</div>",
         "<div class=accordion-body style='max-height:0;overflow:hidden'>{}</div>",
+        "<a href='#terms'>Terms</a><div id=terms style='display:none'>{}</div>",
+        "<p onclick='openPart(event, \"terms\")'>Terms</p><div id=terms style='display:none'>{}</div>",
+        "<p>The first boat. <span class=rest style='display:none'>{}</span> <b onclick='more()'>More</b></p>",
+        "<h3><button aria-expanded=false>Times</button></h3><div style='height:0;overflow:hidden'>{}</div>",
+        "<button @click='open=!open'>Times</button><div x-show=open x-cloak style='display:none'>{}</div>",
+        "<h4 class=panel-toggle>Times</h4><div style='display:none'>{}</div>",
+        "<ul class=slides><li style='display:none'>{}</li></ul>",
+        "<div class='part is-active'>One</div><div class=part style='display:none'>{}</div>",
+        "<div v-cloak style='display:none'>{}</div>",
+        "<button aria-expanded=false>Times</button><div style='height:0;overflow:hidden;visibility:hidden'>{}</div>",
     ],
 )
 def test_what_a_script_or_a_click_shows_stays(main: str) -> None:
@@ -98,6 +108,101 @@ def test_what_a_script_or_a_click_shows_stays(main: str) -> None:
     text, removed = _seen(f"<html><body><nav>Home</nav>{page}</body></html>")
     assert "The boat leaves at ten." not in text
     assert removed.revealed == 0
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "<style>[x-cloak], [v-cloak], .tab { display: none } .tab.on { display: block }</style>",
+        "<style>.tab { opacity: 0; visibility: hidden } .other { color: red }</style>",
+    ],
+)
+def test_a_script_is_enough_to_show_what_a_common_library_hides(style: str) -> None:
+    words = "The boat leaves at ten. " * 3
+    page = f"{style}<script src='/site.js'></script><p>Boats.</p>%s"
+    for mark in ("v-cloak class=tab", "data-aos=fade-up class=tab", "class='tab fade-in'"):
+        shown = _seen(page % f"<p {mark}>{words}</p>")[0]
+        assert ("The boat" in shown) is ("opacity" in style or "v-cloak" in mark)
+        assert "The boat" not in _seen(page.replace("<script", "<b") % f"<p {mark}>{words}</p>")[0]
+    assert "The boat" not in _seen(page % f"<p class='tab swiper-slide-duplicate fade'>{words}</p>")[0]
+
+
+_BOX = "<input type=checkbox id=b>"
+
+
+@pytest.mark.parametrize(
+    ("style", "page", "closed"),
+    [
+        (
+            ".a{display:none} #b:checked~.a{display:block}",
+            f"{_BOX.replace('>', ' hidden>')}<label for=b>More</label>{{}}",
+            f"{_BOX.replace('>', ' hidden>')}<label for=b></label>{{}}",
+        ),
+        (
+            ".a{max-height:0;overflow:hidden} #b:checked~.a{max-height:90em}",
+            f"{_BOX}{{}}",
+            f"{_BOX.replace('>', ' style=display:none>')}{{}}",
+        ),
+        (
+            "#b{opacity:0} #b:not(:checked)~.a{display:none}",
+            f"<div><label for=b>More</label></div>{_BOX}{{}}",
+            f"<div hidden><label for=b>More</label></div>{_BOX}{{}}",
+        ),
+        (".a{display:none} .a:target{display:block}", "<a href='#a'>More</a>{}", "<a href='#a' hidden>More</a>{}"),
+        (
+            ".a{visibility:hidden} .c:hover .a{visibility:visible}",
+            "<div class=c>{}<p>Which boats there are</p></div>",
+            "<div class=c>{}</div>",
+        ),
+        (
+            ".a{opacity:0} .c:focus-within>.a{opacity:1}",
+            "<div class=c><button>Boats</button>{}</div>",
+            "<div class=c><button></button>{}</div>",
+        ),
+        (
+            ".a{display:none} .c:focus+.a{display:block}",
+            "<button class=c>Boats</button>{}",
+            "<button class=c></button>{}",
+        ),
+    ],
+)
+def test_what_a_rule_shows_in_another_state_stays(style: str, page: str, closed: str) -> None:
+    text = f"<div class=a id=a>{'The boat leaves at ten. ' * 3}</div>"
+    shown, removed = _seen(f"<style>{style}</style>{page.format(text)}")
+    assert "The boat" in shown
+    assert removed.revealed == 1
+    alone = closed if ":not" in style else "{}"
+    for other in (alone, closed, f"<form>{page}</form>"):
+        assert "The boat" not in _seen(f"<style>{style}</style>{other.format(text)}")[0]
+
+
+@pytest.mark.parametrize(
+    "control",
+    ["<button popovertarget=a>More</button>", "<button commandfor=a command=show-modal>More</button>"],
+)
+def test_what_a_browser_opens_by_itself_stays(control: str) -> None:
+    for box in ("<div popover id=a>{}</div>", "<dialog id=a>{}</dialog>"):
+        page = box.format("<p>The boat leaves at ten, and at noon, on all days.</p>")
+        assert "The boat" in _seen(control + page)[0]
+        assert "The boat" not in _seen(control.replace("More", "") + page)[0]
+        assert "The boat" not in _seen(control.replace("=a", "=b") + page)[0]
+        assert "The boat" not in _seen(f"<p hidden>{control}</p>{page}")[0]
+        assert "The boat" not in _seen(control + page.replace("<p>", "<form>"))[0]
+
+
+def test_prose_stays_and_menus_and_dialogs_go() -> None:
+    prose = "The boat leaves at ten, and at noon, on all days."
+    page = f"<html><head>{_LIVE}</head><body><p>Ask us.</p><a href='#a'>More</a>%s</body></html>"
+    assert "The boat" in _seen(page % f"<div id=a hidden>{prose}</div>")[0]
+    for other in (
+        f"<div id=a hidden class=modal>{prose}</div>",
+        f"<div id=a hidden><form>{prose}</form></div>",
+        f"<div id=a hidden><a href=/x>{prose}</a>{' ' * 99}</div>",
+        "<div id=a hidden>The boat leaves.</div>",
+        f"<nav><div id=a hidden>{prose}</div></nav>",
+        f"<div id=a hidden role=listbox>{prose}</div>",
+    ):
+        assert "The boat" not in _seen(page % other)[0]
 
 
 def test_of_nested_hidden_wrappers_all_are_shown() -> None:
@@ -412,12 +517,14 @@ def test_centered_text_that_begins_left_of_the_page_stays() -> None:
         "<div style='position:relative;z-index:-1;color:#000;filter:invert(1);mix-blend-mode:screen'>a",
         "<p style='float:left;margin-left:-100px'>a</p><i style='margin-left:-100px'>b</i>",
         "<table><col style='visibility:collapse'><tr><td>a</table>",
+        "<script>a</script><b onclick='a(\"b\")'>x</b><p id=b style='display:none'>The boat leaves at ten, or not.</p>",
+        "<div class=g>a<p class=h>The boat leaves at ten, or not on any day.</p>",
         "<x-a><template shadowrootmode=open><style>p{color:red}:host{top:0}</style><p>a</p></template></x-a>",
     ],
 )
 def test_layout_takes_linear_time(piece: str) -> None:
     def lines_of(count: int) -> int:
-        page = _parse(piece * count)
+        page = _parse("<style>.h{opacity:0}.g:hover .h{opacity:1}</style>" + piece * count)
         return lines(lambda: drop_unseen(page))
 
     lines_of(2)

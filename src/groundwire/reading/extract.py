@@ -40,7 +40,7 @@ def extract(
         only if it has scripts and all its text is menus.
     """
     from groundwire.reading.block_pages.empty_shell import has_program, later_parts
-    from groundwire.reading.html.semantics import apply_roles, parse_page
+    from groundwire.reading.html.semantics import apply_roles, drop_shortcodes, may_have_shortcodes, parse_page
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
     from groundwire.reading.markdown.serializer import to_markdown
@@ -48,7 +48,6 @@ def extract(
     from groundwire.reading.metadata.embedded_json import things
     from groundwire.reading.metadata.page_metadata import read_metadata, read_metas
     from groundwire.reading.metadata.titles import read_title, title_element
-    from groundwire.reading.visibility.unrendered import drop_shortcodes, may_have_shortcodes
     from groundwire.reading.visibility.visible import drop_unseen
 
     markup, cut = fit(strip_controls(html, plain=plain))

@@ -14,7 +14,7 @@ from typing import Final
 from turbohtml import Element
 
 from groundwire.reading.css.colors import Color, legacy_color
-from groundwire.reading.css.longhands import is_told, longhands
+from groundwire.reading.css.longhands import is_told, longhands, may_hide
 from groundwire.reading.css.parser import REVERSED, UNLAYERED, Declaration
 
 __all__ = ["Kind", "Styles", "declare_attributes", "is_computed"]
@@ -30,6 +30,7 @@ _ANIMATED: Final = (
     "animation", "animation-name", "animation-fill-mode", "animation-iteration-count", "animation-direction",
 )  # fmt: skip
 _BLACK: Final = Color(0.0, 0.0, 0.0, 1.0)
+_SHOWN: Final = frozenset({"display", "visibility", "opacity", "height", "max-height", "left", "transform", "clip"})
 _UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
 
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
@@ -55,6 +56,8 @@ class Styles:
         reacts: Whether a rule may open a box when the mouse or the keyboard is used.
         stripped: Whether the page's style sheets may have been taken away: it has classes, and no sheet.
         blank: The ids of SVG's clip paths, masks and filters that leave nothing of an element, in lower case.
+        states: Selectors with a state that shows something: what is before it, its name, what is after it, and the
+            properties that show it.
         added: The longhands of an element's generated box (`::before`), if it has a background.
     """
 
@@ -68,6 +71,7 @@ class Styles:
         self.named = named
         self.reacts = self.aligned = self.stripped = False
         self.blank: frozenset[str] = frozenset()
+        self.states: list[tuple[str, str, str, frozenset[str]]] = []
         self.added: dict[Element, dict[str, str]] = {}
         self._rows: list[list[_Row]] = []
         self._numbers: dict[Element, int] = {}
@@ -206,6 +210,22 @@ class Styles:
         if source is not None:
             self._numbers[element] = self._with(self._numbers.get(element, 0), source)
             self._forget()
+
+    def note_state(self, selector: str, state: re.Match[str], declared: Iterable[Declaration]) -> None:
+        """Record a rule that shows something in a state of an element, or hides it unless the element is in that state.
+
+        Args:
+            selector: Its selector.
+            state: Where the state is in it, as `:name` or `:not(:name)`.
+            declared: Its declarations.
+        """
+        hides, after = state[1] is not None, selector[state.end() :]
+        pairs = [pair for name, value, _ in declared for pair in longhands(name, value)]
+        names = {
+            name.removeprefix("max-") for name, value in pairs if name in _SHOWN and may_hide(name, value) is hides
+        }
+        if names and (after or state[2] == "target"):
+            self.states.append((selector[: state.start()], state[2], after, frozenset(names)))
 
     def _forget(self) -> None:
         """Forget what depends on declarations that may have changed."""

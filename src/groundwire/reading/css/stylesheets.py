@@ -19,6 +19,7 @@ from groundwire.reading.css.at_rules import blank_families, mark_fonts, may_be_b
 from groundwire.reading.css.cascade import Styles, is_computed
 from groundwire.reading.css.longhands import is_told, longhands
 from groundwire.reading.css.parser import Declaration, Sheet, StyleRule, declarations, read_sheet
+from groundwire.reading.css.values import comma_parts
 
 __all__ = ["SHADOW_STEPS", "read_shadow", "read_styles", "sheet_of", "with_imports"]
 
@@ -80,6 +81,7 @@ _ALIGNED: Final = re.compile(r"text-align(?:-last)?\s*:\s*(?!left|start|inherit)
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
 )
+_STATE: Final = re.compile(r"(:not\()?:(checked|hover|active|focus|focus-within|focus-visible|target)(?![\w-])(?(1)\))")
 _OPENED: Final = frozenset({"height", "max-height", "overflow", "overflow-y", "display", "columns", "column-count"})
 """Properties that open a box which clips its content."""
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
@@ -177,7 +179,7 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         read_sheet(text or "", sheet)
     size = sum(1 for _ in shadow.descendants) + sum(1 for _ in host) if sheet.rules else 0
     for rule in sheet.rules:
-        for arm in filter(None, _arms(rule.selector)):
+        for arm in filter(None, comma_parts(rule.selector)):
             room -= size
             if room < 0:
                 styles.incomplete = True
@@ -337,7 +339,7 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
             continue
         if ":-" in selector and _OF_OTHERS.search(selector) and ":is(" not in selector and ":where(" not in selector:
             continue
-        arms = _arms(selector)
+        arms = comma_parts(selector)
         for arm in arms if all(arms) else ():
             if len(arms) > 1 and not names.may_match(arm):
                 continue
@@ -345,8 +347,9 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
                 arm = _PSEUDO.sub(lambda match: _PSEUDOS[match[0]], _NOT_STATE.sub(_ALWAYS, arm))
                 if _ADDED.search(arm):
                     _note_added(finder.document, arm, rule, styles)
-                if ":checked" in arm or _STATES.search(arm):
+                if (state := _STATE.search(arm)) is not None:
                     styles.reacts = styles.reacts or any(said.name in _OPENED for said in rule.declarations)
+                    styles.note_state(arm, state, rule.declarations)
                 if "::" in arm or _STATES.search(arm):
                     continue
             if _ASTRAL.search(arm) is not None:
@@ -380,20 +383,3 @@ def _note_added(document: Document, arm: str, rule: StyleRule, styles: Styles) -
 def _matters(declared: Declaration) -> bool:
     name, value, _ = declared
     return name.startswith("--") or (is_computed(value) and is_told(name)) or bool(longhands(name, value))
-
-
-def _arms(selector: str) -> list[str]:
-    if "," not in selector:
-        return [selector.strip()]
-    if "(" not in selector and "[" not in selector:
-        return [arm.strip() for arm in selector.split(",")]
-    arms, depth, start = [], 0, 0
-    for index, char in enumerate(selector):
-        if char in "([":
-            depth += 1
-        elif char in ")]":
-            depth -= 1
-        elif char == "," and depth == 0:
-            arms.append(selector[start:index].strip())
-            start = index + 1
-    return [*arms, selector[start:].strip()]

@@ -95,7 +95,9 @@ def fraction(value: str) -> float | None:
 
 def comma_parts(value: str) -> list[str]:
     """Split a value at commas outside of brackets."""
-    parts = _split(value, ",") if "(" in value or ")" in value else value.split(",")
+    if "," not in value:
+        return [value.strip()]
+    parts = _split(value, ",") if "(" in value or ")" in value or "[" in value else value.split(",")
     return [part.strip() for part in parts]
 
 
@@ -109,9 +111,9 @@ def arguments(value: str) -> list[str]:
 def _split(value: str, signs: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for index, char in enumerate(value):
-        if char == "(":
+        if char in "([":
             depth += 1
-        elif char == ")":
+        elif char in ")]":
             depth -= 1
         elif depth == 0 and char in signs:
             parts.append(value[start:index])

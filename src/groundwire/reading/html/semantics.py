@@ -1,4 +1,4 @@
-"""Parsing, elements with an ARIA role in place of a semantic tag, flexible boxes, and task lists with their checkboxes.
+"""Parsing, and what a page says by other means than its tags: roles, boxes, tasks, shortcodes, streamed parts.
 
 Source: WAI-ARIA 1.2, section 5.4 (https://www.w3.org/TR/wai-aria-1.2/#role_definitions).
 """
@@ -6,12 +6,24 @@ Source: WAI-ARIA 1.2, section 5.4 (https://www.w3.org/TR/wai-aria-1.2/#role_defi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from turbohtml import Document, Element, Text, parse
+from turbohtml import Comment, Document, Element, Node, Text, parse
 
-__all__ = ["apply_roles", "has_boxes", "is_source", "is_task_box", "mend_comments", "parse_page", "task_state"]
+__all__ = [
+    "apply_roles",
+    "drop_shortcodes",
+    "fill_streamed",
+    "has_boxes",
+    "is_source",
+    "is_task_box",
+    "may_have_shortcodes",
+    "mend_comments",
+    "parse_page",
+    "task_state",
+    "topmost",
+]
 
 _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[endif\](?:-->)?", re.IGNORECASE)
 _EMPTY_FRAME: Final = re.compile(r"(<iframe\b[^<>]{0,2000})/>(?=\s{0,100}</noscript)", re.IGNORECASE)
@@ -185,3 +197,79 @@ def task_state(element: Element) -> str:
     """
     classes = element.attr("class") or ""
     return "[x]" if _DONE.search(classes) else "[ ]"
+
+
+_BUILDERS: Final = ("vc_", "et_pb_", "fusion_", "av_", "ux_", "mk_", "cs_")
+_CORE: Final = (
+    *("gallery", "caption", "embed", "audio", "video", "playlist", "contact-form-7", "wpforms", "ninja_forms?"),
+    *("gravityforms?", "elementor-template", "rev_slider", "smartslider3", "metaslider", "tablepress", "mc4wp_form"),
+)
+"""Shortcodes of WordPress itself and of common plugins, which count with an attribute, and their ends."""
+_SHORTCODE: Final = re.compile(
+    rf"\[/?(?:{'|'.join(_BUILDERS)})\w{{1,60}}(?=[\s\]])[^\[\]]{{0,2000}}\]"
+    rf"|\[(?:{'|'.join(_CORE)})\s(?=[^\[\]=]{{1,60}}=)[^\[\]]{{1,2000}}\]|\[/(?:{'|'.join(_CORE)})\]"
+)
+_OPENING: Final = re.compile(rf"\[/?(?:{'|'.join((*_BUILDERS, *_CORE))})")
+
+
+def drop_shortcodes(document: Document) -> None:
+    """Remove shortcodes of WordPress and its page builders (`[vc_row]`) that remained in the text."""
+    for node in list(document.descendants):
+        if isinstance(node, Text) and _SHORTCODE.search(node.data) is not None:
+            around = node.parent
+            if isinstance(around, Element) and around.closest("pre, code, textarea, script") is None:
+                node.replace_with(Text(_SHORTCODE.sub(" ", node.data)))
+
+
+def may_have_shortcodes(markup: str) -> bool:
+    """Return whether `drop_shortcodes` may find any."""
+    return _OPENING.search(markup) is not None
+
+
+def fill_streamed(document: Document) -> None:
+    """Move late content streamed by React to where its script would: `<div hidden id="S:0">` for `<template id="B:0">`.
+
+    The placeholder there (a spinner) is removed, as far as React's markers delimit it. A `<template id="P:0">` stands
+    for itself only: what follows it is content.
+    """
+    places = {
+        (place.attr("id") or "")[2:]: place for place in document.select('template[id^="B:"], template[id^="P:"]')
+    }
+    if not places:
+        return
+    for segment in document.select('div[hidden][id^="S:"]'):
+        place = places.pop((segment.attr("id") or "")[2:], None)
+        if place is None or place.parent is None or segment in place.ancestors:  # removed with a spinner, perhaps
+            continue
+        waiting: list[Node] = []
+        for node in place.next_siblings if (place.attr("id") or "").startswith("B:") else ():
+            if isinstance(node, Comment) and node.data == "/$":
+                for spinner in waiting:
+                    spinner.extract()
+                break
+            waiting.append(node)
+        children = list(segment.children)
+        if children:
+            place.insert_before(*children)
+        place.extract()
+        segment.extract()
+
+
+def topmost(elements: Iterable[Element]) -> Iterator[Element]:
+    """Yield the elements that are not inside another of them, in order; linear, since no path is visited twice."""
+    wanted = dict.fromkeys(elements)
+    inside: dict[Element, bool] = {}
+    for element in wanted:
+        path, node, answer = [], element.parent, False
+        while isinstance(node, Element):
+            if node in wanted:
+                answer = True
+                break
+            if node in inside:
+                answer = inside[node]
+                break
+            path.append(node)
+            node = node.parent
+        inside.update(dict.fromkeys(path, answer))
+        if not answer:
+            yield element

@@ -1,4 +1,4 @@
-"""What lies outside of a box that clips its content.
+"""What lies outside of a box that clips its content, and what of SVG clips, masks or filters it all away.
 
 The content is laid out from the top, as low as it must be: a text counts as at least as high as any usual font makes
 it. What scrolls is visible.
@@ -8,10 +8,11 @@ Sources: CSS 2, sections 9 to 11 (https://www.w3.org/TR/CSS22/), CSS Multi-colum
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from turbohtml import Element, Node, Text
+from turbohtml import Document, Element, Node, Text
 
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.rendered_size import font_size, moves
@@ -19,7 +20,7 @@ from groundwire.reading.css.values import SCREEN_WIDTH, fraction, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import is_boxed
 from groundwire.reading.visibility.layout import HIGH_LINE, OUT_OF_FLOW, POSITIONED, WIDE_LETTER, Placement
 
-__all__ = ["CUT", "Overflow", "clips"]
+__all__ = ["CUT", "Overflow", "blank_references", "clips"]
 
 CUT: Final = frozenset({"hidden", "clip"})
 """Values of `overflow` with which nothing can be scrolled to."""
@@ -289,3 +290,60 @@ def _columns(style: Mapping[str, str], width: float) -> int:
 def _line_height(style: Mapping[str, str]) -> float | None:
     value = style.get("line-height", "")
     return pixels(value, _FONT) if pixels(value, _FONT) is not None else (ratio(value) or 0.0) * _FONT or None
+
+
+_SHAPES: Final = frozenset(
+    {"path", "polygon", "polyline", "line", "text", "use", "image", "foreignobject", "foreignObject"}
+)
+_NUMBERS: Final = re.compile(r"\d+")
+_BLACK: Final = re.compile(r"(?:^|fill:\s*)(?:black|#000(?:000)?|none)(?:;|$)")
+_FAR: Final = 900.0  # pixels
+_MAX_REFERENCES: Final = 500
+
+
+def blank_references(document: Document) -> frozenset[str]:
+    """Return the ids, in lower case, of SVG's clip paths, masks and filters that leave nothing of an element."""
+    found: set[str] = set()
+    for name, leaves_nothing in (("clippath", _clips_all), ("mask", _masks_all), ("filter", _filters_all)):
+        for element in document.select(f"svg {name}[id]")[:_MAX_REFERENCES]:
+            if leaves_nothing([child for child in element.descendants if isinstance(child, Element)]):
+                found.add((element.attr("id") or "").lower())
+    return frozenset(found)
+
+
+def _is_dot(shape: Element) -> bool:
+    """Return whether a shape has no area; one that uses another has an unknown area."""
+    if shape.tag == "path":
+        return len(_NUMBERS.findall(shape.attr("d") or "")) <= 4  # a point or a line
+    sizes = {"rect": ("width", "height"), "circle": ("r",), "ellipse": ("rx", "ry")}.get(shape.tag)
+    if sizes is None:
+        return shape.tag not in _SHAPES
+    return any(
+        (pixels(f"{value}px" if (value := shape.attr(size) or "0")[-1:].isdigit() else value, 1e3) or 0.0) <= 1
+        for size in sizes
+    )
+
+
+def _clips_all(shapes: list[Element]) -> bool:
+    return all(map(_is_dot, shapes))
+
+
+def _masks_all(shapes: list[Element]) -> bool:
+    return all(_is_dot(shape) or _BLACK.search(f"{shape.attr('fill')};{shape.attr('style')}") for shape in shapes)
+
+
+def _filters_all(steps: list[Element]) -> bool:
+    for step in steps:
+        tag, values = step.tag.lower(), (step.attr("values") or "").replace(",", " ").split()
+        if tag == "feflood" and ratio(step.attr("flood-opacity") or "1") == 0 and step is steps[-1]:
+            return True
+        if tag == "fecolormatrix" and len(values) == 20 and all(ratio(value) == 0 for value in values[15:]):
+            return True
+        if tag == "fefunca" and step.attr("type") in {"linear", "gamma", "table", "discrete"}:
+            sizes = (step.attr("slope"), step.attr("amplitude"), *(step.attr("tablevalues") or "").split())
+            said = [ratio(size) for size in sizes if size]
+            if said and all(size == 0 for size in said) and not ratio(step.attr("intercept") or "0"):
+                return True
+        if tag == "feoffset" and max(abs(ratio(step.attr(side) or "0") or 0.0) for side in ("dx", "dy")) >= _FAR:
+            return True
+    return False

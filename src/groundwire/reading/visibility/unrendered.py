@@ -8,27 +8,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
-from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
+from turbohtml import Document, DocumentFragment, Element, Node, SelectorSyntaxError, Text
 
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.stylesheets import SHADOW_STEPS, read_shadow
-from groundwire.reading.css.values import pixels, ratio
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import is_task_box
 
 __all__ = [
-    "blank_references",
+    "OtherState",
     "class_names",
-    "drop_shortcodes",
     "drop_texts",
     "drop_unrendered",
-    "fill_streamed",
     "flatten_shadows",
     "keep_folded",
-    "may_have_shortcodes",
-    "topmost",
+    "other_states",
 ]
 
 _NEVER: Final = frozenset(
@@ -55,24 +52,6 @@ _HOSTS: Final = frozenset(
         "nav", "p", "section", "span",
     }
 )  # fmt: skip
-_SHAPES: Final = frozenset(
-    {"path", "polygon", "polyline", "line", "text", "use", "image", "foreignobject", "foreignObject"}
-)
-_NUMBERS: Final = re.compile(r"\d+")
-_BLACK: Final = re.compile(r"(?:^|fill:\s*)(?:black|#000(?:000)?|none)(?:;|$)")
-_FAR: Final = 900.0  # pixels
-_MAX_REFERENCES: Final = 500
-_BUILDERS: Final = ("vc_", "et_pb_", "fusion_", "av_", "ux_", "mk_", "cs_")
-_CORE: Final = (
-    *("gallery", "caption", "embed", "audio", "video", "playlist", "contact-form-7", "wpforms", "ninja_forms?"),
-    *("gravityforms?", "elementor-template", "rev_slider", "smartslider3", "metaslider", "tablepress", "mc4wp_form"),
-)
-"""Shortcodes of WordPress itself and of common plugins, which count with an attribute, and their ends."""
-_SHORTCODE: Final = re.compile(
-    rf"\[/?(?:{'|'.join(_BUILDERS)})\w{{1,60}}(?=[\s\]])[^\[\]]{{0,2000}}\]"
-    rf"|\[(?:{'|'.join(_CORE)})\s(?=[^\[\]=]{{1,60}}=)[^\[\]]{{1,2000}}\]|\[/(?:{'|'.join(_CORE)})\]"
-)
-_OPENING: Final = re.compile(rf"\[/?(?:{'|'.join((*_BUILDERS, *_CORE))})")
 _MATH_SCRIPT: Final = "math/"
 _FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
 """What a click undoes."""
@@ -81,12 +60,41 @@ _UNFOLDED: Final = re.compile(
     r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
     re.IGNORECASE,
 )
+_SLIDES: Final = re.compile(
+    r"(?:^|[\s_-])(?:carousel|(?:flex)?slider|slides(?![\w-])|slideshow|splide|swiper|slick|flickity)", re.IGNORECASE
+)
 _CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
-_CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
+_OF_BROWSERS: Final = ("popovertarget", "commandfor")
+_CONTROLLING: Final = ", ".join([*(f"[{name}]" for name in (*_CONTROLS, *_OF_BROWSERS)), 'a[href^="#"]', "[onclick]"])
+_QUOTED: Final = re.compile(r"[\"']#?([\w-]+)[\"']")
 _BUTTONS: Final = "button, summary, [role=button], [aria-expanded]"
+_PRESSED: Final = r"[onclick], [aria-expanded], [\@click], [x-on\:click], [v-on\:click], [ng-click]"
+_ASIDE: Final = re.compile(
+    r"menu|pop-?_?(?:up|over)|modal|dialog|drop-?_?down|drawer|off-?canvas|toast|overlay|log-?_?in|sign-?_?(?:in|up)"
+    r"|cookie|consent|newsletter|error|fancybox|lightbox|clone|duplicate|listbox|sr-?_?only|visually-?_?hidden|reader|print",
+    re.IGNORECASE,
+)
+"""Names of what opens beside a page's text, or repeats it."""
+_ACTIVE: Final = re.compile(r"(?:^|[_-])(?:active|current|selected|open|opened|visible|shown?)$", re.IGNORECASE)
+_NEAREST: Final = 8  # ancestors or siblings that are looked at
+_ACTIVES: Final = 4  # in one element
+_MAX_STATES: Final = 40  # rules
+_SHOWING: Final[Mapping[str, str]] = {"attribute": "display", "class": "display", "size": "height", "position": "left"}
+"""The property, or one like it, that undoes what hides an element, if it has another name."""
 _LONGEST_LABEL: Final = 300  # characters of a question above its answer
 _SHORTEST_ANSWER: Final = 40  # characters
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
+
+
+class OtherState(NamedTuple):
+    """What a rule shows in a state of an element, such as `checked`."""
+
+    targets: list[Element]
+    state: str
+    names: frozenset[str]
+    """The properties that show the targets then."""
+    controls: list[Element]
+    """The elements that may be in the state, and their labels."""
 
 
 def class_names(document: Document) -> frozenset[str]:
@@ -118,20 +126,6 @@ def drop_unrendered(document: Document) -> Counter[str]:
     return +counts
 
 
-def drop_shortcodes(document: Document) -> None:
-    """Remove shortcodes of WordPress and its page builders (`[vc_row]`) that remained in the text."""
-    for node in list(document.descendants):
-        if isinstance(node, Text) and _SHORTCODE.search(node.data) is not None:
-            around = node.parent
-            if isinstance(around, Element) and around.closest("pre, code, textarea, script") is None:
-                node.replace_with(Text(_SHORTCODE.sub(" ", node.data)))
-
-
-def may_have_shortcodes(markup: str) -> bool:
-    """Return whether `drop_shortcodes` may find any."""
-    return _OPENING.search(markup) is not None
-
-
 def _unrendered(document: Document) -> list[Element]:
     """Return candidates for removal. The parser has an index of HTML element names."""
     found = [element for tag in _UNRENDERED for element in document.find_all(tag)]
@@ -156,54 +150,6 @@ def _hides_text(element: Element) -> bool:
 def _shows_fallback(element: Element) -> bool:
     """Return whether an element can show only its fallback content."""
     return element.tag == "object" and element.attr("data") is None and element.attr("type") is None
-
-
-def blank_references(document: Document) -> frozenset[str]:
-    """Return the ids, in lower case, of SVG's clip paths, masks and filters that leave nothing of an element."""
-    found: set[str] = set()
-    for name, leaves_nothing in (("clippath", _clips_all), ("mask", _masks_all), ("filter", _filters_all)):
-        for element in document.select(f"svg {name}[id]")[:_MAX_REFERENCES]:
-            if leaves_nothing([child for child in element.descendants if isinstance(child, Element)]):
-                found.add((element.attr("id") or "").lower())
-    return frozenset(found)
-
-
-def _is_dot(shape: Element) -> bool:
-    """Return whether a shape has no area; one that uses another has an unknown area."""
-    if shape.tag == "path":
-        return len(_NUMBERS.findall(shape.attr("d") or "")) <= 4  # a point or a line
-    sizes = {"rect": ("width", "height"), "circle": ("r",), "ellipse": ("rx", "ry")}.get(shape.tag)
-    if sizes is None:
-        return shape.tag not in _SHAPES
-    return any(
-        (pixels(f"{value}px" if (value := shape.attr(size) or "0")[-1:].isdigit() else value, 1e3) or 0.0) <= 1
-        for size in sizes
-    )
-
-
-def _clips_all(shapes: list[Element]) -> bool:
-    return all(map(_is_dot, shapes))
-
-
-def _masks_all(shapes: list[Element]) -> bool:
-    return all(_is_dot(shape) or _BLACK.search(f"{shape.attr('fill')};{shape.attr('style')}") for shape in shapes)
-
-
-def _filters_all(steps: list[Element]) -> bool:
-    for step in steps:
-        tag, values = step.tag.lower(), (step.attr("values") or "").replace(",", " ").split()
-        if tag == "feflood" and ratio(step.attr("flood-opacity") or "1") == 0 and step is steps[-1]:
-            return True
-        if tag == "fecolormatrix" and len(values) == 20 and all(ratio(value) == 0 for value in values[15:]):
-            return True
-        if tag == "fefunca" and step.attr("type") in {"linear", "gamma", "table", "discrete"}:
-            sizes = (step.attr("slope"), step.attr("amplitude"), *(step.attr("tablevalues") or "").split())
-            said = [ratio(size) for size in sizes if size]
-            if said and all(size == 0 for size in said) and not ratio(step.attr("intercept") or "0"):
-                return True
-        if tag == "feoffset" and max(abs(ratio(step.attr(side) or "0") or 0.0) for side in ("dx", "dy")) >= _FAR:
-            return True
-    return False
 
 
 def flatten_shadows(document: Document, styles: Styles) -> bool:
@@ -244,106 +190,179 @@ def flatten_shadows(document: Document, styles: Styles) -> bool:
     return found
 
 
-def fill_streamed(document: Document) -> None:
-    """Move late content streamed by React to where its script would: `<div hidden id="S:0">` for `<template id="B:0">`.
-
-    The placeholder there (a spinner) is removed, as far as React's markers delimit it. A `<template id="P:0">` stands
-    for itself only: what follows it is content.
-    """
-    places = {
-        (place.attr("id") or "")[2:]: place for place in document.select('template[id^="B:"], template[id^="P:"]')
-    }
-    if not places:
-        return
-    for segment in document.select('div[hidden][id^="S:"]'):
-        place = places.pop((segment.attr("id") or "")[2:], None)
-        if place is None or place.parent is None or segment in place.ancestors:  # removed with a spinner, perhaps
-            continue
-        waiting: list[Node] = []
-        for node in place.next_siblings if (place.attr("id") or "").startswith("B:") else ():
-            if isinstance(node, Comment) and node.data == "/$":
-                for spinner in waiting:
-                    spinner.extract()
-                break
-            waiting.append(node)
-        children = list(segment.children)
-        if children:
-            place.insert_before(*children)
-        place.extract()
-        segment.extract()
-
-
-def topmost(elements: Iterable[Element]) -> Iterator[Element]:
-    """Yield the elements that are not inside another of them, in order; linear, since no path is visited twice."""
-    wanted = dict.fromkeys(elements)
-    inside: dict[Element, bool] = {}
-    for element in wanted:
-        path, node, answer = [], element.parent, False
-        while isinstance(node, Element):
-            if node in wanted:
-                answer = True
-                break
-            if node in inside:
-                answer = inside[node]
-                break
-            path.append(node)
-            node = node.parent
-        inside.update(dict.fromkeys(path, answer))
-        if not answer:
-            yield element
-
-
-def keep_folded(document: Document, hidden: dict[Element, str]) -> int:
+def keep_folded(
+    document: Document,
+    hidden: dict[Element, str],
+    unseen: dict[Element, bool],
+    states: list[OtherState],
+    *,
+    alive: bool,
+) -> int:
     """Keep what a click unfolds, as for `details`: tabs, accordions, questions and their answers.
 
     They are known by their role, by the controls that name them, by their class, or, from the second of one class on,
-    by the button right above each of them.
+    by the button right above each of them. Prose is also known by a link to it, a handler that names it, a button of
+    its own beside it, an active one of its kind beside it, or a rule that shows it in another state of the page.
 
     Args:
         document: The page.
         hidden: The elements to be removed, with the reason of each; those that are kept are taken out.
+        unseen: Whether `visibility` hides the text of an element; those that are kept are taken out.
+        states: See `other_states`.
+        alive: Whether a script may do it; otherwise only what a browser does by itself counts.
 
     Returns:
         How many are kept.
     """
     folded = [element for element, reason in hidden.items() if reason in _FOLDS]
-    named: set[str] = set()
-    if any(element.attr("id") for element in folded):
-        for control in document.select(_CONTROLLING):
-            named.update((control.attr(name) or "").lstrip("#") for name in _CONTROLS)
-    kept: list[Element] = []
+    ids = {name for element in folded if (name := element.attr("id"))}
+    named, linked, pressed = _references(document, hidden, ids)
+    kept = list(_shown_in(states, hidden, unseen, linked))
     answers: dict[str, list[Element]] = {}
+    active: dict[Element, list[tuple[str, set[str]]]] = {}
     for element in folded:
-        role, names = element.attr("role"), element.attr("class") or ""
-        if (
-            role == "tabpanel"
-            or (role == "region" and element.attr("aria-labelledby"))
-            or (element.attr("id") or "-") in named
-            or _UNFOLDED.search(names)
-        ):
+        role, names, own = element.attr("role"), element.attr("class") or "", element.attr("id") or "-"
+        labeled = role == "tabpanel" or (role == "region" and element.attr("aria-labelledby"))
+        if alive and (labeled or own in named or _UNFOLDED.search(names)):
             kept.append(element)
-        elif _is_answer(element):
+        elif own in pressed or (
+            alive and (own in linked or _is_slide(element) or _is_inactive(element, active) or _has_button(element))
+        ):
+            kept += [element] if _is_prose(element) else []
+        elif alive and _is_answer(element) and _is_prose(element):
             answers.setdefault(names, []).append(element)
     for group in answers.values():
         kept += group if len(group) > 1 else []
     for element in kept:
-        del hidden[element]
-    return len(kept)
+        hidden.pop(element, None)
+        unseen.pop(element, None)
+    return len(set(kept))
+
+
+def _references(
+    document: Document, hidden: Mapping[Element, str], wanted: set[str]
+) -> tuple[set[str], set[str], set[str]]:
+    """Return which ids controls name, which ones visible links or handlers do, and which ones a browser opens."""
+    named, linked, pressed = set[str](), set[str](), set[str]()
+    for control in document.select(_CONTROLLING) if wanted else ():
+        named.update((control.attr(name) or "").lstrip("#") for name in _CONTROLS)
+        said = {(control.attr("href") or "")[1:], *_QUOTED.findall(control.attr("onclick") or "")}
+        opened = {control.attr(name) or "" for name in _OF_BROWSERS}
+        if not wanted.isdisjoint(said | opened) and control.text.strip() and not _is_inside(control, hidden):
+            linked |= said
+            pressed |= opened
+    return named, linked, pressed
+
+
+def _is_inside(element: Element, hidden: Mapping[Element, str]) -> bool:
+    return any(node in hidden for node in (element, *element.ancestors) if isinstance(node, Element))
+
+
+def other_states(document: Document, styles: Styles) -> list[OtherState]:
+    """Return what rules change if an element is checked, focused or a link's target, or the mouse is over it.
+
+    Args:
+        document: The page, with its form controls.
+        styles: Its styles.
+    """
+    found: list[OtherState] = []
+    for before, state, after, names in islice(styles.states, _MAX_STATES):
+        try:
+            targets = document.select(before + after)
+            controls = document.select(before or "*") if targets else []
+        except (SelectorSyntaxError, ValueError, RecursionError):
+            continue
+        if state == "checked" and controls:
+            ids = {control.attr("id") for control in controls}
+            around = [label for control in controls if (label := control.closest("label")) is not None]
+            controls += [*around, *(label for label in document.select("label[for]") if label.attr("for") in ids)]
+        found.append(OtherState(targets, state, names, controls))
+    return found
+
+
+def _shown_in(
+    states: Iterable[OtherState], hidden: Mapping[Element, str], unseen: Mapping[Element, bool], linked: set[str]
+) -> Iterator[Element]:
+    """Yield the prose that is shown in a state that a visible control, or a link, brings about."""
+    for targets, state, names, controls in states:
+        reasons = ((target, hidden.get(target, "visibility" if unseen.get(target) else "")) for target in targets)
+        closed = [target for target, reason in reasons if _SHOWING.get(reason, reason) in names and _is_prose(target)]
+        if state == "target":
+            yield from (target for target in closed if target.attr("id") in linked)
+        elif closed and state == "checked":
+            seen = (node for node in controls if node.attr("hidden") is None and not _is_inside(node, hidden))
+            if any(node.tag == "input" or node.text.strip() for node in seen):
+                yield from closed
+        elif closed:
+            able, sizes = set(controls), dict[Node, int]()
+            for target in closed:
+                around = [node for node in islice(target.ancestors, _NEAREST) if node in able]
+                before = [node for node in islice(target.previous_siblings, _NEAREST) if node in able]
+                sizes.update({node: len(node.text.strip()) for node in (*around, *before) if node not in sizes})
+                own = len(target.text.strip())
+                if any(sizes[node] for node in before) or any(sizes[node] > own for node in around):
+                    yield target
+
+
+def _is_prose(element: Element) -> bool:
+    """Return whether an element is a text rather than a menu, a dialog or a form."""
+    size = len(" ".join(element.text.split()))
+    if size < _SHORTEST_ANSWER or element.closest("nav, header, form") is not None:
+        return False
+    if _ASIDE.search(f"{element.attr('id')} {element.attr('class')} {element.attr('role')}") is not None:
+        return False
+    if element.find("form") is not None:
+        return False
+    return sum(len(" ".join(link.text.split())) for link in element.find_all("a")) * 2 < size
+
+
+def _has_button(element: Element) -> bool:
+    """Return whether a button beside an element, or above it in a name of the kind of accordions, belongs to it."""
+    above, below = (
+        next((node for node in nodes if isinstance(node, Element) and node.tag != "style"), None)
+        for nodes in (element.previous_siblings, element.next_siblings)
+    )
+    for beside in (above, below):
+        if beside is None or not 1 < len(beside.text.strip()) <= _LONGEST_LABEL:
+            continue
+        if beside.matches(_PRESSED) or beside.select_one(_PRESSED) is not None:
+            return True
+    return above is not None and bool(_UNFOLDED.search(above.attr("class") or ""))
+
+
+def _is_slide(element: Element) -> bool:
+    """Return whether an element is a carousel, or right in one."""
+    nearest = islice(element.ancestors, 2)
+    return any(_SLIDES.search(node.attr("class") or "") for node in (element, *nearest) if isinstance(node, Element))
+
+
+def _is_inactive(element: Element, known: dict[Element, list[tuple[str, set[str]]]]) -> bool:
+    """Return whether one of the elements beside an element is marked as the active one of its kind.
+
+    Args:
+        element: The element.
+        known: The marked ones in each element, with their classes, as far as they were looked for.
+    """
+    around, own = element.parent, set((element.attr("class") or "").split())
+    if not own or not isinstance(around, Element):
+        return False
+    if around not in known:
+        children = ((node.tag, (node.attr("class") or "").split()) for node in around if isinstance(node, Element))
+        active = ((tag, set(names)) for tag, names in children if any(map(_ACTIVE.search, names)))
+        known[around] = list(islice(active, _ACTIVES))
+    return any(tag == element.tag and own < names for tag, names in known[around])
 
 
 def _is_answer(element: Element) -> bool:
-    """Return whether an element is prose right below a button with its title."""
+    """Return whether an element is right below a button with its title."""
     above = next(
         (node for node in element.previous_siblings if isinstance(node, Element) and node.tag != "style"), None
     )
-    if above is None or element.closest("nav, header, form") is not None:
+    if above is None:
         return False
     button = above if above.matches(_BUTTONS) else above.select_one(_BUTTONS)
     label = " ".join(above.text.split()) if button is not None else ""
-    if button is None or not 1 < len(label) <= _LONGEST_LABEL or label != " ".join(button.text.split()):
-        return False
-    size = len(element.text.strip())
-    return size >= _SHORTEST_ANSWER and sum(len(link.text) for link in element.find_all("a")) * 2 < size
+    return button is not None and 1 < len(label) <= _LONGEST_LABEL and label == " ".join(button.text.split())
 
 
 def drop_texts(states: Mapping[Element, bool]) -> int:

@@ -22,6 +22,7 @@ from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import arguments, pixels, ratio
+from groundwire.reading.html.semantics import fill_streamed, topmost
 from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
     FAINT,
@@ -34,29 +35,29 @@ from groundwire.reading.visibility.hidden_styles import (
     text_hidden,
 )
 from groundwire.reading.visibility.layout import Placement, covered, moves_away
-from groundwire.reading.visibility.overflow import CUT, Overflow, clips
+from groundwire.reading.visibility.overflow import CUT, Overflow, blank_references, clips
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
-    blank_references,
     class_names,
     drop_texts,
     drop_unrendered,
-    fill_streamed,
     flatten_shadows,
     keep_folded,
-    topmost,
+    other_states,
 )
 
 __all__ = ["Removed", "drop_unseen"]
 
 _REVEALED: Final = re.compile(
-    r"(?:^|[\s_-])(?:aos|wow|sal|sr|fade|reveal|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
+    r"(?:^|[\s_-])(?:aos|wow|sal|sr|(?:pre-?)?fade|reveal|splide|swiper|slick|owl-carousel|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
     re.IGNORECASE,
 )
 _REVEAL_MARKS: Final = (
     "data-aos", "data-sal", "data-w-id", "data-animate", "data-animation", "data-scroll", "data-sr-id", "data-reveal",
-    "data-framer-appear-id", "data-motion", "v-cloak", "ng-cloak", "x-cloak",
+    "data-framer-appear-id", "data-motion", "data-motion-enter",
 )  # fmt: skip
+_CLOAKS: Final = ("v-cloak", "ng-cloak", "x-cloak")
+"""Attributes that frameworks remove when a script has run, whatever hides what has them."""
 _OUT: Final = frozenset({"absolute", "fixed"})
 _FREE: Final = frozenset({"fixed"})
 _SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
@@ -147,6 +148,7 @@ def drop_unseen(document: Document) -> Removed:
     if alive:
         fill_streamed(document)
     styles.blank = blank_references(document) if document.find("svg") is not None else frozenset()
+    opened = other_states(document, styles) if styles.states else []
     counts = drop_unrendered(document)
     marked = document.select(f"{_HIDDEN}, {COLORED}")  # both at once: searching the page is what takes time
     reasons = _declare_defaults(document, marked, styles, named)
@@ -159,11 +161,10 @@ def drop_unseen(document: Document) -> Removed:
     _let_out(found.whole, styles)
     for node in covered(styles, alive=alive):
         found.hide(node)
-    if alive:
-        found.revealed += keep_folded(document, found.whole)
-        for _ in range(_NESTED):
-            if not _keep_main_part(document, found):
-                break
+    found.revealed += keep_folded(document, found.whole, found.texts["visibility"], opened, alive=alive)
+    for _ in range(_NESTED if alive else 0):
+        if not _keep_main_part(document, found):
+            break
     _drop_whole(found.whole, reasons, counts)
     for piece in found.pieces:
         piece.extract()
@@ -219,7 +220,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
         if reason == "contain" and _is_stretched(element, styles):
             reason = ""
         if reason:
-            if reason in _SOFT and styles.incomplete and _is_marked(element):
+            if alive and (_is_marked(element) if reason in _SOFT else reason == "display" and _is_cloaked(element)):
                 found.revealed += 1
             else:
                 found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
@@ -233,7 +234,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
         if tag == "col" and ("visibility", True) in texts:
             found.whole.update(dict.fromkeys(_cells_of(element), "visibility"))
         for name, state in texts:
-            if state and name == "visibility" and styles.incomplete and _is_marked(element):
+            if state and name == "visibility" and alive and _is_marked(element):
                 found.revealed += 1
             else:
                 found.texts[name][element] = state
@@ -323,12 +324,19 @@ def _opacity(element: Element, faint: Mapping[Element, float]) -> float:
     return product
 
 
+def _is_cloaked(element: Element) -> bool:
+    """Return whether an element is hidden only until a framework starts, whatever it shows then."""
+    cloaked = any(element.attr(mark) is not None for mark in _CLOAKS) or "ng-cloak" in (element.attr("class") or "")
+    return cloaked and element.attr("x-show") is None
+
+
 def _is_marked(element: Element) -> bool:
     """Return whether an element is faded in by a common library."""
-    if any(element.attr(mark) is not None for mark in _REVEAL_MARKS):
+    if any(element.attr(mark) is not None for mark in _REVEAL_MARKS) or _is_cloaked(element):
         return True
-    if _REVEALED.search(element.attr("class") or ""):
-        return True
+    names = element.attr("class") or ""
+    if _REVEALED.search(names):
+        return "clone" not in names and "duplicate" not in names
     style = (element.attr("style") or "").replace(" ", "").lower()
     return "opacity:0" in style and "transform:" in style and "scale(0)" not in style
 
