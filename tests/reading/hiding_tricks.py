@@ -1,4 +1,4 @@
-"""More ways to hide a text and ways that only look like hiding, found by trying 3,282 of them on Chromium.
+"""More ways to hide a text and ways that only look like hiding, found by trying 3,900 of them on Chromium.
 
 Each was painted twice, with two words of the same width in place of SECRET, and the pictures compared. The form of a
 case is that of `hiding_cases`.
@@ -548,6 +548,24 @@ HIDDEN: Final = (
     "container-type:size;overflow:clip",
     '<table><colgroup><col><col style="visibility:collapse"></colgroup><tr><td>a<td>SECRET<tr><td>b<td>c</table>',
     "max-width:3px;overflow:hidden;white-space:nowrap",
+    "<style>x-a::part(p){display:none}</style>"
+    '<x-a><template shadowrootmode=open><p part="q p">SECRET</p></template></x-a>',
+    "<style>.d::part(p q){opacity:0}</style>"
+    '<x-a class=d><template shadowrootmode=open><p part="q p">SECRET</p></template></x-a>',
+    "<div class=d>"
+    "<template shadowrootmode=open><style>:host(.d) p{visibility:hidden}</style><p>SECRET</p></template></div>",
+    "<div><template shadowrootmode=open><style>:host > p{display:none}</style><p>SECRET</p></template></div>",
+    "<style>@keyframes k{0%{opacity:0}50%{opacity:.01}to{opacity:0}}</style>"
+    '<p style="animation:k 1s infinite">SECRET</p>',
+    '<style>@keyframes k{50%{opacity:1}to{opacity:0}}</style><p style="animation:k 1s forwards">SECRET</p>',
+    '<div style="display:flex"><p style="width:0;flex:0 0 0;overflow:hidden">SECRET</p></div>',
+    '<div style="display:flex;flex-direction:column"><p style="width:0;flex-grow:1;overflow:hidden">SECRET</p></div>',
+    '<p style="width:0;flex-grow:1;overflow:hidden">SECRET</p>',
+    '<div style="display:flex"><p style="width:0;height:0;flex-grow:1;overflow:hidden">SECRET</p></div>',
+    '<div style="display:flex"><p style="width:0;max-width:0;flex:1;overflow:hidden">SECRET</p></div>',
+    "color:oklch(from #224 1 0 h)",
+    "color:hsl(from navy h s 100%)",
+    "color:rgb(from navy 255 255 255)",
 )
 
 SHOWN: Final = (
@@ -860,4 +878,24 @@ SHOWN: Final = (
     "<style>@font-face{font-family:b;src:local('DejaVu Sans');size-adjust:90%}.v{font-family:b}</style>"
     "<p class=v>SECRET</p>",
     "font-family:'Adobe Blank'",
+    "<style>x-a::part(p){display:none}</style>"
+    '<x-a><template shadowrootmode=open><p part="q">SECRET</p></template></x-a>',
+    "<style>x-b::part(p){display:none}</style>"
+    '<x-a><template shadowrootmode=open><p part="p">SECRET</p></template></x-a>',
+    "<div class=e>"
+    "<template shadowrootmode=open><style>:host(.d) p{visibility:hidden}</style><p>SECRET</p></template></div>",
+    "<style>@keyframes k{0%,40%{opacity:0}50%,90%{opacity:1}to{opacity:0}}</style>"
+    '<p style="animation:k 1s infinite">SECRET</p>',
+    "<style>@keyframes k{0%{visibility:visible}50%,to{visibility:hidden}}</style>"
+    '<p style="animation:k 1s infinite">SECRET</p>',
+    '<div style="display:flex"><p style="width:0;flex-grow:1;overflow:hidden">SECRET</p></div>',
+    '<div style="display:flex"><p style="width:0;flex:1 1 0;min-width:0;overflow:hidden">SECRET</p></div>',
+    '<div style="display:flex;flex-direction:column;height:90px">'
+    '<p style="height:0;flex:auto;overflow:hidden">SECRET</p></div>',
+    "color:oklch(from #fff 0 0 h)",
+    "color:lab(from white 0 a b)",
+    "color:rgb(from white 0 0 90)",
+    "color:lab(from red 100 a b)",
+    "color:oklch(from red 0 c h);background:#000",
+    "color:hsl(from white h s 20%)",
 )

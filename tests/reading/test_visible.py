@@ -190,6 +190,13 @@ def test_what_a_browser_opens_by_itself_stays(control: str) -> None:
         assert "The boat" not in _seen(control + page.replace("<p>", "<form>"))[0]
 
 
+def test_what_a_link_to_it_opens_stays() -> None:
+    text = "<div id=a hidden=until-found>The boat leaves at ten, and at noon, on all days.</div>"
+    assert "ten" in _seen(f"<a href='#a'>Times</a>{text}")[0]
+    assert "ten" not in _seen(f"<a href='#b'>Times</a>{text}")[0]
+    assert "ten" not in _seen(f"<a href='#a'>Times</a>{text.replace('=until-found', '')}")[0]
+
+
 def test_prose_stays_and_menus_and_dialogs_go() -> None:
     prose = "The boat leaves at ten, and at noon, on all days."
     page = f"<html><head>{_LIVE}</head><body><p>Ask us.</p><a href='#a'>More</a>%s</body></html>"

@@ -15,7 +15,7 @@ from turbohtml import Element
 
 from groundwire.reading.css.colors import Color, legacy_color
 from groundwire.reading.css.longhands import is_told, longhands, may_hide
-from groundwire.reading.css.parser import REVERSED, UNLAYERED, Declaration
+from groundwire.reading.css.parser import BETWEEN, REVERSED, UNLAYERED, Declaration, StyleRule
 
 __all__ = ["Kind", "Styles", "declare_attributes", "is_computed"]
 
@@ -56,6 +56,7 @@ class Styles:
         reacts: Whether a rule may open a box when the mouse or the keyboard is used.
         stripped: Whether the page's style sheets may have been taken away: it has classes, and no sheet.
         blank: The ids of SVG's clip paths, masks and filters that leave nothing of an element, in lower case.
+        parts: Rules for parts of shadow trees: the selector of their host, the names of the part, and the rule.
         states: Selectors with a state that shows something: what is before it, its name, what is after it, and the
             properties that show it.
         added: The longhands of an element's generated box (`::before`), if it has a background.
@@ -72,6 +73,7 @@ class Styles:
         self.reacts = self.aligned = self.stripped = False
         self.blank: frozenset[str] = frozenset()
         self.states: list[tuple[str, str, str, frozenset[str]]] = []
+        self.parts: list[tuple[str, list[str], StyleRule]] = []
         self.added: dict[Element, dict[str, str]] = {}
         self._rows: list[list[_Row]] = []
         self._numbers: dict[Element, int] = {}
@@ -219,12 +221,12 @@ class Styles:
             state: Where the state is in it, as `:name` or `:not(:name)`.
             declared: Its declarations.
         """
-        hides, after = state[1] is not None, selector[state.end() :]
-        pairs = [pair for name, value, _ in declared for pair in longhands(name, value)]
-        names = {
-            name.removeprefix("max-") for name, value in pairs if name in _SHOWN and may_hide(name, value) is hides
-        }
-        if names and (after or state[2] == "target"):
+        after = selector[state.end() :]
+        if not after and state[2] != "target":
+            return
+        pairs = [pair for name, value, _ in declared for pair in longhands(name, value) if pair[0] in _SHOWN]
+        names = {name.removeprefix("max-") for name, value in pairs if may_hide(name, value) is bool(state[1])}
+        if names:
             self.states.append((selector[: state.start()], state[2], after, frozenset(names)))
 
     def _forget(self) -> None:
@@ -272,8 +274,15 @@ class Styles:
         turned = REVERSED if "reverse" in words or "alternate-reverse" in words else ""
         for word in words:
             if (frame := names.get(word + turned)) is not None:
-                ended = [pair for name, value in frame.items() for pair in longhands(name, value)]
-                return {**style, **dict(ended)}
+                frames = (frame, names[word + BETWEEN], names[word + REVERSED])
+                ended, *others = (dict(pair for said in one.items() for pair in longhands(*said)) for one in frames)
+                for other in others if "infinite" in words else ():  # what is shown from time to time is seen
+                    ended |= {
+                        name: value
+                        for name, value in other.items()
+                        if name in ended and may_hide(name, ended[name]) and not may_hide(name, value)
+                    }
+                return {**style, **ended}
         if self.incomplete and words != ["none"]:
             return {name: value for name, value in style.items() if name not in {"opacity", "visibility", "transform"}}
         return style

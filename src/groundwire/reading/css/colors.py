@@ -198,8 +198,8 @@ def legacy_color(value: str) -> Color | None:
     if value in _NAMED or (len(value) == 4 and _HEX.fullmatch(value)):
         return color(value)
     value = _NOT_HEX.sub("0", value[:_MAX_LEGACY].removeprefix("#"))
-    value = value.ljust(-(-max(len(value), 3) // 3) * 3, "0")
-    size = len(value) // 3
+    size = -(-max(len(value), 3) // 3)
+    value = value.ljust(size * 3, "0")
     parts = [value[start : start + size][-8:] for start in range(0, 3 * size, size)]
     while len(parts[0]) > 2 and all(part[0] == "0" for part in parts):
         parts = [part[1:] for part in parts]
@@ -319,7 +319,7 @@ def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) ->
         origin = color(parts[1], dark=dark)
         names = parts[3:] if name == "color" else parts[2:]
         same = origin is not None and len(names) == 3 and names == list(_CHANNELS.get(name, names))
-        red, green, blue = origin[:3] if same and origin is not None else (None, None, None)
+        red, green, blue = origin[:3] if same and origin is not None else _regardless(name, names) or (None, None, None)
         return Color(red, green, blue, alpha if slashed or origin is None else origin.alpha)
     space, parts = (parts[0], parts[1:]) if name == "color" else (name, parts)
     triple = _triple(space, parts) if len(parts) == 3 else None
@@ -329,11 +329,19 @@ def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) ->
     return Color(red, green, blue, alpha)
 
 
+def _regardless(space: str, parts: list[str]) -> Triple | None:
+    """Convert a relative color that is the same whatever its origin: of numbers, or gray; None if the origin counts."""
+    if space in _HSL and len(parts) == 3 and ratio(parts[2].rstrip("%")) in {0.0, 100.0}:
+        parts = ["0", "0", parts[2]]
+    if len(parts) == 3 and "h" in parts and _channel(parts[1], 1.0) == 0:
+        parts = ["0" if part == "h" else part for part in parts]
+    return _triple(space, parts) if len(parts) == 3 else None
+
+
 _CHANNELS: Final[Mapping[str, str]] = {
     "rgb": "rgb", "rgba": "rgb", "hsl": "hsl", "hsla": "hsl", "hwb": "hwb", "lab": "lab", "oklab": "lab", "lch": "lch",
     "oklch": "lch", "color": "rgb",
 }  # fmt: skip
-_RGB: Final = frozenset({"rgb", "rgba"})
 _HSL: Final = frozenset({"hsl", "hsla"})
 
 
@@ -348,29 +356,26 @@ def _triple(space: str, parts: list[str]) -> Triple | None:
             return None
         channels.append(channel)
     one, two, three = channels
-    if space in _RGB:
+    if (convert := _DIRECT.get(space)) is not None:
+        return convert(one, two, three)
+    if space[:3] == "rgb":
         return one / 255, two / 255, three / 255
     if space in _HSL:
         return from_hsl(one, two / 100, three / 100)
     if space == "hwb":
         return from_hwb(one, two / 100, three / 100)
-    if space == "lab":
-        return from_lab(one, two, three)
-    if space == "oklab":
-        return from_oklab(one, two, three)
     if space == "lch":
         return from_lab(one, *polar(two, three))
     if space == "oklch":
         return from_oklab(one, *polar(two, three))
     if space == "srgb":
         return one, two, three
-    if space == "srgb-linear":
-        return from_linear(one, two, three)
-    if space == "display-p3":
-        return from_p3(one, two, three)
     return from_xyz(one, two, three, d50=space == "xyz-d50") if space.startswith("xyz") else None
 
 
+_DIRECT: Final[Mapping[str, Callable[[float, float, float], Triple]]] = {
+    "lab": from_lab, "oklab": from_oklab, "srgb-linear": from_linear, "display-p3": from_p3,
+}  # fmt: skip
 _WHOLES: Final[Mapping[str, tuple[float, float, float]]] = {
     "rgb": (255.0, 255.0, 255.0), "rgba": (255.0, 255.0, 255.0), "hsl": (1.0, 100.0, 100.0),
     "hsla": (1.0, 100.0, 100.0), "hwb": (1.0, 100.0, 100.0), "lab": (100.0, 125.0, 125.0), "oklab": (1.0, 0.4, 0.4),

@@ -126,7 +126,7 @@ _KEPT: Final = frozenset(_VALID) | {
     "zoom", "animation-iteration-count", "animation-direction", "offset-path", "font-size-adjust",
     "column-count", "column-width",
     "break-before", "break-after", "grid-area", "grid-template-columns", "grid-auto-rows",
-    "text-font", "mix-blend-mode", "mask-position", "transform-origin", "perspective", "line-clamp",
+    "text-font", "mix-blend-mode", "mask-position", "transform-origin", "perspective", "line-clamp", "flex-grow",
 }  # fmt: skip
 
 
@@ -227,6 +227,7 @@ def _flex(_: str, value: str) -> Iterator[tuple[str, str]]:
     parts = value.split()
     if len(parts) == 3 and ratio(parts[0]) == 0 and (pixels(parts[2]) or 0.0) < 1:
         yield "width", parts[2]  # of a part that does not grow
+    yield "flex-grow", parts[0] if parts[0] not in {"auto", "none"} else "1" if parts[0] == "auto" else "0"
 
 
 def _grid(name: str, value: str) -> Iterator[tuple[str, str]]:
@@ -270,6 +271,7 @@ _PLAIN: Final = frozenset(
         "min-height", "backface-visibility", "overflow-x", "overflow-y", "padding-right", "padding-bottom",
         "columns", "column-count", "column-width", "break-before", "break-after", "direction", "flex-direction",
         "isolation", "mix-blend-mode", "mask-position", "transform-origin", "line-clamp", "perspective", "grid-area",
+        "flex-grow",
     }
 )  # fmt: skip
 """Longhands that hide nothing without another one; colors are compared elsewhere."""

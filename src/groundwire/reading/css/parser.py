@@ -17,12 +17,13 @@ from groundwire.reading.css.at_rules import in_container, is_supported, on_scree
 from groundwire.reading.css.longhands import is_told
 from groundwire.reading.css.values import is_closed, is_plain
 
-__all__ = ["REVERSED", "UNLAYERED", "Declaration", "Sheet", "StyleRule", "declarations", "read_sheet"]
+__all__ = ["BETWEEN", "REVERSED", "UNLAYERED", "Declaration", "Sheet", "StyleRule", "declarations", "read_sheet"]
 
 UNLAYERED: Final = 1 << 60
 """The layer of unlayered rules; later layers take precedence, and this one over all."""
 
 REVERSED: Final = " reversed"
+BETWEEN: Final = " between"
 _FIRST: Final = frozenset({"from", "0%"})
 _LAST: Final = frozenset({"to", "100%"})
 _LAYERS: Final = 1_000  # in one layer; further ones have the place of the last
@@ -70,7 +71,7 @@ class Sheet:
 
     rules: list[StyleRule] = field(default_factory=list)
     keyframes: dict[str, dict[str, str]] = field(default_factory=dict)
-    """The properties of the last frame of each animation, and of the first under its name with `REVERSED`."""
+    """The properties of the last frame of each animation; of the first with `REVERSED`, of others with `BETWEEN`."""
     initial: dict[str, str] = field(default_factory=dict)
     """The initial values of registered custom properties."""
     layers: dict[str, int] = field(default_factory=dict)
@@ -292,9 +293,8 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
         return _Block("skip")
     if around.kind == "frames":
         stops = {stop.strip().lower() for stop in prelude.split(",")}
-        if not stops.isdisjoint(_LAST):
-            return _Block("frame", around.selector)
-        return _Block("skip") if stops.isdisjoint(_FIRST) else _Block("frame", around.selector + REVERSED)
+        place = "" if not stops.isdisjoint(_LAST) else BETWEEN if stops.isdisjoint(_FIRST) else REVERSED
+        return _Block("frame", around.selector + place)
     if not prelude.startswith("@"):
         if len(prelude) > _MAX_SELECTOR or "}" in prelude:
             return _Block("skip")
@@ -336,8 +336,8 @@ def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
         return _Block("group", match[1].strip(), around.layer, end=match[2] or "") if match else _Block("skip")
     if name.endswith("keyframes"):
         rest = rest.strip("\"' ")
-        for kept in (rest, rest + REVERSED):
-            sheet.keyframes.setdefault(kept, {})
+        for place in ("", REVERSED, BETWEEN):
+            sheet.keyframes.setdefault(rest + place, {})
         return _Block("frames", rest)
     return _Block("skip")
 

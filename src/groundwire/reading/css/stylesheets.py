@@ -97,7 +97,8 @@ _PSEUDOS: Final[Mapping[str, str]] = {
     ":indeterminate": ":is([type=radio i]:not([checked]), progress:not([value]))", ":in-range": "[min][value]",
 }  # fmt: skip
 _SLOTTED: Final = re.compile(r"(?:slot)?::slotted\(([^()]*)\)")
-_HOST: Final = re.compile(r":host(?:\(([^()]*)\))?")
+_HOST: Final = re.compile(r":host(?:\(([^()]*)\))?(?=[\s>]|\Z)")
+_PART: Final = re.compile(r"::part\(([\w\s-]+)\)\Z")
 _ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
 _PSEUDO: Final = re.compile(rf"(?:{'|'.join(sorted(_PSEUDOS, key=len, reverse=True))})(?![\w-])")
 _NAMED: Final = re.compile(r"[.#][\w\x80-\U0010ffff-]+(?!\\)")
@@ -177,19 +178,27 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         text = element.text if element.tag == "style" else sheet_of(element.attr("href") or "")
         styles.incomplete = styles.incomplete or text is None
         read_sheet(text or "", sheet)
-    size = sum(1 for _ in shadow.descendants) + sum(1 for _ in host) if sheet.rules else 0
+    size = sum(1 for _ in shadow.descendants) + sum(1 for _ in host) if sheet.rules or styles.parts else 0
+    for selector, names, outer in styles.parts[: room // size if size else 0]:
+        if host.matches(selector or "*"):
+            parts = shadow.select("".join(f'[part~="{name}"]' for name in names))
+            styles.declare(parts, outer.declarations, layer=outer.layer, specificity=(1, 0, 0))
+        room -= size
     for rule in sheet.rules:
         for arm in filter(None, comma_parts(rule.selector)):
             room -= size
             if room < 0:
                 styles.incomplete = True
                 return room
-            slotted, own = _SLOTTED.fullmatch(arm), _HOST.fullmatch(arm)
+            slotted, own = _SLOTTED.fullmatch(arm), _HOST.match(arm)
             try:
                 if slotted is not None:
                     elements = [node for node in host if isinstance(node, Element) and node.matches(slotted[1])]
                 elif own is not None:
-                    elements = [host] if not own[1] or host.matches(own[1]) else []
+                    inside = arm[own.end() :].lstrip("> ")
+                    elements = (
+                        [] if own[1] and not host.matches(own[1]) else shadow.select(inside) if inside else [host]
+                    )
                 else:
                     elements = [] if ":" in arm and _STATES.search(arm) else shadow.select(arm)
             except (SelectorSyntaxError, ValueError, RecursionError):
@@ -350,6 +359,8 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
                 if (state := _STATE.search(arm)) is not None:
                     styles.reacts = styles.reacts or any(said.name in _OPENED for said in rule.declarations)
                     styles.note_state(arm, state, rule.declarations)
+                if (part := _PART.search(arm)) is not None:
+                    styles.parts.append((arm[: part.start()], part[1].split(), rule))
                 if "::" in arm or _STATES.search(arm):
                     continue
             if _ASTRAL.search(arm) is not None:

@@ -7,9 +7,13 @@ compared with Chromium's rendering; `tests/reading/test_visible.py` has the tabl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
+from typing import Final, NamedTuple
 
+from turbohtml import Document, Element, SelectorSyntaxError
+
+from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.colors import gradient_colors
 from groundwire.reading.css.rendered_size import (
     TINY_FONT,
@@ -26,12 +30,14 @@ __all__ = [
     "BLOCKS",
     "FAINT",
     "INHERITED",
+    "OtherState",
     "box_hidden",
     "hidden_by",
     "hiding_classes",
     "is_boxed",
     "is_flattened",
     "is_shown_by",
+    "other_states",
     "text_hidden",
 ]
 
@@ -345,3 +351,43 @@ def _hinted(names: Iterable[str]) -> set[str]:
             end = len(lowered) if end < 0 else end
             hinted.add(joined[lowered.rfind("\n", 0, place) + 1 : end])
     return hinted
+
+
+_MAX_STATES: Final = 40  # rules
+
+
+class OtherState(NamedTuple):
+    """What a rule shows in a state of an element, such as `checked`."""
+
+    targets: list[Element]
+    state: str
+    names: frozenset[str]
+    """The properties that show the targets then."""
+    controls: list[Element]
+    """The elements that may be in the state, and their labels."""
+
+
+def other_states(document: Document, styles: Styles, names: Collection[str] = ()) -> list[OtherState]:
+    """Return what rules change if an element is checked, or otherwise focused, a link's target, or below the mouse.
+
+    Args:
+        document: The page; with its form controls for what can be checked.
+        styles: Its styles.
+        names: The properties that hide something; without any, the rules for what is checked are returned, else all
+            other ones.
+    """
+    found: list[OtherState] = []
+    for before, state, after, shown in islice(styles.states, _MAX_STATES):
+        if (state == "checked") is bool(names) or (names and shown.isdisjoint(names)):
+            continue
+        try:
+            targets = document.select(before + after)
+            controls = document.select(before or "*") if targets else []
+        except (SelectorSyntaxError, ValueError, RecursionError):
+            continue
+        if state == "checked" and controls:
+            ids = {control.attr("id") for control in controls}
+            around = [label for control in controls if (label := control.closest("label")) is not None]
+            controls += [*around, *(label for label in document.select("label[for]") if label.attr("for") in ids)]
+        found.append(OtherState(targets, state, shown, controls))
+    return found

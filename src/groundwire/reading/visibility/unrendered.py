@@ -7,25 +7,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
-from turbohtml import Document, DocumentFragment, Element, Node, SelectorSyntaxError, Text
+from turbohtml import Document, DocumentFragment, Element, Node, Text
 
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.stylesheets import SHADOW_STEPS, read_shadow
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import is_task_box
+from groundwire.reading.visibility.hidden_styles import OtherState, other_states
 
 __all__ = [
-    "OtherState",
     "class_names",
     "drop_texts",
     "drop_unrendered",
     "flatten_shadows",
+    "is_cloaked",
+    "is_marked",
     "keep_folded",
-    "other_states",
 ]
 
 _NEVER: Final = frozenset(
@@ -65,7 +66,8 @@ _SLIDES: Final = re.compile(
 )
 _CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
 _OF_BROWSERS: Final = ("popovertarget", "commandfor")
-_CONTROLLING: Final = ", ".join([*(f"[{name}]" for name in (*_CONTROLS, *_OF_BROWSERS)), 'a[href^="#"]', "[onclick]"])
+_CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
+_LINKING: Final = 'a[href^="#"], [onclick], [popovertarget], [commandfor]'
 _QUOTED: Final = re.compile(r"[\"']#?([\w-]+)[\"']")
 _BUTTONS: Final = "button, summary, [role=button], [aria-expanded]"
 _PRESSED: Final = r"[onclick], [aria-expanded], [\@click], [x-on\:click], [v-on\:click], [ng-click]"
@@ -78,23 +80,21 @@ _ASIDE: Final = re.compile(
 _ACTIVE: Final = re.compile(r"(?:^|[_-])(?:active|current|selected|open|opened|visible|shown?)$", re.IGNORECASE)
 _NEAREST: Final = 8  # ancestors or siblings that are looked at
 _ACTIVES: Final = 4  # in one element
-_MAX_STATES: Final = 40  # rules
 _SHOWING: Final[Mapping[str, str]] = {"attribute": "display", "class": "display", "size": "height", "position": "left"}
 """The property, or one like it, that undoes what hides an element, if it has another name."""
 _LONGEST_LABEL: Final = 300  # characters of a question above its answer
 _SHORTEST_ANSWER: Final = 40  # characters
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
-
-
-class OtherState(NamedTuple):
-    """What a rule shows in a state of an element, such as `checked`."""
-
-    targets: list[Element]
-    state: str
-    names: frozenset[str]
-    """The properties that show the targets then."""
-    controls: list[Element]
-    """The elements that may be in the state, and their labels."""
+_REVEALED: Final = re.compile(
+    r"(?:^|[\s_-])(?:aos|wow|sal|sr|(?:pre-?)?fade|reveal|splide|swiper|slick|owl-carousel|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
+    re.IGNORECASE,
+)
+_REVEAL_MARKS: Final = (
+    "data-aos", "data-sal", "data-w-id", "data-animate", "data-animation", "data-scroll", "data-sr-id", "data-reveal",
+    "data-framer-appear-id", "data-motion", "data-motion-enter",
+)  # fmt: skip
+_CLOAKS: Final = ("v-cloak", "ng-cloak", "x-cloak")
+"""Attributes that frameworks remove when a script has run, whatever hides what has them."""
 
 
 def class_names(document: Document) -> frozenset[str]:
@@ -194,7 +194,8 @@ def keep_folded(
     document: Document,
     hidden: dict[Element, str],
     unseen: dict[Element, bool],
-    states: list[OtherState],
+    styles: Styles,
+    boxes: list[OtherState],
     *,
     alive: bool,
 ) -> int:
@@ -208,29 +209,40 @@ def keep_folded(
         document: The page.
         hidden: The elements to be removed, with the reason of each; those that are kept are taken out.
         unseen: Whether `visibility` hides the text of an element; those that are kept are taken out.
-        states: See `other_states`.
+        styles: The styles of the page.
+        boxes: What boxes that can be checked show; see `other_states`.
         alive: Whether a script may do it; otherwise only what a browser does by itself counts.
 
     Returns:
         How many are kept.
     """
     folded = [element for element, reason in hidden.items() if reason in _FOLDS]
-    ids = {name for element in folded if (name := element.attr("id"))}
-    named, linked, pressed = _references(document, hidden, ids)
-    kept = list(_shown_in(states, hidden, unseen, linked))
+    named = _named(document) if alive and any(element.attr("id") for element in folded) else ()
+    kept: list[Element] = []
+    closed: list[Element] = []
+    for element in folded:
+        role, own = element.attr("role"), element.attr("id")
+        labeled = role == "tabpanel" or (role == "region" and element.attr("aria-labelledby"))
+        if alive and (labeled or own in named or _UNFOLDED.search(element.attr("class") or "")):
+            kept.append(element)
+        elif own or alive:
+            closed.append(element)
+    closed = [element for element in closed if _is_prose(element)]
+    linked, pressed = _references(document, hidden, {name for element in closed if (name := element.attr("id"))})
+    reasons = {_SHOWING.get(reason, reason) for reason in hidden.values()} | {"visibility"} if styles.states else ()
+    for state in (*boxes, *other_states(document, styles, reasons)) if reasons else ():
+        kept += _shown_in(state, hidden, unseen, linked)
     answers: dict[str, list[Element]] = {}
     active: dict[Element, list[tuple[str, set[str]]]] = {}
-    for element in folded:
-        role, names, own = element.attr("role"), element.attr("class") or "", element.attr("id") or "-"
-        labeled = role == "tabpanel" or (role == "region" and element.attr("aria-labelledby"))
-        if alive and (labeled or own in named or _UNFOLDED.search(names)):
+    for element in closed:
+        own, siblings = element.attr("id") or "-", element.previous_siblings
+        above = next((node for node in siblings if isinstance(node, Element) and node.tag != "style"), None)
+        found = own in linked and (alive or (element.attr("hidden") or "").lower() == "until-found")
+        beside = alive and (_is_slide(element) or _is_inactive(element, active) or _has_button(element, above))
+        if own in pressed or found or beside:
             kept.append(element)
-        elif own in pressed or (
-            alive and (own in linked or _is_slide(element) or _is_inactive(element, active) or _has_button(element))
-        ):
-            kept += [element] if _is_prose(element) else []
-        elif alive and _is_answer(element) and _is_prose(element):
-            answers.setdefault(names, []).append(element)
+        elif alive and _is_title(above):
+            answers.setdefault(element.attr("class") or "", []).append(element)
     for group in answers.values():
         kept += group if len(group) > 1 else []
     for element in kept:
@@ -239,69 +251,50 @@ def keep_folded(
     return len(set(kept))
 
 
-def _references(
-    document: Document, hidden: Mapping[Element, str], wanted: set[str]
-) -> tuple[set[str], set[str], set[str]]:
-    """Return which ids controls name, which ones visible links or handlers do, and which ones a browser opens."""
-    named, linked, pressed = set[str](), set[str](), set[str]()
-    for control in document.select(_CONTROLLING) if wanted else ():
-        named.update((control.attr(name) or "").lstrip("#") for name in _CONTROLS)
+def _named(document: Document) -> set[str]:
+    """Return the ids that controls name."""
+    names = (control.attr(name) for control in document.select(_CONTROLLING) for name in _CONTROLS)
+    return {name.lstrip("#") for name in names if name}
+
+
+def _references(document: Document, hidden: Mapping[Element, str], wanted: set[str]) -> tuple[set[str], set[str]]:
+    """Return which ids visible links and handlers mention, and which ones a browser opens from a visible button."""
+    linked, pressed = set[str](), set[str]()
+    for control in document.select(_LINKING) if wanted else ():
         said = {(control.attr("href") or "")[1:], *_QUOTED.findall(control.attr("onclick") or "")}
         opened = {control.attr(name) or "" for name in _OF_BROWSERS}
         if not wanted.isdisjoint(said | opened) and control.text.strip() and not _is_inside(control, hidden):
             linked |= said
             pressed |= opened
-    return named, linked, pressed
+    return linked, pressed
 
 
 def _is_inside(element: Element, hidden: Mapping[Element, str]) -> bool:
     return any(node in hidden for node in (element, *element.ancestors) if isinstance(node, Element))
 
 
-def other_states(document: Document, styles: Styles) -> list[OtherState]:
-    """Return what rules change if an element is checked, focused or a link's target, or the mouse is over it.
-
-    Args:
-        document: The page, with its form controls.
-        styles: Its styles.
-    """
-    found: list[OtherState] = []
-    for before, state, after, names in islice(styles.states, _MAX_STATES):
-        try:
-            targets = document.select(before + after)
-            controls = document.select(before or "*") if targets else []
-        except (SelectorSyntaxError, ValueError, RecursionError):
-            continue
-        if state == "checked" and controls:
-            ids = {control.attr("id") for control in controls}
-            around = [label for control in controls if (label := control.closest("label")) is not None]
-            controls += [*around, *(label for label in document.select("label[for]") if label.attr("for") in ids)]
-        found.append(OtherState(targets, state, names, controls))
-    return found
-
-
 def _shown_in(
-    states: Iterable[OtherState], hidden: Mapping[Element, str], unseen: Mapping[Element, bool], linked: set[str]
+    shown: OtherState, hidden: Mapping[Element, str], unseen: Mapping[Element, bool], linked: set[str]
 ) -> Iterator[Element]:
     """Yield the prose that is shown in a state that a visible control, or a link, brings about."""
-    for targets, state, names, controls in states:
-        reasons = ((target, hidden.get(target, "visibility" if unseen.get(target) else "")) for target in targets)
-        closed = [target for target, reason in reasons if _SHOWING.get(reason, reason) in names and _is_prose(target)]
-        if state == "target":
-            yield from (target for target in closed if target.attr("id") in linked)
-        elif closed and state == "checked":
-            seen = (node for node in controls if node.attr("hidden") is None and not _is_inside(node, hidden))
-            if any(node.tag == "input" or node.text.strip() for node in seen):
-                yield from closed
-        elif closed:
-            able, sizes = set(controls), dict[Node, int]()
-            for target in closed:
-                around = [node for node in islice(target.ancestors, _NEAREST) if node in able]
-                before = [node for node in islice(target.previous_siblings, _NEAREST) if node in able]
-                sizes.update({node: len(node.text.strip()) for node in (*around, *before) if node not in sizes})
-                own = len(target.text.strip())
-                if any(sizes[node] for node in before) or any(sizes[node] > own for node in around):
-                    yield target
+    targets, state, names, controls = shown
+    reasons = ((target, hidden.get(target, "visibility" if unseen.get(target) else "")) for target in targets)
+    closed = [target for target, reason in reasons if _SHOWING.get(reason, reason) in names and _is_prose(target)]
+    if state == "target":
+        yield from (target for target in closed if target.attr("id") in linked)
+    elif closed and state == "checked":
+        seen = (node for node in controls if node.attr("hidden") is None and not _is_inside(node, hidden))
+        if any(node.tag == "input" or node.text.strip() for node in seen):
+            yield from closed
+    else:
+        able, sizes = set(controls) if closed else set[Element](), dict[Node, int]()
+        for target in closed:
+            around = [node for node in islice(target.ancestors, _NEAREST) if node in able]
+            before = [node for node in islice(target.previous_siblings, _NEAREST) if node in able]
+            sizes.update({node: len(node.text.strip()) for node in (*around, *before) if node not in sizes})
+            own = len(target.text.strip())
+            if any(sizes[node] for node in before) or any(sizes[node] > own for node in around):
+                yield target
 
 
 def _is_prose(element: Element) -> bool:
@@ -316,16 +309,13 @@ def _is_prose(element: Element) -> bool:
     return sum(len(" ".join(link.text.split())) for link in element.find_all("a")) * 2 < size
 
 
-def _has_button(element: Element) -> bool:
+def _has_button(element: Element, above: Element | None) -> bool:
     """Return whether a button beside an element, or above it in a name of the kind of accordions, belongs to it."""
-    above, below = (
-        next((node for node in nodes if isinstance(node, Element) and node.tag != "style"), None)
-        for nodes in (element.previous_siblings, element.next_siblings)
-    )
+    below = next((node for node in element.next_siblings if isinstance(node, Element)), None)
     for beside in (above, below):
-        if beside is None or not 1 < len(beside.text.strip()) <= _LONGEST_LABEL:
+        if beside is None or not (beside.matches(_PRESSED) or beside.select_one(_PRESSED) is not None):
             continue
-        if beside.matches(_PRESSED) or beside.select_one(_PRESSED) is not None:
+        if 1 < len(beside.text.strip()) <= _LONGEST_LABEL:
             return True
     return above is not None and bool(_UNFOLDED.search(above.attr("class") or ""))
 
@@ -353,15 +343,10 @@ def _is_inactive(element: Element, known: dict[Element, list[tuple[str, set[str]
     return any(tag == element.tag and own < names for tag, names in known[around])
 
 
-def _is_answer(element: Element) -> bool:
-    """Return whether an element is right below a button with its title."""
-    above = next(
-        (node for node in element.previous_siblings if isinstance(node, Element) and node.tag != "style"), None
-    )
-    if above is None:
-        return False
-    button = above if above.matches(_BUTTONS) else above.select_one(_BUTTONS)
-    label = " ".join(above.text.split()) if button is not None else ""
+def _is_title(above: Element | None) -> bool:
+    """Return whether an element is a button with a title, and nothing else."""
+    button = None if above is None else above if above.matches(_BUTTONS) else above.select_one(_BUTTONS)
+    label = " ".join(above.text.split()) if above is not None and button is not None else ""
     return button is not None and 1 < len(label) <= _LONGEST_LABEL and label == " ".join(button.text.split())
 
 
@@ -395,3 +380,20 @@ def drop_texts(states: Mapping[Element, bool]) -> int:
                 elif isinstance(child, Element) and states.get(child, True):
                     rest.append(child)
     return dropped
+
+
+def is_cloaked(element: Element) -> bool:
+    """Return whether an element is hidden only until a framework starts, whatever it shows then."""
+    cloaked = any(element.attr(mark) is not None for mark in _CLOAKS) or "ng-cloak" in (element.attr("class") or "")
+    return cloaked and element.attr("x-show") is None
+
+
+def is_marked(element: Element) -> bool:
+    """Return whether an element is faded in by a common library."""
+    if any(element.attr(mark) is not None for mark in _REVEAL_MARKS) or is_cloaked(element):
+        return True
+    names = element.attr("class") or ""
+    if _REVEALED.search(names):
+        return "clone" not in names and "duplicate" not in names
+    style = (element.attr("style") or "").replace(" ", "").lower()
+    return "opacity:0" in style and "transform:" in style and "scale(0)" not in style

@@ -27,11 +27,13 @@ from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
     FAINT,
     INHERITED,
+    box_hidden,
     hidden_by,
     hiding_classes,
     is_boxed,
     is_flattened,
     is_shown_by,
+    other_states,
     text_hidden,
 )
 from groundwire.reading.visibility.layout import Placement, covered, moves_away
@@ -42,22 +44,13 @@ from groundwire.reading.visibility.unrendered import (
     drop_texts,
     drop_unrendered,
     flatten_shadows,
+    is_cloaked,
+    is_marked,
     keep_folded,
-    other_states,
 )
 
 __all__ = ["Removed", "drop_unseen"]
 
-_REVEALED: Final = re.compile(
-    r"(?:^|[\s_-])(?:aos|wow|sal|sr|(?:pre-?)?fade|reveal|splide|swiper|slick|owl-carousel|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
-    re.IGNORECASE,
-)
-_REVEAL_MARKS: Final = (
-    "data-aos", "data-sal", "data-w-id", "data-animate", "data-animation", "data-scroll", "data-sr-id", "data-reveal",
-    "data-framer-appear-id", "data-motion", "data-motion-enter",
-)  # fmt: skip
-_CLOAKS: Final = ("v-cloak", "ng-cloak", "x-cloak")
-"""Attributes that frameworks remove when a script has run, whatever hides what has them."""
 _OUT: Final = frozenset({"absolute", "fixed"})
 _FREE: Final = frozenset({"fixed"})
 _SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
@@ -148,7 +141,7 @@ def drop_unseen(document: Document) -> Removed:
     if alive:
         fill_streamed(document)
     styles.blank = blank_references(document) if document.find("svg") is not None else frozenset()
-    opened = other_states(document, styles) if styles.states else []
+    boxes = other_states(document, styles) if styles.states else []
     counts = drop_unrendered(document)
     marked = document.select(f"{_HIDDEN}, {COLORED}")  # both at once: searching the page is what takes time
     reasons = _declare_defaults(document, marked, styles, named)
@@ -161,7 +154,7 @@ def drop_unseen(document: Document) -> Removed:
     _let_out(found.whole, styles)
     for node in covered(styles, alive=alive):
         found.hide(node)
-    found.revealed += keep_folded(document, found.whole, found.texts["visibility"], opened, alive=alive)
+    found.revealed += keep_folded(document, found.whole, found.texts["visibility"], styles, boxes, alive=alive)
     for _ in range(_NESTED if alive else 0):
         if not _keep_main_part(document, found):
             break
@@ -217,10 +210,10 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
         if opacity is not None:
             faint[element] = opacity
             reason = "opacity" if _opacity(element, faint) <= FAINT else ""
-        if reason == "contain" and _is_stretched(element, styles):
+        if reason in {"contain", "size"} and _is_stretched(element, reason, styles):
             reason = ""
         if reason:
-            if alive and (_is_marked(element) if reason in _SOFT else reason == "display" and _is_cloaked(element)):
+            if alive and (is_marked(element) if reason in _SOFT else reason == "display" and is_cloaked(element)):
                 found.revealed += 1
             else:
                 found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
@@ -234,7 +227,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
         if tag == "col" and ("visibility", True) in texts:
             found.whole.update(dict.fromkeys(_cells_of(element), "visibility"))
         for name, state in texts:
-            if state and name == "visibility" and alive and _is_marked(element):
+            if state and name == "visibility" and alive and is_marked(element):
                 found.revealed += 1
             else:
                 found.texts[name][element] = state
@@ -287,10 +280,15 @@ def _refers(style: Mapping[str, str], blank: frozenset[str]) -> bool:
     return any(reference in blank for reference in _REFERENCE.findall(values))
 
 
-def _is_stretched(element: Element, styles: Styles) -> bool:
-    """Return whether the box around an element may give it a height."""
-    display = styles.get(element.parent).get("display", "") if isinstance(element.parent, Element) else ""
-    return "flex" in display or "grid" in display
+def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
+    """Return whether the box around an element may give it a height, or in a row that it grows in, a width."""
+    around = styles.get(element.parent) if isinstance(element.parent, Element) else {}
+    style, display = styles.get(element), around.get("display", "")
+    if reason == "contain":
+        return "flex" in display or "grid" in display
+    grows = "flex" in display and bool(ratio(style.get("flex-grow", "0"))) and style.get("max-width", "none") == "none"
+    size = "height" if "flex-direction" in around else "width"
+    return grows and not box_hidden({name: value for name, value in style.items() if name != size})
 
 
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
@@ -322,23 +320,6 @@ def _opacity(element: Element, faint: Mapping[Element, float]) -> float:
         if isinstance(ancestor, Element):
             product *= faint.get(ancestor, 1.0)
     return product
-
-
-def _is_cloaked(element: Element) -> bool:
-    """Return whether an element is hidden only until a framework starts, whatever it shows then."""
-    cloaked = any(element.attr(mark) is not None for mark in _CLOAKS) or "ng-cloak" in (element.attr("class") or "")
-    return cloaked and element.attr("x-show") is None
-
-
-def _is_marked(element: Element) -> bool:
-    """Return whether an element is faded in by a common library."""
-    if any(element.attr(mark) is not None for mark in _REVEAL_MARKS) or _is_cloaked(element):
-        return True
-    names = element.attr("class") or ""
-    if _REVEALED.search(names):
-        return "clone" not in names and "duplicate" not in names
-    style = (element.attr("style") or "").replace(" ", "").lower()
-    return "opacity:0" in style and "transform:" in style and "scale(0)" not in style
 
 
 def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
