@@ -566,6 +566,12 @@ HIDDEN: Final = (
     "color:oklch(from #224 1 0 h)",
     "color:hsl(from navy h s 100%)",
     "color:rgb(from navy 255 255 255)",
+    '<div style="transform:scale(.1)"><div style="scale:.2"><p>SECRET</p></div></div>',
+    '<div style="transform:scale(4)"><p style="transform:scale(.01)">SECRET</p></div>',
+    "<div>"
+    "<template shadowrootmode=open><style>.a{display:none}</style><p class=a>SECRET</p></template></div>"
+    "<style>p.a{display:block}</style>",
+    '<div><template shadowrootmode=open><p style="display:none">SECRET</p></template></div>',
 )
 
 SHOWN: Final = (
@@ -898,4 +904,11 @@ SHOWN: Final = (
     "color:lab(from red 100 a b)",
     "color:oklch(from red 0 c h);background:#000",
     "color:hsl(from white h s 20%)",
+    '<div style="transform:scale(.1);transform-origin:0 0">'
+    '<p style="transform:scale(10);transform-origin:0 0">SECRET</p></div>',
+    '<div style="transform:scale(.04);transform-origin:0 0">'
+    '<div style="transform:scale(20);transform-origin:0 0"><p>SECRET</p></div></div>',
+    "<style>.a{display:none}</style><div><template shadowrootmode=open><p class=a>SECRET</p></template></div>",
+    '<div style="transform:scale(.7)">'
+    '<div style="transform:scale(.7)"><p style="transform:scale(.8)">SECRET</p></div></div>',
 )

@@ -213,6 +213,10 @@ class Styles:
             self._numbers[element] = self._with(self._numbers.get(element, 0), source)
             self._forget()
 
+    def isolate(self, element: Element) -> None:
+        """Take away the declarations of an element, such as those of rules from outside of its shadow tree."""
+        self._numbers.pop(element, None)
+
     def note_state(self, selector: str, state: re.Match[str], declared: Iterable[Declaration]) -> None:
         """Record a rule that shows something in a state of an element, or hides it unless the element is in that state.
 

@@ -26,6 +26,7 @@ __all__ = [
     "may_be_tiny",
     "measure_fonts",
     "moves",
+    "scaling",
 ]
 
 _PLACED: Final = frozenset({"absolute", "fixed"})
@@ -53,6 +54,14 @@ def is_flat(style: Mapping[str, str]) -> bool:
     if _SHAPES.search(style.get("transform", "")) is None:
         return False
     return any(_is_flat(step) for step in _steps(style)) or _is_behind(style["transform"])
+
+
+def scaling(style: Mapping[str, str]) -> float:
+    """Return how large an element is in relation to its size without transforms, as the root of its area's share."""
+    if _SHAPES.search(style.get("transform", "")) is None and "scale" not in style:
+        return 1.0
+    (a, c), (b, d) = (row[:2] for row in _product([_scale(_factors(style.get("scale", ""))), *_steps(style)])[:2])
+    return math.sqrt(abs(a * d - b * c))
 
 
 def is_turned_away(style: Mapping[str, str]) -> bool:

@@ -174,6 +174,9 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         How many are left.
     """
     sheet = Sheet()
+    for element in [node for node in shadow.descendants if isinstance(node, Element) and node in styles]:
+        styles.isolate(element)
+        styles.give(element, styles.source(declarations(element.attr("style") or ""), inline=True))
     for element in shadow.select('style, link[rel~="stylesheet" i]'):
         text = element.text if element.tag == "style" else sheet_of(element.attr("href") or "")
         styles.incomplete = styles.incomplete or text is None

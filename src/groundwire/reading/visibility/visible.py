@@ -7,10 +7,12 @@ has run keeps it.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, NamedTuple
 
 from turbohtml import Document, Element, Node, Text
@@ -19,7 +21,7 @@ from turbohtml.query import escape_identifier
 from groundwire.reading.css.cascade import Kind, Styles, declare_attributes
 from groundwire.reading.css.longhands import may_hide
 from groundwire.reading.css.parser import Declaration
-from groundwire.reading.css.rendered_size import measure_fonts
+from groundwire.reading.css.rendered_size import measure_fonts, scaling
 from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import arguments, pixels, ratio
 from groundwire.reading.html.semantics import fill_streamed, topmost
@@ -62,6 +64,7 @@ _LINE_NAMES: Final = re.compile(r"\[[^\]]*\]")
 _GRIDS: Final = ("grid-template-rows", "grid-template-columns", "grid-auto-rows")
 _HIDDEN: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
+_SPECK: Final = 0.03  # of its size
 _COLUMNS: Final = 50  # of a table that may be collapsed
 _NESTED: Final = 5
 """How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
@@ -115,6 +118,8 @@ class _Look(NamedTuple):
     """The property that hides it with its content; empty if none does."""
     opacity: float | None
     """Its opacity, if it may be low."""
+    scale: float
+    """How large its transforms make it."""
     texts: tuple[tuple[str, bool], ...]
     """The inherited properties that hide or show its text."""
     flat: bool
@@ -200,16 +205,20 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
     layout = Placement(styles)
     overflow = Overflow(styles, layout, alive=alive or styles.reacts or styles.stripped)
     faint: dict[Element, float] = {}
+    scaled: dict[Element, float] = {}
     known: dict[tuple[str, Kind], _Look] = {}
     for element in styles:
         tag, kind = _box_of(element, styles), styles.kind(element)
         look = known.get((tag, kind))
         if look is None:
             look = known[tag, kind] = _look(tag, styles.get(element), styles)
-        reason, opacity, texts, flat, moved, cuts = look
+        reason, opacity, scale, texts, flat, moved, cuts = look
         if opacity is not None:
             faint[element] = opacity
-            reason = "opacity" if _opacity(element, faint) <= FAINT else ""
+            reason = "opacity" if _combined(element, faint) <= FAINT else ""
+        if scale != 1.0:
+            scaled[element] = scale
+            reason = "transform" if scale < 1 and _combined(element, scaled) <= _SPECK else reason
         if reason in {"contain", "size"} and _is_stretched(element, reason, styles):
             reason = ""
         if reason:
@@ -248,7 +257,7 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     moved, cuts = moves_away(style), clips(style)
     if not any(may_hide(name, value) for name, value in style.items()):
         shows = tuple((name, False) for name in INHERITED if style.get(name, "inherit") != "inherit")
-        return _Look("", None, shows, flat=False, moved=moved, cuts=cuts)
+        return _Look("", None, 1.0, shows, flat=False, moved=moved, cuts=cuts)
     if styles.incomplete and "position" not in style:
         style = {**style, "position": "relative"}  # another sheet positions what has a position
     boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
@@ -258,6 +267,7 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     return _Look(
         reason,
         opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
+        scaling(style) if boxed and not reason else 1.0,
         tuple((name, state) for name, state in said if state is not None),
         any(True in _tracks(style[name]) for name in _GRIDS if name in style) or (boxed and is_flattened(style)),
         moved,
@@ -312,14 +322,10 @@ def _tracks(value: str) -> list[bool]:
     return [track in _NO_TRACK for track in arguments(_LINE_NAMES.sub(" ", value).replace(", ", ","))]
 
 
-def _opacity(element: Element, faint: Mapping[Element, float]) -> float:
-    product = faint[element]
-    for steps, ancestor in enumerate(element.ancestors):
-        if steps > 50 or product <= FAINT:
-            break
-        if isinstance(ancestor, Element):
-            product *= faint.get(ancestor, 1.0)
-    return product
+def _combined(element: Element, factors: Mapping[Element, float]) -> float:
+    """Return the product of a factor of an element and of those around it."""
+    nearest = (ancestor for ancestor in islice(element.ancestors, 50) if isinstance(ancestor, Element))
+    return factors[element] * math.prod(factors.get(ancestor, 1.0) for ancestor in nearest)
 
 
 def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
