@@ -436,3 +436,45 @@ def test_an_assistants_sentence_is_not_accused(page: str, sentence: str) -> None
 def test_an_explanation_compares_what_is_said_of_the_same_thing(page: str, sentence: str, reason: str) -> None:
     (finding,) = verify_answer(f"{sentence[:-1]} [1].", [CitedPage(number=1, url="", content=page)]).findings
     assert (finding.verdict, finding.reason) == ("not_found", reason)
+
+
+TURNED = [
+    (  # denied in one sentence of several
+        "The `Lathe` class has no way to apply torque limits, so when parts arrive faster than it turns them, they "
+        "pile up. For a tool that limits torque automatically, see `LatheStream`.",
+        "The `Lathe` class has no way to apply torque limits.",
+        "The `Lathe` class applies torque limits automatically.",
+    ),
+    (  # more and less before the same word
+        "It is wise to adjust the care of plants in lower light. Plants in these rooms use water more slowly, so they "
+        "typically need less frequent watering and feeding.",
+        "Plants in lower light typically need less frequent watering and feeding.",
+        "Plants in lower light need more frequent watering and feeding.",
+    ),
+    (  # a denying word far away makes up for nothing
+        "Besides theft cover, our insurance includes different options such as liability protection, driver protection "
+        "and tool protection, and also the ability to cover your medical expenses.",
+        "Our insurance includes the ability to cover medical expenses.",
+        "The insurance doesn't cover medical expenses.",
+    ),
+    (  # synonyms of opposites
+        "Solar panels: using the sun to heat water, reducing reliance on conventional energy.",
+        "Solar panels reduce the reliance on conventional energy.",
+        "Solar panels increase the reliance on conventional energy.",
+    ),
+    (  # each number counts what is behind it
+        "## 7 Mills of Aldau is the largest mill museum here.\n\nFor over 10 years we have been the place to go.",
+        "It is the largest mill museum there and has existed for more than ten years.",
+        "It is the largest mill museum there and has existed for more than forty years.",
+    ),
+    (  # a price is one item's
+        "- [Radio MAGNA](https://a.example)\n\n  from 16.43 €\n- [Radio LEVO](https://a.example/2)\n\n  from 13.10 €\n",
+        "- **LEVO radio**: from €13.10.",
+        "- **LEVO radio**: from €16.43.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "right", "wrong"), TURNED)
+def test_a_sentence_says_no_more_of_a_thing_than_its_page(page: str, right: str, wrong: str) -> None:
+    assert (_verdict(right, page), _verdict(wrong, page) == "supported") == ("supported", False)

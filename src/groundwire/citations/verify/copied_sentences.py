@@ -1,6 +1,6 @@
 """Sentences made of a page's own words that the page does not say.
 
-Two parts are exchanged, a word is replaced, or words belong to something else on the page.
+Two parts are exchanged, a word is replaced, or what the page denies is said, or the reverse.
 """
 
 from __future__ import annotations
@@ -11,23 +11,24 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, same_value, stretches
+from groundwire.citations.verify.alignment import Alignment, WordToken, align, same_value, stretches
 from groundwire.citations.verify.argument_roles import fold_text, has_converse, is_symmetric, joined, joined_by_and
-from groundwire.citations.verify.entities import comparable
 from groundwire.citations.verify.language_packs import Language, fold
-from groundwire.citations.verify.quantities import Number
-from groundwire.citations.verify.report import Disagreement, Kind
+from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["exchanged", "mismatched", "substituted"]
+__all__ = ["contrary", "exchanged", "substituted"]
 
 _TOLD: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
 _COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
 _LONGEST: Final = 100  # words of a sentence that is compared word for word with each place of a passage
 _PART: Final = 9  # words of an exchanged part, at most 8
 _WORDS: Final = 2  # words of a replacement
-_SHARED: Final = 2  # words of a clause that the passage must have together
-_CLAUSE: Final = 3  # words and numbers of a clause
-_TITLE: Final = 3  # letters of an abbreviation before a name: Dr., St.
+_LESS, _MORE = frozenset({"less", "few"}), frozenset({"more", "most"})
+_FEWEST: Final = 2  # words that a sentence has in common with one of the passage
+_WORDED: Final = 0.6  # share of its tokens that are the page's, from which what only a sentence denies is told
+_REACH: Final = 7  # tokens behind a denial that it may deny
+_SHOWN: Final = 4  # words of the passage that are shown
+_NOT_MORE: Final = 2  # words behind a "not" that may make it "not only"
 _Ends = tuple[int, int, int, int]  # of one part and of the other
 
 
@@ -225,175 +226,78 @@ def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: _Ends) -> boo
     return not (whole and is_symmetric(aligned, between))
 
 
-def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield a name, number or word that the passage has, but with something else.
+def contrary(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield what a sentence denies and the sentence of the passage that has most of its words does not, or the reverse.
 
-    Each clause of the sentence is compared with the clause of the passage that has most of its words: "adults need 15,
-    and people over 70 need 20" does not say that adults over 70 need 15, though it has all these words.
+    So with "less" before a word that both have. Half of the sentence's words are in the clause that is denied, and no
+    opposite or denying word makes up for it. Scripts without spaces have no such clauses.
     """
-    clauses = _clauses(aligned.page, aligned.tongue, elliptic=True)
-    if len(clauses) < 2:
+    tongue, sides = aligned.tongue, (aligned.claim, aligned.page)
+    if tongue.dense or not any(
+        one.denies or (one.marker and one.marker.kind in _LESS) for side in sides for one in side
+    ):
         return
-    keys = [frozenset(token.key for token in clause) for clause in clauses]
-    for part in _clauses(aligned.claim, aligned.tongue, elliptic=False):
-        told = _words(part)
-        has = [[_has(token, clause, own) for token in told] for clause, own in zip(clauses, keys, strict=True)]
-        counts = [sum(one) for one in has]
-        most = max(counts)
-        if most < _SHARED or 2 * most < len(told):
-            continue
-        homes = [at for at, count in enumerate(counts) if count == most]
-        if len(homes) > 1:  # the one that has the subject
-            homes = [at for at in homes if has[at][0]]
-        if len(homes) != 1:
-            continue
-        (home,) = homes
-        for place, token in enumerate(told):
-            elsewhere = [one for one in has if one[place] and not has[home][place]]
-            strays = {other for one in elsewhere for other in _only(one, has[home])} - {place}
-            alone = all(token.name and told[other].name for other in strays)  # further parts of a name
-            if not alone or not any(_only(has[home], one) for one in elsewhere):
-                continue  # what only the home clause has ties the sentence to it
-            whole = sum(has[home]) == len(told) - 1
-            rival = _rival(token, place, part, clauses[home], aligned, whole=whole)
-            if rival is None and isinstance(token.value, Number):
-                rival = _pair(has, home, place, told, clauses)
-            if rival is not None:
-                kind: Kind = "number" if token.value else "name" if token.name else "opposite"
-                if kind == "opposite" and not aligned.tongue.are_opposite(token.key, rival.key):
-                    kind = "word"
-                yield Disagreement(kind=kind, claimed=token.text, stated=rival.text)
-                return
+    spans = stretches([token.stops for token in aligned.page])
+    near = max(
+        (align(aligned.claim, aligned.page[one.start : one.stop], tongue) for one in spans),
+        key=lambda one: sum(one.claim[at].kind != "function" for at in one.pairs),
+    )
+    claim, page, pairs, back = near.claim, near.page, near.pairs, near.back
+    words = [at for at, token in enumerate(claim) if token.kind in {"word", "number"}]
+    told = [at for at in words if at in pairs]
+    lost = [token for at, token in enumerate(claim) if at not in pairs]
+    free = [token for at, token in enumerate(page) if at not in back]
+    turned = any(tongue.are_opposite(one.key, other.key) for one in lost for other in free)
+    if turned or len(told) < _FEWEST or 2 * len(told) < len(words):
+        return
+    compared = any(fold_text(one) in tongue.than for one in (*claim, *page))
+    denies = [any(one.denies for one in side) for side in (claim, page)]
+    for at in () if compared else told:
+        degrees = _degree(claim, at), _degree(page, pairs[at])
+        if set(degrees) == {"less", "more"} or (degrees == ("less", "") and not denies[1]):
+            shown = [joined(side[max(0, one - 1) : one + 1], False) for side, one in ((claim, at), (page, pairs[at]))]
+            yield Disagreement(kind="comparison", claimed=shown[0], stated=shown[1])
+            return
+    mine, theirs = _denied(claim, tongue), _denied(page, tongue)
+    made_up = any(
+        one.key in tongue.denying or fold_text(one) in tongue.instead | tongue.until or _is_prefixed(one, tongue)
+        for one in (*lost, *free)
+    )
+    if made_up or all(denies):
+        return
+    clauses = stretches([one.breaks or fold_text(one) in tongue.contrasting | tongue.conjunctions for one in page])
+    here = next((at for at in told if at in mine), -1) if near.literal_share >= _WORDED else -1
+    if here >= 0:
+        yield Disagreement(kind="negation", claimed=joined(claim[mine[here] :][:_SHOWN], False), stated="")
+    for clause in clauses:
+        there = [pairs[at] for at in told if pairs[at] in clause]
+        if 2 * len(there) >= len(words) and (denied_there := [at for at in there if at in theirs]):
+            yield Disagreement(
+                kind="negation", claimed="", stated=joined(page[theirs[denied_there[0]] :][:_SHOWN], False)
+            )
+            return
 
 
-def _only(one: Sequence[bool], other: Sequence[bool]) -> list[int]:
-    """Return the words that a clause has and another has not."""
-    return [place for place, (here, there) in enumerate(zip(one, other, strict=True)) if here and not there]
+def _denied(tokens: Sequence[WordToken], tongue: Language) -> dict[int, int]:
+    """Return the words that a "no" or "not" denies, with its place; not those of "not only" or "no more"."""
+    found: dict[int, int] = {}
+    for at, token in enumerate(tokens):
+        behind = {one.marker.kind for one in tokens[at + 1 : at + 1 + _NOT_MORE] if one.marker}
+        if token.denies and behind <= {"not", "may", "must"}:
+            reach = tokens[at + 1 : at + 1 + _REACH]
+            ends = (step for step, one in enumerate(reach) if one.breaks or fold_text(one) in tongue.contrasting)
+            found.update((at + 1 + step, at) for step in range(next(ends, len(reach))) if reach[step].kind == "word")
+    return found
 
 
-def _clauses(tokens: Sequence[WordToken], tongue: Language, *, elliptic: bool) -> list[Sequence[WordToken]]:
-    """Split a text at the ends of its sentences, and where a conjunction begins a contrast.
-
-    Args:
-        tokens: The text.
-        tongue: Its language.
-        elliptic: Whether a clause that begins with "and" and a name may lack its verb, and is not split off; then
-            commas split clauses, too, where three words or more are on both sides.
-    """
-    starts = [0]
-    ends = {at: one.stop for one in stretches([token.breaks for token in tokens]) for at in one}
-    for place, token in enumerate(tokens[1:], start=1):
-        small = token.kind == "function"
-        joins = small and fold_text(token) in tongue.conjunctions
-        counts = joins and _counts_apart(tokens, starts[-1], place)
-        joins = joins and not elliptic
-        goes_on = joins and len(_words(tokens[place + 1 : ends[place]])) > 1
-        if (
-            (token.stops and not (len(tokens[place - 1].text) <= _TITLE and tokens[place - 1].text.istitle()))
-            or (small and fold_text(token) in tongue.contrasting)
-            or (elliptic and token.breaks and _is_long(tokens[starts[-1] : place], tokens[place : ends[place]]))
-            or counts
-            or (joins and tokens[place + 1 : place + 2] and tokens[place + 1].name and goes_on)
-        ):
-            starts.append(place)
-    return [tokens[slice(*span)] for span in itertools.pairwise([*starts, len(tokens)])]
+def _is_prefixed(token: WordToken, tongue: Language) -> bool:
+    """Return whether a word denies another by its beginning: unclear, inactive."""
+    return any(
+        tongue.knows_form(token.key[len(one) :]) for one in ("un", "in", "im", "dis") if token.key.startswith(one)
+    )
 
 
-def _counts_apart(tokens: Sequence[WordToken], start: int, place: int) -> bool:
-    """Return whether "and" joins two clauses that begin with a number each: a third had this, and 8 % had that."""
-    rest = tokens[place + 1 : place + 2 + _CLAUSE]
-    begins = len(rest) > _CLAUSE and rest[0].value is not None and rest[-1].value is None
-    return begins and tokens[start].value is not None and len(_words(tokens[start:place])) >= _CLAUSE
-
-
-def _is_long(*sides: Sequence[WordToken]) -> bool:
-    """Return whether a comma has enough words on both sides for a clause each."""
-    span = all(one.value is not None for one in (sides[0][-1], sides[1][0]))  # $500 – $800
-    return not span and all(len(_words(side)) >= _CLAUSE for side in sides)
-
-
-def _has(token: WordToken, clause: Sequence[WordToken], keys: frozenset[str]) -> bool:
-    said = token.value
-    return token.key in keys if said is None else any(same_value(said, one.value) for one in clause)
-
-
-def _rival(
-    token: WordToken,
-    place: int,
-    claim: Sequence[WordToken],
-    clause: Sequence[WordToken],
-    aligned: Alignment,
-    *,
-    whole: bool,
-) -> WordToken | None:
-    """Return what a clause of the passage has instead of a word that is elsewhere in it.
-
-    Args:
-        token: The word.
-        place: Its position among the words of its clause.
-        claim: Its clause.
-        clause: The clause of the passage.
-        aligned: The word alignment.
-        whole: Whether the clause of the passage has all other words.
-    """
-    tongue = aligned.tongue
-    if isinstance(token.value, Number):
-        numbers = (one for one in clause if isinstance(one.value, Number) and comparable(token.value, one.value))
-        return next((one for one in numbers if not _has(one, claim, frozenset())), None)
-    known = frozenset(key for one in claim for key in one.keys)
-    if token.name:
-        if tongue.dense or tongue.script == "arabic":  # any unknown word is taken for a name
-            return None
-        pronouns = tongue.pronouns - tongue.articles
-        if any(one.kind == "function" and fold_text(one) in pronouns for one in clause):
-            return None
-        names = [at for at, one in enumerate(clause) if one.name and at and known.isdisjoint(one.keys)]
-        return clause[names[0]] if names and names[-1] - names[0] < len(names) else None
-    if token.value is not None or any(one.denies for one in (*claim, *clause)):
-        return None
-    opposite = (one for one in clause if tongue.are_opposite(token.key, one.key))
-    rival = next((one for one in opposite if one.key not in known), None)
-    ends = whole and token.kind == "word" and (not place or token is _words(claim)[-1])
-    if rival is None and ends and not tongue.dense:
-        return _at_end(token, clause, known, tongue, last=bool(place))
-    return rival
-
-
-def _words(tokens: Sequence[WordToken]) -> list[WordToken]:
-    return [one for one in tokens if one.kind in {"word", "number"}]
-
-
-def _at_end(
-    token: WordToken, clause: Sequence[WordToken], known: frozenset[str], tongue: Language, *, last: bool
-) -> WordToken | None:
-    """Return the first or the last word of a clause of which a sentence has all others: who does it, or by whom."""
-    words = _words(clause)
-    first = words[-1 if last else 0]
-    if len(words) < _CLAUSE or first.kind != "word" or first.name != token.name or not known.isdisjoint(first.keys):
-        return None
-    return None if first.key in tongue.generic or token.key in tongue.generic else first
-
-
-def _pair(
-    has: Sequence[Sequence[bool]],
-    home: int,
-    place: int,
-    told: Sequence[WordToken],
-    clauses: Sequence[Sequence[WordToken]],
-) -> WordToken | None:
-    """Return the number that a clause pairs with a number of the sentence: over 70, it is 20."""
-    mine = [token.value for other, token in enumerate(told) if has[home][other] and isinstance(token.value, Number)]
-    for clause, one in zip(clauses, has, strict=True):
-        for token in clause if one[place] else ():
-            value = token.value
-            if not isinstance(value, Number) or _has(token, told, frozenset()) or _is_fronted(clause, told[place]):
-                continue
-            if any(comparable(each, value) for each in mine):
-                return token
-    return None
-
-
-def _is_fronted(clause: Sequence[WordToken], token: WordToken) -> bool:
-    """Return whether a clause opens with a date or number before a comma, which holds for what follows, too."""
-    ends = next((at for at, one in enumerate(clause) if at and one.breaks), 0)
-    return 0 < ends <= _CLAUSE and _has(token, clause[:ends], frozenset())
+def _degree(tokens: Sequence[WordToken], at: int) -> str:
+    """Return whether a word is compared as more or less."""
+    kinds = (one.marker.kind if one.marker else "" for one in reversed(tokens[:at][-1:]))
+    return next(({"most": "more", "least": "less"}.get(kind, kind) for kind in kinds if kind in _LESS | _MORE), "")

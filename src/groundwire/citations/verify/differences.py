@@ -8,6 +8,7 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, sentence_at, stretches
 from groundwire.citations.verify.argument_roles import fold_text, joined, roles
+from groundwire.citations.verify.cited_parts import mismatched
 from groundwire.citations.verify.comparisons import (
     borne,
     crossed,
@@ -27,7 +28,7 @@ from groundwire.citations.verify.conditions import (
     prices,
     said_by,
 )
-from groundwire.citations.verify.copied_sentences import exchanged, mismatched, substituted
+from groundwire.citations.verify.copied_sentences import contrary, exchanged, substituted
 from groundwire.citations.verify.report import Disagreement, Kind
 from groundwire.citations.verify.word_order import apart, beside, reordered, stands_for, turned
 
@@ -74,9 +75,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     if aligned.share < 0.3:
         return
     swapped = exchanged(aligned) or list(roles(aligned)) or list(mismatched(aligned)) or list(reordered(aligned))
-    swapped = swapped or list(crossed(aligned))
-    if borne(aligned):
-        swapped = []
+    swapped = [] if borne(aligned) else swapped or list(crossed(aligned))
     yield from (one for one in swapped if one.claimed != one.stated)
     marked = list(_markers(aligned)) if aligned.share >= _CLOSE else []
     if aligned.share >= _CLOSE:
@@ -91,6 +90,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     replaced = replaced or ([] if marked or made_up(aligned) else list(other_duty(aligned)))
     yield from replaced
     told = replaced or any(one.claimed and one.stated for one in marked)
+    yield from () if swapped or marked or replaced else contrary(aligned)
     if not swapped and not told and (place := substituted(aligned)):
         first, last, start, stop = place
         here, there = sides = (aligned.claim[first:last], aligned.page[start:stop])

@@ -201,7 +201,7 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage, *, cop
         elif of_other_unit(number, same):
             yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(same[0]))
     left = [other for other in _outside(stated, passage.dates) if other not in taken]
-    context = near.numbers if missing else []
+    context = passage.around(0 if passage.is_item else _BEFORE, _AFTER).numbers if missing else []
     words = [fold(word[0]) for word in CONTENT_WORD.finditer(near.text)] if missing else []
     for number in missing:
         replaced = any(number.unit == other.unit and is_year(number) == is_year(other) for other in left)

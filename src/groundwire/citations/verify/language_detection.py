@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Final
 
 from groundwire.citations.verify.entities import Date, dates_of
-from groundwire.citations.verify.language_packs import LANGUAGES, Language, language, pack_text
+from groundwire.citations.verify.language_packs import LANGUAGES, Language, fold, language, pack_text
 from groundwire.citations.verify.quantities import Number, numbers_of
 from groundwire.citations.verify.segmentation import blank_markup, squeezed
 
@@ -26,6 +26,7 @@ _OTHERS: Final = re.compile(
     r"[\u0370-\u052f\u0590-\u06ff\u0750-\u077f\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_STEM: Final = 4  # characters from which the last one of a word may vary: city, cities
 _TOLD: Final = 4_000  # characters used to detect a text's language
 _SAMPLE: Final = 6_000  # the same of a page, with its markup
 _CLEARLY: Final = 4  # lead of a language, in function words, on a page that has many
@@ -71,7 +72,7 @@ def language_of(text: str) -> tuple[str, int]:
 
 
 class SpokenPage:
-    """A page without its markup: its letters, the language that it is in, its numbers and dates.
+    """A page without its markup: its letters, the language that it is in, its numbers and dates, the forms of a word.
 
     Args:
         content: The page as Markdown.
@@ -125,3 +126,23 @@ class SpokenPage:
         """All its numbers, including those of dates, and all its dates."""
         plain = blank_markup(self.content)
         return numbers_of(plain, self.language), dates_of(plain)
+
+    def _stems(self, word: str, spelled: str) -> Iterator[str]:
+        """Yield prefixes of the forms of a word, without case and diacritics."""
+        low = fold(spelled)
+        if word[0].isdecimal():
+            stem = low
+        elif not low.startswith(word):  # a prefix was removed
+            stem = word if word in low else low[:1] if not low.isascii() else low[: max(2, len(word) - 2)]
+        elif self.language.code != "en":
+            stem = word
+        else:
+            stem = low[: len(word) - (len(word) >= _STEM)]
+        yield stem
+        yield from (form for form in self.language.spellings.get(word, ()) if not form.startswith(stem))
+
+    def _is(self, word: str, found: str) -> bool:
+        """Return whether a word, as written on a page, has the given normal form."""
+        if found[0].isdecimal():
+            return found == word
+        return self.language.normal_form(found) == word or word == found[: len(word)]

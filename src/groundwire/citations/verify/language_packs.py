@@ -131,10 +131,6 @@ class Language:
     certain: frozenset[str]
     instead: frozenset[str]
     """Words that begin what is not so: instead of, rather than."""
-    numbers: Mapping[str, float]
-    ordinals: Mapping[str, float]
-    scales: Mapping[str, float]
-    fractions: Mapping[str, float]
 
     def __init__(self, code: str, data: Mapping[str, Any]) -> None:
         self.code: str = code
@@ -349,8 +345,14 @@ class Language:
         return self.keys(word) if self.knows_form(self.normal_form(word)) else ()
 
     def are_opposite(self, word: str, other: str) -> bool:
-        """Return whether two words in normal form are antonyms."""
-        return other in self.opposites.get(word, ()) or other in self.converse.get(word, ())
+        """Return whether two words in normal form are antonyms, or each is a synonym of an antonym of the other."""
+        if other in self.opposites.get(word, ()) or other in self.converse.get(word, ()):
+            return True
+        one, two = (frozenset(self.groups.get(key, ())) for key in (word, other))
+        return bool(one and two) and one.isdisjoint(two) and self._turns(word, two) and self._turns(other, one)
+
+    def _turns(self, word: str, groups: frozenset[str]) -> bool:
+        return any(not groups.isdisjoint(self.groups.get(one, ())) for one in self.opposites.get(word, ()))
 
     def exclude(self, word: str, other: str) -> bool:
         """Return whether two words in normal form exclude each other, such as two weekdays."""

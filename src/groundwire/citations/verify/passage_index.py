@@ -34,6 +34,8 @@ from groundwire.citations.verify.segmentation import (
 __all__ = ["IndexedPassage", "PageIndex"]
 
 _ABSENT: Final = 4
+_ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)]|#{1,6})[ \t]")
+_FIGURES: Final = re.compile(r"\S*\d\S*")
 _BEFORE_NAME: Final = re.compile(r"[^\W\d_][ ,]|, ")
 _SENTENCE: Final = 90  # characters of a typical sentence, including headings and cells
 _OFTEN: Final = 400  # occurrences of a word that are considered
@@ -43,7 +45,6 @@ _DECIDES: Final = 0.7  # weight of a number, beside a word's, for the choice of 
 _LOOKED_AT: Final = 20_000  # characters of a page in which synonyms are looked for
 _KEPT: Final = 16  # passages of which it is kept what they say
 _LONGEST: Final = 40  # characters of a word used for the lookup
-_STEM: Final = 4  # characters from which the last one of a word may vary: city, cities
 _PREFIXED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
 _CONTEXT: Final = 2_000  # characters before a sentence in which markup that reaches into it may begin
 _DENYING: Final = 20  # characters before a text in which it may be denied
@@ -133,6 +134,19 @@ class IndexedPassage:
                 text = page.plain_of(TextSpan(start, min(end, start + MAX_SENTENCE)), place.block)
                 said.sentences.append((text, frozenset(words_of(text, page.language))))
         return said.sentences
+
+    @property
+    def is_item(self) -> bool:
+        """Whether it begins with an item of a list."""
+        return _ITEM.match(self.page.content, self.span.start) is not None
+
+    @property
+    def own(self) -> IndexedPassage:
+        """The passage without what only has the figures of an item or a heading before: $3, - Radio."""
+        after = self.page.after(self.first) if self.first < self.last else None
+        rest = IndexedPassage(self.page, after, self.last) if after else self
+        begins = rest is not self and _ITEM.match(self.page.content, rest.span.start) is not None
+        return rest if begins and not self.is_item and not words_of(_FIGURES.sub("", self.sentences[0][0])) else self
 
     def around(self, before: int, after: int) -> IndexedPassage:
         """Return the passage extended by this many sentences on each side."""
@@ -261,26 +275,6 @@ class PageIndex(SpokenPage):
         self._found[word] = places
         return places
 
-    def _stems(self, word: str, spelled: str) -> Iterator[str]:
-        """Yield prefixes of the forms of a word, without case and diacritics."""
-        low = fold(spelled)
-        if word[0].isdecimal():
-            stem = low
-        elif not low.startswith(word):  # a prefix was removed
-            stem = word if word in low else low[:1] if not low.isascii() else low[: max(2, len(word) - 2)]
-        elif self.language.code != "en":
-            stem = word
-        else:
-            stem = low[: len(word) - (len(word) >= _STEM)]
-        yield stem
-        yield from (form for form in self.language.spellings.get(word, ()) if not form.startswith(stem))
-
-    def _is(self, word: str, found: str) -> bool:
-        """Return whether a word, as written on a page, has the given normal form."""
-        if found[0].isdecimal():
-            return found == word
-        return self.language.normal_form(found) == word or word == found[: len(word)]
-
     def weight(self, word: str, spelled: str) -> float:
         """Return the weight of a word: the rarer on the page, the higher.
 
@@ -345,7 +339,7 @@ class PageIndex(SpokenPage):
         if best is None:
             return None, 0.0
         there = {word for _, words_there in best.sentences for word in words_there}  # words in URLs do not count
-        return best, sum(weights[word] for word in words if word in there) / total
+        return best.own if widest > 1 else best, sum(weights[word] for word in words if word in there) / total
 
     def _by_block(self, word: str, spelled: str, related: bool) -> tuple[Mapping[int, list[int]], frozenset[int]]:
         """Return the positions of a word, and of its synonyms and antonyms if these help, by block, and the blocks."""
