@@ -241,5 +241,5 @@ class SharedHealth:
 
 
 def _left(end: float, now: float) -> float:
-    """Return the seconds left of a pause; none of one from before the clock was set back, which would begin anew."""
+    """Return the seconds left of a pause; none of one from before the clock was set back, which would begin again."""
     return end - now if end - now <= _FARTHEST else 0.0
