@@ -68,6 +68,8 @@ def test_any_retry_after_is_seconds_or_nothing(text: str) -> None:
         (b'{"error": {"message": "slow  down"}}', ": slow down"),
         (b'{"detail": [{"msg": "bad value"}]}', ": bad value"),
         (b'{"errors": []}', ""),
+        (b'{"error": "The key is missing."}', ": The key is missing"),
+        (b'{"error": "..."}', ""),
         (b"<html>", ""),
         (b'"plain"', ": plain"),
         (b'{"message": "wrong key=abcdef123456 given"}', ": wrong key=*** given"),

@@ -9,6 +9,7 @@ import pytest
 
 from groundwire import Settings, Web
 from groundwire.errors import AllProvidersFailed
+from groundwire.models import Attempt
 from groundwire.testing import InjectedFault, World
 from groundwire.testing.services.brave import Brave
 
@@ -178,3 +179,9 @@ async def test_after_the_repair_the_next_search_is_answered_by_the_first(
         asked = len(first.requests)
         assert (await web.search("search engines")).provider == "duckduckgo_lite"
         assert len(first.requests) == asked + 1
+
+
+def test_a_long_pause_is_told_in_whole_seconds() -> None:
+    attempt = Attempt(provider="tavily", outcome="rate_limited", reason="too many requests", retry_after=31_622_400.0)
+    assert attempt.describe().endswith("too many requests (retry after 31,622,400 s)")
+    assert attempt.model_copy(update={"retry_after": 0.25}).describe().endswith("(retry after 0.25 s)")

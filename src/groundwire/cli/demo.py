@@ -126,7 +126,7 @@ def _told(event: Event) -> None:
 
 def _line(attempt: Attempt) -> str:
     status = f" (HTTP {attempt.status})" if attempt.status else ""
-    again = f", retry after {attempt.retry_after:g} s" if attempt.retry_after else ""
+    again = f", retry after {attempt.retry_after:,.10g} s" if attempt.retry_after else ""
     good = attempt.outcome in {"ok", "partial"}
     mark = click.style("ok  ", fg="green") if good else click.style("next", fg="yellow")
     return f"{mark} {attempt.provider}: {attempt.outcome}{status}{again}, {attempt.latency_ms} ms"

@@ -93,7 +93,7 @@ class Attempt(FrozenModel):
         """Return the attempt as one line of text."""
         status = f", HTTP {self.status}" if self.status else ""
         reason = f": {self.reason}" if self.reason else ""
-        again = f" (retry after {self.retry_after:g} s)" if self.retry_after else ""
+        again = f" (retry after {self.retry_after:,.10g} s)" if self.retry_after else ""
         return f"{self.provider} {self.outcome}{status} after {self.latency_ms} ms{reason}{again}"
 
 

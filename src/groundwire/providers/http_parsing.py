@@ -230,7 +230,7 @@ def error_text(reply: Response) -> str:
     except ValueError:
         return ""
     words = " ".join(_first_words(data, 4).split())
-    words = masked(words)
+    words = masked(words).rstrip(".")  # a sentence may follow
     if not words:
         return ""
     return f": {words if len(words) <= 200 else words[:199] + '…'}"
