@@ -249,7 +249,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
             "",
             ("date", "author"),
         ),
-        (*PROSE, "date ", "posted: 4 ", "<time>1</time>"),
+        (*PROSE, "date ", "posted: 4 ", "<time>1</time>", "| by Jo ", "a, "),
     ),
     "reading.block_pages.empty_shell.is_shell": Growing(
         lambda text: module("reading.block_pages.empty_shell").is_shell(text, text), HTML
@@ -383,6 +383,16 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.metadata.dates.day_order": Growing(
         lambda text: module("reading.metadata.dates").day_order(text, "en"), (*PROSE, "1/2/2024 ", "1/", "13-")
+    ),
+    "reading.metadata.dates.labelled_day": Growing(
+        lambda text: [
+            module("reading.metadata.dates").labelled_day(text, "mdy", getattr(module("reading.metadata.dates"), label))
+            for label in ("LABEL", "ORIGINALLY", "CHANGE")
+        ],
+        (*PROSE, "date ", "first ", "data data", "updated\n", "publi", "posted: 4 "),
+    ),
+    "reading.metadata.dates.occurrences": Growing(
+        lambda text: list(module("reading.metadata.dates").occurrences(text, "date")), (*PROSE, "date", "dat")
     ),
     "reading.metadata.dates.same_day": Growing(
         lambda text: module("reading.metadata.dates").same_day(text, text), PROSE
