@@ -331,6 +331,9 @@ def page(above: str, below: str, head: str = "", end: str = "", attributes: str 
         (page("", "<p>Updated <time>4 May 2024</time>", end="<div class=comment><time>6 May 2024</time>"), "2024-05-04"),
         (page("", "<p class=date>4 May 2024</p>", head=ld({"@type": "Event", "startDate": "2024-05-04"})), None),
         (page("", "<time>4 May 2024</time>", head=ld({"@type": "Event", "startDate": "2024-05-04"})), None),
+        (page("", "<p>4 May 2024</p>", head=ld({"@type": "Product", "name": "Oak"})), None),
+        (page("", "<time>4 May 2024</time>", head=ld({"@type": "Product", "name": "Oak"})), None),
+        (page("", "<time>4 May 2024</time>", head="<meta property=og:type content=product>"), None),
         (page("<time datetime=2024-05-04>May</time>", "", end="<nav><time datetime=2024-04-01>4.9</time></nav>")
          .replace("<article>", "").replace("<body>", "<body><main>"), "2024-05-04"),
         (page("", "<span>2024. 12. 24.</span>"), "2024-12-24"),
@@ -384,6 +387,19 @@ def test_the_day_on_which_a_page_was_published_originally_counts(said: str, day:
     assert (
         extract(page("", f"<p>March 5, 2026</p>{_FILLER}<p>{said}, by the marsh.</p>", head=head), URL).published == day
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "below", "day"),
+    [
+        ("?utm_source=a", "<p>4 May 2024</p><p>Oak</p><p>6 May 2024</p>", None),
+        ("", "<p>4 May 2024</p><p>Oak</p><p>6 May 2024</p>", None),
+        ("oak", "<p>4 May 2024</p><p>Oak</p><p>6 May 2024</p>", "2024-05-04"),
+        ("", "<p>4 May 2024</p>", "2024-05-04"),
+    ],
+)
+def test_several_days_on_a_front_page_are_those_of_other_pages(path: str, below: str, day: str | None) -> None:
+    assert extract(page("", below), f"https://marsh.example/{path}").published == day
 
 
 @pytest.mark.parametrize("beside", ["<div class=comment>", "<nav>", "<footer>"])

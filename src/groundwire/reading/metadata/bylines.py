@@ -27,7 +27,7 @@ from groundwire.reading.metadata.dates import (
     same_day,
     written_day,
 )
-from groundwire.reading.metadata.page_metadata import Metadata
+from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
 from groundwire.reading.text.sanitize import lower_ascii
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
@@ -115,6 +115,8 @@ class Byline:
     """The day of publication, as ISO 8601."""
     is_marked: bool = False
     """Whether that is marked or labelled as a date, near the heading, or directly below it."""
+    is_alone: bool = True
+    """Whether no other day is displayed than that, or none at all."""
     changed: str | None = None
     """The day that is labelled as the last change's, near the heading, as ISO 8601."""
     author: str | None = None
@@ -127,14 +129,14 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     Args:
         document: The page, without invisible parts.
         text: Its texts, a line each.
-        said: The structured data. With a day that is certain, none is looked for, nor on the page of an event, whose
-            days are the event's. The language determines the order of numeric dates.
+        said: The structured data. With a day that is certain, none is looked for, nor on pages of events and
+            products. The language determines the order of numeric dates.
         title: The page's title, by which its heading is found.
         named: The class names of its elements.
     """
     text = text[:_MAX_TEXT]
     start, end, around = _heading(document, text, title)
-    dated = said.kind != "Event" and (not said.published or said.disputed is not None or _is_rewritten(said))
+    dated = said.kind not in UNDATED and (not said.published or said.disputed is not None or _is_rewritten(said))
     order = day_order(text, said.language) if dated else ""
     classes = "\n".join(named).lower()
     addresses = "\n".join([link.attr("href") or "" for link in document.find_all("a")])
@@ -199,6 +201,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     return Byline(
         published=published,
         is_marked=rank in {0, 2},
+        is_alone=len({day for _, _, day in dates}) < 2,
         changed=changed,
         author=_author(writers) or _by(text, start, end) or _written_by(text),
     )
@@ -209,8 +212,8 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
 
     Structured data come first, then the URL, then what is displayed. But a publication no earlier than the last change
     may be the day on which software wrote the page again; then an earlier day that is displayed is the right one. Of
-    two days that are stated, the one that is displayed is right. If only the day of the last change is displayed, the
-    page is as old as that.
+    two days that are stated, the one that is displayed is right. Of several days on a front page, none is its own. If
+    only the day of the last change is displayed, the page is as old as that.
 
     Args:
         said: The structured data.
@@ -219,6 +222,8 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
     """
     in_address = date_in_address(url)
     if not said.published:
+        if not shown.is_alone and is_front_page(url):
+            return None
         return in_address or shown.published or shown.changed
     if said.disputed and shown.published == said.disputed[:10]:
         return said.disputed

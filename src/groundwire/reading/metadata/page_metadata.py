@@ -11,19 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from turbohtml import Document, Element
 
 from groundwire.reading.metadata.dates import OTHER_DAY, iso_date
 from groundwire.reading.metadata.embedded_json import Thing, main_thing, name_of, things
 from groundwire.reading.text.sanitize import strip_controls
+from groundwire.safety.url_redaction import is_tracking
 
 __all__ = [
     "COMMON",
     "SEPARATOR",
+    "UNDATED",
     "Metadata",
     "first_text",
+    "is_front_page",
     "is_name",
     "is_site",
     "read_metadata",
@@ -53,6 +56,18 @@ SEPARATOR: Final = re.compile(
     r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
 )
 """What separates a title from the name of its site."""
+
+
+def is_front_page(url: str) -> bool:
+    """Return whether a URL is that of a site's front page, perhaps with parameters for tracking."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    is_plain = all(is_tracking(name) for name, _ in parse_qsl(parts.query[:2_000], keep_blank_values=True))
+    return bool(parts.hostname) and parts.path in {"", "/"} and is_plain and parts.fragment[:1] not in {"!", "/"}
+
+
 _MAX_METAS: Final = 500
 _MAX_LINKS: Final = 40
 _MAX_TIMES: Final = 200
@@ -110,6 +125,8 @@ _REPLIES: Final = '[itemtype$="Answer"], [itemtype$="Comment"], [itemtype$="Revi
 _BESIDE: Final = f"nav, footer, {_REPLIES}"
 """What has dates of other pages or of replies, unless it contains the heading."""
 _LABELLED: Final = 200  # characters of an element that may label a date in it
+UNDATED: Final = frozenset({"Event", "Product", "ProductGroup", "product"})
+"""Kinds of pages that display days of the event, of reviews, and of offers, but not of publication."""
 _DATE_CLASS: Final = re.compile(
     r"(?:^|\s)(?:dt-published|entry-date|published|post-?date|article-?date|pubdate|publish-?date)(?=\s|$)"
 )
@@ -166,7 +183,8 @@ def read_metadata(
     plausible = [name for name in sites if name and is_site(name)]
     same = [name for name in plausible if _letters(name) == _letters(plausible[0])]
     site = first_text("site", max(same, key=lambda name: len(name.split()), default=None))
-    published, disputed = _published(document, marked, metas, thing, kind)
+    said_kind = kind or _kind(metas.get("og:type"))
+    published, disputed = _published(document, marked, metas, thing, said_kind)
     return Metadata(
         author=_author(marked, metas, thing, found),
         site=site,
@@ -178,7 +196,7 @@ def read_metadata(
         description=first_text(
             "description", metas.get("description"), metas.get("og:description"), string_of(thing.get("description"))
         ),
-        kind=kind or _kind(metas.get("og:type")),
+        kind=said_kind,
     )
 
 
@@ -309,7 +327,7 @@ def _first_date(*candidates: str | None) -> str | None:
 
 
 def _published(
-    document: Document, marked: list[Element], metas: dict[str, str], thing: Thing, kind: str
+    document: Document, marked: list[Element], metas: dict[str, str], thing: Thing, kind: str | None
 ) -> tuple[str | None, str | None]:
     """Return the day of publication, and the one in `<meta>` if that is another."""
     linked = _first_date(string_of(thing.get("datePublished")))
@@ -324,7 +342,7 @@ def _published(
     )
     stated = (_marked_date(marked, name) for name in ("datePublished", "dateCreated", "uploadDate"))
     disputed = meta if linked and meta and linked[:10] != meta[:10] else None
-    day = day or next(filter(None, stated), None) or (None if kind == "Event" else _time(document))
+    day = day or next(filter(None, stated), None) or (None if kind in UNDATED else _time(document))
     return day, disputed
 
 

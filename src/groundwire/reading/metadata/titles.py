@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from turbohtml import Document, Element, Text
 
 from groundwire.reading.main_content.blocks import INLINE
 from groundwire.reading.metadata.embedded_json import Thing, main_thing
-from groundwire.reading.metadata.page_metadata import COMMON, SEPARATOR, first_text, string_of
-from groundwire.safety.url_redaction import is_tracking
+from groundwire.reading.metadata.page_metadata import COMMON, SEPARATOR, first_text, is_front_page, string_of
 
 __all__ = ["read_title", "title_element"]
 
@@ -177,8 +176,7 @@ class _SiteNames:
             ""
         }
         self._is_home = parts.path in {"", "/"}
-        is_plain = all(is_tracking(name) for name, _ in parse_qsl(parts.query, keep_blank_values=True))
-        self._is_front = bool(host) and self._is_home and is_plain and parts.fragment[:1] not in {"!", "/"}
+        self._is_front = is_front_page(self._url)
 
     def add(self, text: str) -> None:
         self._names.add(_bare(text))
