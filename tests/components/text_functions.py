@@ -115,7 +115,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.css.colors: legacy_color
         reading.css.rendered_size: may_be_tiny
         reading.css.stylesheets: with_imports
-        reading.css.values: arguments comma_parts fraction pixels ratio
+        reading.css.values: arguments comma_parts fraction is_closed is_plain pixels ratio
     """,
     CUES: """
         reading.documents.simple_formats: read_subtitles

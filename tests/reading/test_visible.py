@@ -15,7 +15,7 @@ from components.work import growth, lines, memory
 from groundwire.reading.css.longhands import longhands, may_hide
 from groundwire.reading.css.parser import Sheet, read_sheet
 from groundwire.reading.css.stylesheets import read_styles
-from groundwire.reading.css.values import ratio
+from groundwire.reading.css.values import is_closed, is_plain, ratio
 from groundwire.reading.extract import Extracted, extract
 from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_flattened, text_hidden
 from groundwire.reading.visibility.visible import Removed, drop_unseen
@@ -316,6 +316,14 @@ def test_many_different_rules_take_linear_work_and_memory(rule: str, content: st
     assert memory(lambda: _seen(page(4_000))) < 20_000_000
 
 
+def test_the_color_of_nested_boxes_is_looked_for_once_on_each_path() -> None:
+    def page(depth: int) -> str:
+        boxes = "".join(f"<div class=b{number % 2}>a" for number in range(depth))
+        return f"<style>.b0 {{ background: #fff }} .b1 {{ background: #eee }} p {{ color: red }}</style>{boxes}<p>b"
+
+    assert growth(lambda depth: _seen(page(depth)), 100, 400) < 6
+
+
 @pytest.mark.parametrize("selector", [".a", "p", "p.a"])
 def test_rules_for_the_same_elements_have_a_limit(selector: str) -> None:
     def page(count: int) -> Document:
@@ -324,6 +332,36 @@ def test_rules_for_the_same_elements_have_a_limit(selector: str) -> None:
 
     assert read_styles(page(2_500)).incomplete
     assert not read_styles(page(250)).incomplete
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("", True),
+        ("a: b", True),
+        ("a(b)", True),
+        ("a(b", False),
+        ("a) b(", False),
+        ("[a]", True),
+        ("[a", False),
+        ("a]", False),
+        ("a(b)[c](d)", True),
+        ("a((b)", False),
+        ("'a(' 'b['", True),
+        ('"a', False),
+        ('"a" b(', False),
+        ("'\"'", True),
+        ("'\"", False),
+        ('"a\n"', False),
+        (r'"\""', True),
+        (r"\(", True),
+        ("url(a'b)", False),
+        ("url(a[b)", True),
+    ],
+)
+def test_a_text_is_closed_outside_of_strings_and_brackets(text: str, closed: bool) -> None:
+    assert is_closed(text) is closed
+    assert is_plain(text) is not any(sign in text for sign in "()[]\"'\\")
 
 
 def test_the_same_rules_differ_by_what_is_inherited() -> None:
