@@ -24,6 +24,7 @@ from groundwire.reading.main_content.grouping import (
     drop_empty_sections,
     excerpts,
     judge_siblings,
+    keep_sources,
     keep_standfirst,
     repeats,
     side_by_side,
@@ -109,9 +110,19 @@ def test_a_block_is_kept_from_the_cut_on_or_with_a_share_of_the_best(score: int,
         ("<div>text</div><h2>Head</h2><div>no</div>", (200, 0, 0), [True, False, False]),
         ("<div>text</div><h2>Head</h2>", (200, 0), [True, False]),
         ("<div>text</div><pre>code</pre><div>text</div>", (200, 0, 200), [True, True, True]),
-        ("<div>no</div><pre>code</pre><div>text</div>", (0, 0, 200), [False, False, True]),
+        (f"<div>{LONG}</div><pre>code</pre><div>text</div>", (0, 0, 200), [False, False, True]),
+        (
+            "<div>yes</div><section>In [1]:</section><pre>code</pre><div>text</div>",
+            (200, 0, 0, 200),
+            [True, False, True, True],
+        ),
+        ("<nav>no</nav><p>no</p><pre>code</pre><div>text</div>", (0, 0, 0, 200), [False, False, False, True]),
         ("<div>text</div><pre>code</pre><div>no</div>", (200, 0, 0), [True, False, False]),
-        ("<div>yes</div><nav>no</nav><pre>code</pre><div>text</div>", (200, 0, 0, 200), [True, False, False, True]),
+        (
+            f"<div>yes</div><nav>{LONG}</nav><pre>code</pre><div>text</div>",
+            (200, 0, 0, 200),
+            [True, False, False, True],
+        ),
         ("<div>no</div><div>between</div><div>text</div>", (0, 0, 200), [False, False, True]),
     ],
 )
@@ -627,6 +638,16 @@ def test_what_is_left_out_depends_on_the_kind_of_page(kind: str, left: list[int]
         assert [number for number, kept in enumerate(keep) if not kept] == gone
 
 
+@pytest.mark.parametrize(("forum", "kept"), [(0.3, False), (0.41, True)])
+def test_comments_stay_where_a_forum_is_the_likeliest_kind(forum: float, *, kept: bool) -> None:
+    layout = page(f"<p>{LONG * 9}</p><div class=comments><p class=author>Ada</p><p>{LONG}</p></div>")
+    kinds = [forum if kind == "forum" else 0.4 if kind == "article" else 0.05 for kind in KINDS]
+    keep = [True, True, False, True]
+    choose_parts(layout, names_of(layout), kinds, keep)
+    attribute_posts(layout, names_of(layout), kinds, keep)
+    assert keep == [True, True, kept, kept]
+
+
 def test_what_is_wanted_wins_over_a_part_inside_that_is_left_out() -> None:
     layout = page(f"<p>{LONG * 9}</p><div class=comments><p class=byline>By Ada</p><p>So it is.</p></div>")
     for include, kept in (([], [0, 1]), (["comments"], [0, 1, 2, 3]), (["bylines"], [0, 1, 2])):
@@ -747,6 +768,10 @@ def test_the_heading_of_contents_goes_with_its_entries(label: str, score: int, k
         ("Related articles", [2, 3, 4]),
         ("Weitere Artikel zum Thema:", [2, 3, 4]),
         ("Más noticias", [2, 3, 4]),
+        ("Advertisement. Scroll to continue reading.", [2, 3, 4]),
+        ("Story continues below", [2, 3, 4]),
+        ("Pubblicità", [2, 3, 4]),
+        ("Advertisements for marshes", []),
         ("More about the marsh", []),
         ("Related articles " + "x" * 60, []),
     ],
@@ -1074,13 +1099,48 @@ def test_a_heading_goes_with_its_section(markup: str, keep: list[int], links: fl
     assert chosen_blocks[1:] == [*map(bool, left)]
 
 
+@pytest.mark.parametrize(
+    ("title", "before", "left"),
+    [("Head", [1, 1, 1], [0, 0, 1]), ("Head", [1, 0, 1], [1, 0, 1]), ("x" * 80, [1, 1, 1], [1, 0, 1])],
+)
+def test_a_short_heading_goes_with_the_parts_below_it(title: str, before: list[int], left: list[int]) -> None:
+    layout, keep = (
+        lay_out(turbohtml.parse(f"<body><h2>{title}</h2><p>text</p><h2>Next</h2></body>")),
+        [True, False, True],
+    )
+    drop_empty_sections(layout, keep, 2.0, list(map(bool, before)))
+    assert keep == list(map(bool, left))
+
+
+@pytest.mark.parametrize(
+    ("quoted", "kept"),
+    [
+        ("<p>{0}</p><cite>Ada, 14</cite>", [1, 1, 0]),
+        ("<p>{0}</p><footer>Ada</footer>", [1, 1, 0]),
+        ("<p>{0}</p><p>— Ada</p><p>2 May</p>", [1, 1, 1, 0]),
+        ("<p>{0}</p>— Ada <a href=/ada>2 May</a>", [1, 1, 0]),
+        ("<p>{0}</p><a href=#all>Expand</a>", [1, 0, 0]),
+        ("<p>{0}</p><div>Click to expand</div>", [1, 0, 0]),
+        ("<p>{0}</p><p>" + "x" * 80, [1, 0, 0]),
+        ("<blockquote><p>{0}</p></blockquote><cite>Ada</cite>", [1, 0, 0]),
+    ],
+)
+def test_a_quotation_keeps_its_source(quoted: str, kept: list[int]) -> None:
+    layout = lay_out(turbohtml.parse(f"<body><blockquote>{quoted.format(LONG)}</blockquote><p>next</p></body>"))
+    keep = [True] + [False] * (len(layout.texts) - 1)
+    keep_sources(layout, keep)
+    assert keep == list(map(bool, kept))
+
+
 def test_the_last_heading_stays_if_there_is_nothing_else() -> None:
     keep = [True, False]
     drop_empty_sections(lay_out(turbohtml.parse("<body><h2>Head</h2><p>text</p></body>")), keep, 0.0)
     assert keep == [True, False]
 
 
-@pytest.mark.parametrize(("kind", "there"), [("article", False), ("product", False), ("listing", True)])
+@pytest.mark.parametrize(
+    ("kind", "there"), [("article", False), ("product", False), ("listing", False), ("service", True)]
+)
 def test_the_heading_of_a_part_that_is_left_out_goes_with_it(kind: str, *, there: bool) -> None:
     built, even = load_model(), forest(1_000, 1_000)
     kinds = tuple(forest(20_000 if one == kind else 1_000, 1_000) for one in KINDS)

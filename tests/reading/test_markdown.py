@@ -40,6 +40,7 @@ def convert(html: str) -> str:
         ("<ul><li><input type=checkbox checked> a<li><input type=checkbox> b</ul>", "- [x] a\n- [ ] b"),
         ("<blockquote><p>a<p>b<blockquote>c</blockquote></blockquote>d", "> a\n>\n> b\n>\n> > c\n\nd"),
         ("<dl><dt>T<dd>a<dt>U<dd>b</dl>", "**T**\n: a\n\n**U**\n: b"),
+        ("<dl><dt><h3>T</h3><dd>a<dt>U<dd>b</dl>", "### T\n\na\n\n**U**\n: b"),
         ("<details><summary>More</summary><p>inside</details>", "**More**\n\ninside"),
         ("<figure><img src=a.png alt=x><figcaption>Caption</figcaption></figure>", "Caption"),
         ("<p>x<sup>2</sup> 10<sup>-3</sup> 1<sup>st</sup> H<sub>2</sub>O x<sub>i</sub>", "x^2 10^-3 1st H2O x\\_i"),
@@ -51,9 +52,10 @@ def convert(html: str) -> str:
         ("<div class=MuiStack-root><span>12</span><span>%</span></div>", "12%"),
         ("<p class=flexible><span>Aw</span><span>ay</span>", "Away"),
         (
-            "<div><a href=//e.org/b>One</a><a href=//e.org/c>Two</a><a href=//e.org/c>fold</a>",
-            "[One](https://e.org/b) [Two](https://e.org/c)[fold](https://e.org/c)",
+            "<div><a href=//e.org/b>One</a><a href=//e.org/b>Two</a><a href=//e.org/b>fold</a>",
+            "[One](https://e.org/b) [Two](https://e.org/b)[fold](https://e.org/b)",
         ),
+        ("<a href=//e.org/b>one</a><a href=//e.org/c>two</a>", "[one](https://e.org/b) [two](https://e.org/c)"),
         ("<p><span>By Ann</span><time>2 May</time><span>5 min</span>", "By Ann 2 May 5 min"),
         ("<p>um<time>9</time>h", "um9h"),
         ("<p>می‌خواهم क्‍ष 👩‍💻", "می‌خواهم क्‍ष 👩‍💻"),
@@ -103,6 +105,12 @@ def test_links_are_absolute_and_of_the_web(html: str, markdown: str) -> None:
         ("<pre class='sourceCode haskell'><code>x</code></pre>", "haskell", "x"),
         ("<pre><code class='lang-auto'>x</code></pre>", "", "x"),
         ("<pre data-lang=go>x<br>y</pre>", "go", "x\ny"),
+        (
+            "<div class=cm-scroller><div class=cm-gutters><div class='cm-gutter cm-lineNumbers'><div>1</div><div>2</div></div>"
+            "</div><div class='cm-content' data-language=ts><div class=cm-line>x</div><div class=cm-line> y</div></div></div>",
+            "ts",
+            "x\n y",
+        ),
         ("<pre><span class=lineno>1</span>x\n<span class=lineno>2</span>y<button>Copy</button></pre>", "", "x\ny"),
         (
             "<figure class='highlight rust'><table><tr><td class=gutter><pre>1<br>2</pre><td class=code><pre>x<br>y</pre></table></figure>",

@@ -26,6 +26,7 @@ __all__ = [
     "excerpts",
     "judge_siblings",
     "keep_lists_whole",
+    "keep_sources",
     "keep_standfirst",
     "keep_sublists",
     "keep_tables_whole",
@@ -53,6 +54,7 @@ _SEVERAL: Final = 4  # list items from which they are judged together
 _SHARE_OF_LIST: Final = 0.6
 """The share of a list's items from which the whole list is content."""
 _ENTRY: Final = 80  # characters of an entry in a list
+_OF_SOURCE: Final = frozenset({"blockquote", "footer", "p"})
 _SHARE_OF_TABLE: Final = 0.5
 """The share of a table's text, without headers, from which the table is content."""
 _CONTENTS: Final = re.compile(
@@ -233,6 +235,21 @@ def keep_sublists(layout: Layout, keep: list[bool]) -> None:
             firsts.setdefault(item, keep[number])
 
 
+def keep_sources(layout: Layout, keep: list[bool]) -> None:
+    """Keep the short end of a selected quotation, which says whose it is; a link alone, such as "Expand", does not."""
+    tags, parents, owners = layout.tags, layout.parents, layout.owners
+    if "blockquote" not in tags:
+        return
+    quotes = [0] * len(tags)  # for each element, the quotation it is in
+    for number, tag in enumerate(tags):
+        quotes[number] = number if tag == "blockquote" else quotes[parents[number]]
+    for number in range(1, len(keep)):
+        quote, tag = quotes[owners[number]], tags[owners[number]]
+        if keep[number - 1] and quote and quotes[owners[number - 1]] == quote and tag in _OF_SOURCE:
+            is_link = tag == "blockquote" and layout.linked[number] >= layout.lengths[number]
+            keep[number] = keep[number] or (len(layout.texts[number]) < _ENTRY and not is_link)
+
+
 def drop_empty_contents(layout: Layout, keep: list[bool]) -> None:
     """Leave out the heading of a table of contents whose entries are left out; at least one block remains."""
     left = sum(keep)
@@ -242,24 +259,29 @@ def drop_empty_contents(layout: Layout, keep: list[bool]) -> None:
             left -= 1
 
 
-def drop_empty_sections(layout: Layout, keep: list[bool], links: float) -> None:
+def drop_empty_sections(layout: Layout, keep: list[bool], links: float, before: Sequence[bool] | None = None) -> None:
     """Leave out the headings of sections of which nothing is selected.
 
     Args:
         layout: The page.
         keep: Whether each block is selected; changed in place. At least one remains.
         links: The share of links in the text of a section from which that applies; a section without text is none.
+        before: What was selected before parts of the page were left out; where these were the whole section, its
+            heading belongs to them.
     """
-    if links > 1:
+    before = before or keep
+    if links > 1 and keep == before:
         return
-    lengths, linked = (list(accumulate(sizes, initial=0)) for sizes in (layout.lengths, layout.linked))
+    columns = (layout.lengths, layout.linked, before)
+    lengths, linked, had = (list(accumulate(map(int, sizes), initial=0)) for sizes in columns)
     left, nearest, ends = sum(keep), len(keep), [len(keep)] * (len(_LEVELS) + 1)
     for number in range(len(keep) - 1, -1, -1):
         level = _LEVELS.get(layout.tags[layout.owners[number]], 0)
         if keep[number] and level > 1 and left > 1 and not layout.linked[number]:
             end = min(ends[1 : level + 1])
             length = lengths[end] - lengths[number + 1]
-            if end <= nearest and length > 0 and links * length <= linked[end] - linked[number + 1]:
+            emptied = had[end] > had[number + 1] and len(layout.texts[number]) < _ENTRY
+            if end <= nearest and length > 0 and (emptied or links * length <= linked[end] - linked[number + 1]):
                 keep[number] = False
                 left -= 1
         if keep[number]:

@@ -108,7 +108,7 @@ _LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
 )
 """The kinds of pages on which a part is left out whatever its score; elsewhere its score decides."""
 _LIKELY: Final = 0.5
-"""The probability of these kinds from which that applies."""
+"""The probability of these kinds from which that applies, including the likeliest kind of the page."""
 _LEADS: Final = re.compile(
     r"\W{0,9}(?:also read|auch interessant|czytaj (?:też|także|również)|don[\u2019']t miss|l[aæä]s (?:auch|også|också)"
     r"|le puede interesar|leggi anche|leia (?:também|mais)|lesen sie (?:auch|mehr)|lee también|lea(?: también| más)?"
@@ -128,10 +128,11 @@ _OTHERS: Final = re.compile(
     r"(?:articles?|posts?|stories|news|reading|links?|topics?|content|resources|videos?|products?|recipes)\b.{0,30}"
     r"|you (?:may|might) also (?:like|be interested).{0,30}"
     r"|(?:artículos|noticias|notas|contenidos?|temas) (?:relacionad|similares|recomendad)\w*.{0,20}"
-    r"|más (?:noticias|sobre|información|artículos)\b.{0,30}"
+    r"|más (?:noticias|sobre|información|artículos)\b.{0,30}|(?:à lire|sur le même|plus d.articles|voir aussi).{0,30}"
     r"|(?:articles?|sujets|contenus?) (?:similaires|liés|connexes|associés|recommandés).{0,20}"
-    r"|(?:à lire|sur le même|plus d.articles|voir aussi).{0,30}"
-    r"|tags?|categor(?:y|ies)|kategorien?|schlagw[oö]rter|comments?|kommentare?|newsletter|advertisement|anzeige|werbung"
+    r"|tags?|categor(?:y|ies)|kategorien?|schlagw[oö]rter|comments?|kommentare?|newsletter|anzeige|werbung"
+    r"|advertisements?(?:\W{1,3}(?:scroll|skip|continu|article|story|close|remove)\w*.{0,40})?|publici(?:dade?|té)"
+    r"|(?:article|content|story) continues (?:after|below).{0,30}|pubblicità|reklam[ae]?|annons|iklan|реклама|広告|광고"
     r"|(?:was|is) this (?:article|page|post|information|content|answer) (?:helpful|useful).{0,40}|rate this.{0,20}"
     r"|war der artikel (?:nützlich|hilfreich).{0,60}|bewerten|(?:möchten sie )?(?:den|diesen) artikel teilen"
     r"|share this.{0,20}|teilen|follow us.{0,20}|(?:about the|über den) auth?or.{0,20})\W*"
@@ -174,9 +175,10 @@ def choose_parts(
         parts: For some of `PARTS`, whether they are kept, without their buttons, or left out, on every kind of page.
     """
     before, index = list(keep), NameIndex(names)
+    likeliest = KINDS[kinds.index(max(kinds))]
 
     def is_left_out(part: str, on: Collection[str]) -> bool:
-        return not parts[part] if part in parts else _share(kinds, on) > _LIKELY
+        return not parts[part] if part in parts else _share(kinds, on) > _LIKELY and likeliest in on
 
     for part, on, find in (
         ("related", _WITH_EXTRAS, _leads_away),
@@ -300,7 +302,7 @@ _BYLINE: Final = 60  # characters of a writer's name or a time
 _POST: Final = 40  # characters of a text
 _NEAR: Final = 12  # blocks between a post's text and its byline
 _MAX_POSTS: Final = 1_000
-_FORUM: Final = frozenset({"forum"})
+_FORUM: Final = KINDS.index("forum")
 
 
 def attribute_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: list[bool]) -> None:
@@ -315,7 +317,7 @@ def attribute_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float]
         kinds: The probability of each of `KINDS`.
         keep: Whether each block is selected; changed in place.
     """
-    if _share(kinds, _FORUM) <= _LIKELY:
+    if kinds[_FORUM] < max(kinds):
         return
     parents, owners, texts = layout.parents, layout.owners, layout.texts
     held, firsts, lasts = [0] * len(parents), [len(owners)] * len(parents), [-1] * len(parents)
@@ -359,7 +361,7 @@ def label_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float], ke
         kinds: The probability of each of `KINDS`.
         keep: Whether each block is selected.
     """
-    if _share(kinds, _FORUM) <= _LIKELY:
+    if kinds[_FORUM] < max(kinds):
         return
     parents, posts, labels = layout.parents, [0] * len(names), {0: ""}
     for number, name in enumerate(names):

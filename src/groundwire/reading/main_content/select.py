@@ -24,6 +24,7 @@ from groundwire.reading.main_content.grouping import (
     excerpts,
     judge_siblings,
     keep_lists_whole,
+    keep_sources,
     keep_standfirst,
     keep_sublists,
     keep_tables_whole,
@@ -59,8 +60,7 @@ __all__ = [
 
 _EVEN: Final = 0.5
 """The best block's score below which a page without running text is kept whole, as there is nothing to prefer."""
-_ARTICLE: Final = KINDS.index("article")
-_DOCUMENTATION: Final = KINDS.index("documentation")
+_ARTICLE, _DOCUMENTATION, _SERVICE = map(KINDS.index, ("article", "documentation", "service"))
 _QUOTING: Final = (_DOCUMENTATION, KINDS.index("forum"))
 MENUS_ONLY: Final = 0.2
 """The best block's score below which a page has no content: true of nine of 1,497 real pages. The reviewed text of
@@ -79,7 +79,6 @@ _LINKS_OF_SECTION: Final = tuple(
 """The share of links in a section that is left out, from which its heading is left out, too. Headings above what is
 left out are names of other products on the pages of shops, and labels of menus elsewhere, but entries of a list on
 pages of other kinds."""
-
 
 _CALLOUT: Final = re.compile(
     r"(?<![\w-])(?:(?P<manual>(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|hint-container|starlight-aside"
@@ -130,9 +129,9 @@ class Verdict:
 def choose(layout: Layout, verdict: Verdict, copies: bool | None = None) -> list[bool]:
     """Select the blocks to keep: at least one, and all of a page with very little text or no content.
 
-    A heading is kept with what follows it, and code with the blocks around it, whatever their scores. Paragraphs are
-    kept with adjacent ones, especially between two. Text that is repeated on the page, as for narrow and wide screens,
-    is kept once, except in documentation, where every function may have the same note.
+    A heading is kept with what follows it, and code with the blocks around it and its name, whatever their scores.
+    Paragraphs are kept with adjacent ones, especially between two. Text that is repeated on the page, as for narrow and
+    wide screens, is kept once, except in documentation, where every function may have the same note.
 
     Args:
         layout: The page.
@@ -152,12 +151,14 @@ def choose(layout: Layout, verdict: Verdict, copies: bool | None = None) -> list
     for number in range(len(keep) - 2, -1, -1):  # backwards, so that consecutive headings depend on what follows
         if keep[number + 1] and not keep[number]:
             tag = layout.tags[layout.owners[number]]
-            keep[number] = tag in HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
+            named = number > 1 and not keep[number - 1] and len(layout.texts[number - 1]) < _LABEL
+            keep[number] = tag in HEADINGS or (tag == "pre" and number > 0 and keep[number - 1 - named])
     if not (may_repeat(verdict.kinds) if copies is None else copies):
         for number in repeats(layout, keep):
             keep[number] = False
     keep_lists_whole(layout, verdict.scores, cut, keep)
     keep_sublists(layout, keep)
+    keep_sources(layout, keep)
     judge_siblings(layout, verdict.names, keep)
     if not (may_repeat(verdict.kinds, _QUOTING) if copies is None else copies):
         for number in excerpts(layout, keep) if copies is None else (*excerpts(layout, keep), *repeats(layout, keep)):
@@ -235,9 +236,10 @@ def select_main(
     if not is_tiny(layout):
         if verdict.kinds[_ARTICLE] > _LIKELY and parts.get("subtitles", True):
             keep_standfirst(layout, verdict.names, keep)
+        before = None if verdict.kinds[_SERVICE] > _LIKELY else list(keep)
         choose_parts(layout, verdict.names, verdict.kinds, keep, parts)
         keep_tables_whole(layout, keep)  # a column of authors has the name of a byline
-        drop_empty_sections(layout, keep, sum(map(mul, verdict.kinds, _LINKS_OF_SECTION)))
+        drop_empty_sections(layout, keep, sum(map(mul, verdict.kinds, _LINKS_OF_SECTION)), before)
         if parts.get("bylines", True) and parts.get("dates", True):
             attribute_posts(layout, verdict.names, verdict.kinds, keep)
         chosen = list(keep)
@@ -250,8 +252,7 @@ def select_main(
     if not is_tiny(layout):
         label_posts(layout, verdict.names, verdict.kinds, keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
-    nothing_to_choose = is_tiny(layout) and not layout.trimmed
-    best = 1.0 if nothing_to_choose else max(verdict.scores) / 254
+    best = 1.0 if is_tiny(layout) and not layout.trimmed else max(verdict.scores) / 254  # 1: nothing to choose from
     return Selection(root=layout.elements[0], kind=kind, whole=all(keep) and not layout.trimmed, best=best)
 
 

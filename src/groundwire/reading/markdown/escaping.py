@@ -197,12 +197,14 @@ def _balanced(address: str) -> bool:
 
 _NUMBERS: Final = re.compile(
     r"(?:^|\s)(?:linenos?|linenodiv|line-?numbers?(?:-rows|-wrapper)?|lines-num|gutter|hljs-ln-(?:numbers|n)"
-    r"|blob-num\S*|lnt|ln|rouge-gutter|react-line-number|crayon-nums?|CodeMirror-(?:linenumber|gutter-wrapper)"
+    r"|blob-num\S*|lnt|ln|rouge-gutter|react-line-number|crayon-nums?|CodeMirror-(?:linenumber|gutter-wrapper)|cm-gutters?"
     r"|copy-?(?:btn|button)\S*|code-copy\S*|clipboard\S*)(?=\s|$)"
 )
 _SKIPPED: Final = frozenset({"button", "script", "style", "template", "svg", "select", "textarea"})
 _LINES: Final = frozenset({"div", "li", "p", "tr", "table", "ol", "ul"})
-_PART: Final = re.compile(r"(?:^|\s)(?:fragment|CodeMirror-code|line-?numbers?(?:-rows|-wrapper)?|gutter)(?=\s|$)")
+_PART: Final = re.compile(
+    r"(?:^|\s)(?:fragment|CodeMirror-code|cm-(?:content|gutters)|line-?numbers?(?:-rows|-wrapper)?|gutter)(?=\s|$)"
+)
 _OWN: Final = re.compile(
     r"(?:^|\s|; )(?:(?:language|lang|highlight|brush|syntax|src|hljs-language|prism)[-:]\s*|highlight-(?:source|text)-"
     r"|mw-highlight-lang-)([\w+#.-]{1,30})"
@@ -347,7 +349,7 @@ def is_code_part(classes: str) -> bool:
 def is_code_panel(element: Element) -> bool:
     """Whether an element other than `pre` holds lines of code, as in Doxygen and CodeMirror."""
     classes = element.attr("class") or ""
-    if "CodeMirror-code" in classes:
+    if "CodeMirror-code" in classes or "cm-content" in classes.split():
         return True
     return "fragment" in classes.split() and element.find("div", class_="line") is not None
 

@@ -182,6 +182,7 @@ class Lists:
         self._tasks: list[bool] = []
         self._terms: list[bool] = []
         self._in_term = False
+        self._headed = False
         self._searches = 0
 
     @property
@@ -258,7 +259,13 @@ class Lists:
         if self._in_term:
             return writer.flush
         self._in_term = True
-        marked = element.find("code") is None and element.find("strong") is None and writer.open_mark("strong")
+        self._headed = next(element.iter_elements(tuple(_HEADINGS)), None) is not None
+        marked = (
+            not self._headed
+            and element.find("code") is None
+            and element.find("strong") is None
+            and writer.open_mark("strong")
+        )
 
         def close() -> None:
             self._in_term = False
@@ -274,7 +281,7 @@ class Lists:
         writer.flush()
         if self._notes.labels and (label := self._notes.labels.get(element.attr("id") or "")):
             return self._notes.define(label, writer.flush)
-        if writer.in_cell or not (self._terms and self._terms[-1]) or not _is_line(element):
+        if self._headed or writer.in_cell or not (self._terms and self._terms[-1]) or not _is_line(element):
             return writer.flush
         if sum(1 for child in element if type(child) is Element and child.tag == "p") > 1:
             opened = writer.open_container(": ", "  ", tight=_follows_term(element))

@@ -260,8 +260,8 @@ class _Renderer:
     def _link(self, element: Element) -> Close | bool | None:
         reference = element.attr("href")
         before = element.previous_sibling
-        if type(before) is Element and before.tag == "a" and before.attr("href") != reference:
-            self._writer.apart = True  # two links with one target may be one word
+        if type(before) is Element and before.tag == "a":  # two links with one target may be one word
+            self._writer.apart = before.attr("href") != reference or not element.text[:1].islower()
         if not reference:
             return False if is_permalink(element, "", in_heading=False) else None
         if reference[0] == "#":
