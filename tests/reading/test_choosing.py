@@ -545,6 +545,12 @@ def test_small_print_is_a_notice_but_not_a_page_about_law(name: str, found: list
     assert part_blocks(layout, names_of(layout), [True] * 3, "notices") == found
 
 
+@pytest.mark.parametrize(("name", "found"), [("stat-block online-list", [2]), ("whosonline", [2]), ("online-shop", [])])
+def test_who_is_online_in_a_forum_is_no_part_of_a_thread(name: str, found: list[int]) -> None:
+    layout = page(f"<p>{LONG * 9}</p><div class='{name}'><p>Ada and 3 guests</p></div>")
+    assert part_blocks(layout, names_of(layout), [True] * 3, "profiles") == found
+
+
 def test_what_says_that_the_rest_is_for_subscribers_stays() -> None:
     wall = "<div class=paywall><p>Weiterlesen mit Plus. Dieser Artikel ist exklusiv für Abonnenten.</p></div>"
     layout = page(f"<p>{LONG * 9}</p>{wall}")

@@ -53,7 +53,7 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
             "consent", "gdpr", "disclaimer", "copyright",
             r"(?<!category-)(?<!tag-)legal(?:-(?:copy|disclaimer|notes?|notice|text))?(?![\w-])",
         ),
-        "profiles": _named("avatar", "profile", "signature", r"reactions?", r"likes?", r"badges?"),
+        "profiles": _named("avatar", "profile", "signature", "(?:reaction|like|badge)s?", "online-?list", "whos-?online"),
         "promotions": _named(
             r"promos?", r"promotions?", r"ads?", r"advert(?:s|isements?|ising|orials?)?", r"sponsor(?:ed|s|ship)?",
             r"newsletters?", "subscribe", "subscription",
@@ -78,7 +78,7 @@ STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "filters": ("filter", "facet", "refine"),
         "navigation": ("nav", "menu", "breadcrumb", "toc", "contents", "pag", "skip"),
         "notices": ("cookie", "consent", "gdpr", "disclaimer", "copyright", "legal"),
-        "profiles": ("avatar", "profile", "signature", "reaction", "like", "badge"),
+        "profiles": ("avatar", "profile", "signature", "reaction", "like", "badge", "online"),
         "promotions": ("promo", "ad", "sponsor", "newsletter", "subscri"),
         "related": (
             "related", "recommend", "next", "more", "you", "also", "trend", "read", "popular", "posts", "similar",
