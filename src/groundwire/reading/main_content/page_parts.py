@@ -53,7 +53,7 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
             "consent", "gdpr", "disclaimer", "copyright",
             r"(?<!category-)(?<!tag-)legal(?:-(?:copy|disclaimer|notes?|notice|text))?(?![\w-])",
         ),
-        "profiles": _named("avatar", "profile", "signature", "(?:reaction|like|badge)s?", "online-?list", "whos-?online"),
+        "profiles": _named("avatar", "profile", "signature", "(?:reaction|like|badge)s?", "online-?list", "whosonline"),
         "promotions": _named(
             r"promos?", r"promotions?", r"ads?", r"advert(?:s|isements?|ising|orials?)?", r"sponsor(?:ed|s|ship)?",
             r"newsletters?", "subscribe", "subscription",
