@@ -94,7 +94,7 @@ def _with_places(one: Disagreement, finding: Finding, sentence: CitedSentence, i
 def _compared(one: Disagreement, finding: Finding, sentence: CitedSentence, index: PageIndex) -> Iterator[Disagreement]:
     """Yield a difference that was not enough to accuse a sentence, if the page speaks of the same thing there.
 
-    Both then have a word before or behind them in common, or two. Otherwise only what is not on the page at all is shown.
+    Both then have a word before or behind them in common, or two. Otherwise only what the page does not have is shown.
     """
     ends = (one.claimed_start, one.claimed_end, one.stated_start, one.stated_end)
     begin, end, first, last = (-1 if at is None else at for at in ends)
