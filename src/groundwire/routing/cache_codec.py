@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import struct
 from collections.abc import Callable, Sequence
@@ -11,6 +10,8 @@ from dataclasses import fields
 from functools import partial
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, NewType, TypeVar
+
+from pydantic_core import from_json
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
 from groundwire.models.base import ResultSlots, SourceSlots
@@ -231,7 +232,9 @@ def unpack_search(data: bytes) -> SearchResponse:
     numbers = [score for (score,) in struct.iter_unpack("<d", bytes.fromhex(scores[: 16 * (len(scores) // 16)]))]
     columns = [fields[start :: len(_TEXTS) + 1] for start in range(len(_TEXTS) + 1)]
     rows = tuple([_row(*one) for one in zip(range(1, len(numbers) + 1), numbers, *columns, strict=True)])
-    return SearchResponse.model_validate({**json.loads(head), "results": rows})
+    if not isinstance(known := from_json(head), dict):
+        raise ValueError("The response is not an object.")
+    return SearchResponse.model_validate({**known, "results": rows})
 
 
 def _row(
