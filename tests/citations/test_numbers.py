@@ -9,7 +9,8 @@ from typing import Final
 import pytest
 
 from groundwire.citations.verify import CitedPage, verify_answer
-from groundwire.citations.verify.entities import dates_of, exchanged_counts, same_date, same_number, same_quantity
+from groundwire.citations.verify.cited_parts import exchanged_counts
+from groundwire.citations.verify.entities import dates_of, same_date, same_number, same_quantity
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.quantities import numbers_of
 

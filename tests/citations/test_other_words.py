@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundwire.citations.verify import CitedPage, verify_answer
+from groundwire.citations.verify.entities import dates_of, same_date
 from groundwire.citations.verify.language_packs import language
 
 pytestmark = pytest.mark.req("B9")
@@ -478,3 +479,60 @@ TURNED = [
 @pytest.mark.parametrize(("page", "right", "wrong"), TURNED)
 def test_a_sentence_says_no_more_of_a_thing_than_its_page(page: str, right: str, wrong: str) -> None:
     assert (_verdict(right, page), _verdict(wrong, page) == "supported") == ("supported", False)
+
+
+MERGED = [
+    (  # an author counts what the page lists
+        "# Mills\n\nAldau describes several trends in milling.\n\n### 1. Steel stones\n\nThey last.\n\n### 2. Quiet "
+        "gears\n\nThey hum.\n\n### 3. Solar power\n\nIt is cheap.\n",
+        "Aldau describes three trends in milling.",
+        "Aldau describes seven trends in milling.",
+    ),
+    (
+        "Hurry, this offer of the Borum club is valid thru 3/15.",
+        "This offer of the Borum club is valid until March 15.",
+        "This offer of the Borum club is valid until March 25.",
+    ),
+    (  # a label of which the page has no word
+        "Apart from a caution to pregnant women and to people with serious illnesses, the book praises coffee.",
+        "- **Warnings**: a caution to pregnant women and to people with serious illnesses.",
+        "- **Warnings**: a caution to pregnant women and to children with serious illnesses.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "right", "wrong"), MERGED)
+def test_what_an_author_counts_rounds_or_labels_is_compared(page: str, right: str, wrong: str) -> None:
+    assert (_verdict(right, page), _verdict(wrong, page) == "supported") == ("supported", False)
+
+
+PRICES = "Basic\n\n###### $20\n\n**Per month**\n\n**When billed annually or $25 / mo if billed monthly**\n"
+DISKS = "Usual disks hold 1.2 Tb per inch, and Holm believes its method brings that up to 6 Tb per inch."
+TIMES = "Usual disks hold 1.2 Tb per inch, and Holm believes its method brings {} times as much."
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "verdict"),
+    [
+        (PRICES, "So paying annually saves 20% on the Basic plan.", "supported"),
+        (PRICES, "So paying annually saves 40% on the Basic plan.", "not_found"),
+        (DISKS, TIMES.format("five"), "supported"),
+        (DISKS, TIMES.format("nine"), "altered"),
+        (
+            "However, it's not clear what density Holm has managed to achieve so far.",
+            "It's unclear what density Holm has reached so far.",
+            "not_found",
+        ),
+    ],
+)
+def test_what_follows_from_two_numbers_or_a_prefix_accuses_nobody(page: str, sentence: str, verdict: str) -> None:
+    assert _verdict(sentence, page) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [("until the end of November", True), ("bis Ende November", True), ("until the end of October", False)],
+)
+def test_the_end_of_a_month_is_a_date(text: str, same: bool) -> None:
+    (claimed,), (stated,) = dates_of(text), dates_of("until 30 November 2026")
+    assert same_date(claimed, stated) == same

@@ -10,14 +10,14 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, same_value, stretches
 from groundwire.citations.verify.argument_roles import fold_text
-from groundwire.citations.verify.entities import comparable
-from groundwire.citations.verify.language_packs import Language
+from groundwire.citations.verify.entities import comparable, same_number
+from groundwire.citations.verify.language_packs import Language, fold
 from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import CitedPage, Disagreement, Kind
-from groundwire.citations.verify.segmentation import JOINS, NEW_CLAUSE, spelled_words, unjoined, words_of
+from groundwire.citations.verify.segmentation import CONTENT_WORD, JOINS, NEW_CLAUSE, spelled_words, unjoined, words_of
 
-__all__ = ["clauses", "mismatched", "name_of_site", "parts_by_page", "unattributed"]
+__all__ = ["clauses", "exchanged_counts", "mismatched", "name_of_site", "parts_by_page", "unattributed"]
 
 _LEAST: Final = 2  # words and numbers of a clause that is verified on its own
 _OTHER_PAGE: Final = 0.9  # words that another page must have more to be taken for the one that says a part
@@ -32,6 +32,7 @@ _SITE: Final = re.compile(r"https?://(?:www\.)?([^/?#:@\s]{1,253})\.[a-z\d-]{1,6
 _QUOTES: Final = frozenset('"“”„«»「」『』')
 _SHARED: Final = 2  # words of a clause that the passage must have together
 _CLAUSE: Final = 3  # words and numbers of a clause
+_COUNTS: Final = 12  # numbers of a sentence and of a passage that are compared
 _TITLE: Final = 3  # letters of an abbreviation before a name: Dr., St.
 _KEPT: Final = 2  # words of a sentence without its attribution
 
@@ -107,7 +108,7 @@ def unattributed(text: str, index: PageIndex) -> str:
     """Return a sentence without what attributes it to the page: According to the report; according to Reuters.
 
     An attribution is at the start or the end, behind or before a comma, and has words of attribution only, besides
-    those of the page's title and site.
+    those of the page's title and site. A label before a colon of whose words the page has none is the author's own.
     """
     tongue = index.language
     if not _QUOTES.isdisjoint(text):  # who says it matters
@@ -119,7 +120,10 @@ def unattributed(text: str, index: PageIndex) -> str:
         return not tongue.attribution.isdisjoint(words) and known.issuperset(words)
 
     rest = text
-    if (opening := _OPENING.match(text)) and attributes(opening[1]):
+    opening = _OPENING.match(text)
+    label = spelled_words(opening[1], tongue) if opening and opening[0].rstrip().endswith((":", "：")) else []
+    own = label and tongue.passive.isdisjoint(fold(opening[1] if opening else "").split())  # no statement
+    if opening and (attributes(opening[1]) or (own and not any(index.has(*one) for one in label))):
         rest = text[opening.end() :]
     if (closing := _CLOSING.search(rest, max(0, len(rest) - _ATTRIBUTED - 9))) and attributes(closing[1].rstrip(" .")):
         rest = rest[: closing.start()]
@@ -313,3 +317,34 @@ def _is_fronted(clause: Sequence[WordToken], token: WordToken) -> bool:
     """Return whether a clause opens with a date or number before a comma, which holds for what follows, too."""
     ends = next((at for at, one in enumerate(clause) if at and one.breaks), 0)
     return 0 < ends <= _CLAUSE and _has(token, clause[:ends], frozenset())
+
+
+def exchanged_counts(
+    claim: tuple[str, Sequence[Number]], page: tuple[str, Sequence[Number]], tongue: Language
+) -> tuple[str, str] | None:
+    """Return two counts that have changed places: 9 dogs and 12 cats for 12 dogs and 9 cats.
+
+    Args:
+        claim: A sentence and its numbers.
+        page: A passage and its numbers.
+        tongue: Their language.
+    """
+    mine, theirs = (
+        [(one, _what_counts(text, one, tongue)) for one in numbers[:_COUNTS]] for text, numbers in (claim, page)
+    )
+
+    def stated(number: Number, counted: str) -> list[Number]:
+        return [other for other, what in theirs if what == counted and same_number(number, other)]
+
+    for (one, ones), (two, others) in itertools.combinations(mine, 2):
+        if not ones or not others or ones == others or same_number(one, two):
+            continue
+        if (there := stated(two, ones)) and stated(one, others) and not (stated(one, ones) or stated(two, others)):
+            return one.text, there[0].text
+    return None
+
+
+def _what_counts(text: str, number: Number, tongue: Language) -> str:
+    """Return the word behind a number, in normal form: what it counts."""
+    word = CONTENT_WORD.match(text, number.end + 1) if text[number.end : number.end + 1].isspace() else None
+    return "" if word is None or tongue.is_function(word[0]) else tongue.normal_form(word[0])

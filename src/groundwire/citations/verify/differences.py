@@ -232,7 +232,7 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
     reach = len(theirs) if aligned.tongue.dense or not heads else _REACH
     home = [one for one in sentence_at(theirs, head) if abs(one - head) <= reach] if heads else range(len(theirs))
     denying = any(theirs[place].key in aligned.tongue.denying for place in home if place not in theirs_too)
-    if denying or not aligned.tongue.instead.isdisjoint(map(fold_text, theirs)):  # reported privately instead
+    if denying or not aligned.tongue.instead.isdisjoint(fold_text(theirs[place]) for place in home):  # sent instead
         return True
     for said in stretches([token.stops for token in theirs]):
         known = {theirs_too[place] for place in said if place in theirs_too and theirs[place].kind != "function"}

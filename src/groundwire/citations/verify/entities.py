@@ -15,22 +15,9 @@ from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.segmentation import CONTENT_WORD, words_of
 
 __all__ = [
-    "Date",
-    "Denial",
-    "Name",
-    "comparable",
-    "dates_of",
-    "denied",
-    "exchanged_counts",
-    "is_derived",
-    "is_like",
-    "is_vague",
-    "is_year",
-    "names_of",
-    "same_date",
-    "same_number",
-    "same_quantity",
-]
+    "Date", "Denial", "Name", "comparable", "dates_of", "denied", "distance", "is_derived",
+    "is_like", "is_vague", "is_year", "names_of", "same_date", "same_number", "same_quantity", "small_count",
+]  # fmt: skip
 
 
 _ONE: Final = Number("", (1.0,), "", "", 0, 0)
@@ -38,8 +25,11 @@ _LEAST: Final = 10  # a smaller sum may equal a number by chance
 _TERMS: Final = 12  # numbers of one unit whose sums are looked at
 _ALIKE: Final = 10  # times that a number without a unit may be larger than one that it replaces
 _BOUND: Final = 0.1  # share of a bound by which a number may exceed it
+_RATIO: Final = 0.1  # share of a ratio by which it may be rounded
 _CLOSE: Final = 0.005  # difference of two equal shares
 _MONTH_DAYS: Final = 31
+_CURRENCY: Final = 3  # letters of its code
+_COUNTED: Final = 20  # largest count of items that is written in words
 _DAYS: Final[Mapping[str, int]] = MappingProxyType({"day": 1, "week": 7})
 _YEARS: Final[Mapping[str, int]] = MappingProxyType({"year": 1, "decade": 10})
 
@@ -169,19 +159,22 @@ _DATE: Final = re.compile(
     rf"|\b(?P<m3>{_MONTH})\.? (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,? (?P<y3>\d{{4}}))?\b"
     rf"|\b(?P<m4>{_MONTH})\.?,? (?:of |de )?(?P<y4>\d{{4}})\b"
     r"|\b(?P<a5>\d{1,2})(?P<sep>[/.])(?P<b5>\d{1,2})(?P=sep)(?P<y5>\d{4})(?!\d)"
+    rf"|\b(?:end of |ende |fin (?:de |d['’])|finales de |fim de )(?P<m9>{_MONTH})\b(?!,? (?:de )?\d)"
+    r"|(?:\b(?:thru|until|till|ends|expires) )(?P<a8>\d{1,2})/(?P<b8>\d{1,2})(?![/\d])"
     r"|(?P<y6>\d{4})年(?:(?P<m6>\d{1,2})月(?:(?P<d6>\d{1,2})日)?)?|(?<!\d)(?P<m7>\d{1,2})月(?P<d7>\d{1,2})日",
     re.IGNORECASE,
 )
 _DIGIT: Final = re.compile(r"\d")
 _TOKEN: Final = re.compile(r"\w+")
-_IN_DIGITS: Final = re.compile(r"\d{4}-\d{2}-\d|\d([/.])\d{1,2}\1\d{4}|\d[年月]")
+_IN_DIGITS: Final = re.compile(r"\d{4}-\d{2}-\d|\d([/.])\d{1,2}\1\d{4}|\d[年月]|(?:thru|until|till|s) \d{1,2}/\d")
+_ENDS: Final = re.compile(r"\b(?:end of|ende|fin|finales|fim) ", re.IGNORECASE)
 _MONTH_BEGINS: Final = frozenset(name.partition(" ")[0].casefold() for name in months_of_all())
 
 
 def dates_of(text: str) -> list[Date]:
     """Return the dates in a text with at least a month, in order."""
     found: list[Date] = []
-    if not _DIGIT.search(text) or (
+    if not (_DIGIT.search(text) or _ENDS.search(text)) or (
         _MONTH_BEGINS.isdisjoint(_TOKEN.findall(text.casefold())) and not _IN_DIGITS.search(text)
     ):
         return found
@@ -189,22 +182,24 @@ def dates_of(text: str) -> list[Date]:
     for match in _DATE.finditer(text):
         group = match.groupdict()
         readings: tuple[tuple[int | None, int | None, int | None], ...]
-        if group["a5"]:
-            year, one, two = int(group["y5"]), int(group["a5"]), int(group["b5"])
+        if group["a5"] or group["a8"]:
+            year, *days = (int(one) if one else None for one in match.group("y5", "a5", "b5", "a8", "b8"))
+            one, two = (day for day in days if day is not None)
             orders = ((two, one), (one, two)) if one != two else ((one, two),)
             readings = tuple((year, month, day) for month, day in orders if 1 <= month <= 12 and day)
         else:
-            kind = next(number for number in "123467" if group.get(f"m{number}") or group.get(f"y{number}"))
-            month = group.get(f"m{kind}") or ""
+            kind = next(number for number in "1234679" if group.get(f"m{number}") or group.get(f"y{number}"))
+            name = group.get(f"m{kind}") or ""
             readings = (
                 (
                     int(group.get(f"y{kind}") or 0) or None,
-                    int(month) if month.isdecimal() else names.get(month.lower()),
+                    int(name) if name.isdecimal() else names.get(name.lower()),
                     int(group.get(f"d{kind}") or 0) or None,
                 ),
             )
         if readings and (readings[0][2] or 1) <= 31:
-            found.append(Date(match[0], readings, match.start(), match.end()))
+            begin = match.start("a8") if group["a8"] else match.start()
+            found.append(Date(text[begin : match.end()], readings, begin, match.end()))
     return found
 
 
@@ -218,7 +213,12 @@ def same_date(claimed: Date, stated: Date) -> bool:
 
 
 def is_derived(
-    number: Number, figures: tuple[Sequence[Number], ...], dates: Sequence[Date], words: Sequence[str], tongue: Language
+    number: Number,
+    figures: tuple[Sequence[Number], ...],
+    dates: Sequence[Date],
+    words: Sequence[str],
+    tongue: Language,
+    behind: Sequence[str] = (),
 ) -> bool:
     """Return whether a number follows from others: two years after 2009, from 1962 to 1970, 240 of 1,600 as 15 %.
 
@@ -228,14 +228,18 @@ def is_derived(
         dates: The dates of these.
         words: Their words, folded.
         tongue: Their language.
+        behind: The words behind the number: five times.
     """
     told, stated, near = figures
     value = number.amount
+    if any(tongue.rates.get(one) == "times" for one in behind):
+        pairs = itertools.permutations([one.amount for one in stated if not is_year(one)][:_TERMS], 2)
+        return any(two and abs(one / two - value) <= _RATIO * value for one, two in pairs)
     units = {tongue.units.get(two, "") for one, two in itertools.pairwise(words) if one in tongue.vague} - {""}
     if (value == 1 and number.unit in units) or any(same_quantity(number, replace(_ONE, unit=one)) for one in units):
         return True  # a year
     if not is_year(number) and number.unit not in _YEARS:
-        return _is_share(number, told, stated) or _is_sum(number, told, stated)
+        return _is_share(number, told, stated, near) or _is_sum(number, told, stated)
     years = {other.amount for other in near if is_year(other)}
     years |= {float(year) for date in dates for year, _, _ in date.readings if year}
     if not is_year(number):
@@ -251,12 +255,14 @@ def is_derived(
     return False
 
 
-def _is_share(number: Number, told: Sequence[Number], stated: Sequence[Number]) -> bool:
-    """Return whether a number is a share of others: one in three, half of 12, 240 of 1,600 as 15 %."""
+def _is_share(number: Number, told: Sequence[Number], stated: Sequence[Number], near: Sequence[Number]) -> bool:
+    """Return whether a number is a share of others, or a discount: half of 12, 240 of 1,600 as 15 %, $20 for $25."""
     value = number.amount
     plain = [one.amount for one in stated if not is_year(one)][:_TERMS]
     if number.unit == "%":
         shares = [100 * one / two for one, two in itertools.permutations(plain, 2) if two and one < two]
+        prices = itertools.permutations([one for one in near if len(one.unit) == _CURRENCY][:_TERMS], 2)
+        shares += [100 - 100 * one.amount / two.amount for one, two in prices if one.amount < two.amount]
         return any(abs(share - value) < (0.5 if value == int(value) else 0.05) for share in shares)
     shares = [one.amount / 100 for one in stated if one.unit == "%"]
     wholes = [one.amount for one in stated if one.unit == number.unit]
@@ -314,35 +320,6 @@ def is_year(number: Number) -> bool:
     return not number.unit and len(number.text) == 4 and number.text.isdecimal()
 
 
-def exchanged_counts(
-    claim: tuple[str, Sequence[Number]], page: tuple[str, Sequence[Number]], tongue: Language
-) -> tuple[str, str] | None:
-    """Return two counts that have changed places: 9 dogs and 12 cats for 12 dogs and 9 cats.
-
-    Args:
-        claim: A sentence and its numbers.
-        page: A passage and its numbers.
-        tongue: Their language.
-    """
-    mine, theirs = ([(one, _counted(text, one, tongue)) for one in numbers[:_TERMS]] for text, numbers in (claim, page))
-
-    def stated(number: Number, counted: str) -> list[Number]:
-        return [other for other, what in theirs if what == counted and same_number(number, other)]
-
-    for (one, ones), (two, others) in itertools.combinations(mine, 2):
-        if not ones or not others or ones == others or same_number(one, two):
-            continue
-        if (there := stated(two, ones)) and stated(one, others) and not (stated(one, ones) or stated(two, others)):
-            return one.text, there[0].text
-    return None
-
-
-def _counted(text: str, number: Number, tongue: Language) -> str:
-    """Return the word behind a number, in normal form: what it counts."""
-    word = CONTENT_WORD.match(text, number.end + 1) if text[number.end : number.end + 1].isspace() else None
-    return "" if word is None or tongue.is_function(word[0]) else tongue.normal_form(word[0])
-
-
 def same_number(claimed: Number, stated: Number) -> bool:
     """Return whether a claimed number equals the stated one, is a rounding or a bound of it, or a range around it."""
     if claimed.span and not stated.span and stated.unit == claimed.unit and not is_year(stated):
@@ -394,3 +371,14 @@ def _half_a_digit(number: Number, value: float) -> float:
         return 0.5
     magnitude = math.floor(math.log10(abs(value)))
     return 0.50005 * math.pow(10.0, magnitude - len(digits) + 1)
+
+
+def small_count(number: Number) -> int:
+    """Return a small number in words, as an author counts what a page lists: six shows; -1 for others."""
+    return int(number.amount) if number.text.isalpha() and not number.unit and 1 < number.amount <= _COUNTED else -1
+
+
+def distance(one: Number, other: Number) -> float:
+    """Return how far two numbers are from each other, the nearest being the likeliest to replace one."""
+    low, high = one.amount, other.amount
+    return abs(low - high) / (abs(low) + abs(high) or 1.0) + (one.unit != other.unit)

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, tokens_of
+from groundwire.citations.verify.cited_parts import exchanged_counts
 from groundwire.citations.verify.comparisons import abbreviates, equal_numbers, of_other_unit
 from groundwire.citations.verify.differences import made_up as _made_up
 from groundwire.citations.verify.differences import reworded
@@ -19,7 +20,7 @@ from groundwire.citations.verify.entities import (
     comparable,
     dates_of,
     denied,
-    exchanged_counts,
+    distance,
     is_derived,
     is_like,
     is_vague,
@@ -27,6 +28,7 @@ from groundwire.citations.verify.entities import (
     names_of,
     same_date,
     same_number,
+    small_count,
 )
 from groundwire.citations.verify.language_packs import Language, fold, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
@@ -49,6 +51,7 @@ _BEFORE, _AFTER = 3, 1  # sentences around a passage that count as its context
 _ALIKE: Final = 0.6  # share of a sentence's words from which a missing "not" is a contradiction
 _DIGITS: Final = 8  # numbers that help to find the passage
 _FEW_DIGITS: Final = 2
+_WORDS_BEHIND: Final = 20  # characters behind a number
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
 _OPENING: Final = 200  # characters that may name what a page is about
 _VERBATIM: Final = 0.75  # similarity of two sentences from which a replaced word is a change
@@ -158,9 +161,9 @@ def _outside(numbers: Sequence[Number], dates: Sequence[Date]) -> list[Number]:
 def _dates(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Iterator[Disagreement]:
     stated = passage.dates
     for date in claim.dates:
-        if any(same_date(date, other) for other in stated):
+        if date.readings[0][::2] == (None, None):  # the end of May
             continue
-        if not stated and any(same_date(date, other) for other in near.dates):
+        if any(same_date(date, other) for other in (stated or near.dates)):
             continue
         if _month_then_number(date, passage):
             continue
@@ -192,30 +195,33 @@ def _in_parts(date: Date, passage: IndexedPassage) -> bool:
 def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage, *, copied: bool) -> Iterator[Disagreement]:
     stated = passage.numbers
     taken: list[Number] = []
-    missing: list[Number] = []
+    missing: list[tuple[Number, Number | None]] = []
     for number in claim.numbers:
         same = equal_numbers(number, stated)
         taken += same
-        if not same:
-            missing.append(number)
-        elif of_other_unit(number, same):
-            yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(same[0]))
+        if not same or of_other_unit(number, same):
+            missing.append((number, same[0] if same else None))
     left = [other for other in _outside(stated, passage.dates) if other not in taken]
     context = passage.around(0 if passage.is_item else _BEFORE, _AFTER).numbers if missing else []
     words = [fold(word[0]) for word in CONTENT_WORD.finditer(near.text)] if missing else []
-    for number in missing:
+    for number, other_unit in missing:
+        behind = fold(claim.text[number.end :][:_WORDS_BEHIND]).split()[:1]
+        if is_derived(number, (claim.numbers, stated, near.numbers), near.dates, words, claim.language, behind):
+            continue
         replaced = any(number.unit == other.unit and is_year(number) == is_year(other) for other in left)
-        if not replaced and (same := equal_numbers(number, context)):
-            if of_other_unit(number, same):
-                yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(same[0]))
+        if other_unit is None and not replaced and (same := equal_numbers(number, context)):
+            if not of_other_unit(number, same):
+                continue
+            other_unit = same[0]
+        if other_unit is not None:
+            yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(other_unit))
             continue
-        if is_derived(number, (claim.numbers, stated, near.numbers), near.dates, words, claim.language):
-            continue
-        if is_vague(number) or _is_part(number, passage.text, claim.language):
+        listed = small_count(number) in passage.page.sizes
+        if listed or is_vague(number) or _is_part(number, passage.text, claim.language):
             continue
         free = copied or not _is_elsewhere(number, passage, context)
         rivals = (other for other in left if free and (copied or _is_rival(number, other, passage)))
-        closest = min(rivals, key=lambda other: _distance(number, other), default=None)
+        closest = min(rivals, key=lambda other: distance(number, other), default=None)
         yield Disagreement(kind="number", claimed=number.text, stated=closest.text if closest else "")
 
 
@@ -236,13 +242,7 @@ def _is_rival(number: Number, other: Number, passage: IndexedPassage) -> bool:
 
 def _is_part(number: Number, text: str, tongue: Language) -> bool:
     """Return whether a number is the start of a compound in a text: eleven years, an elevenyear term in German."""
-    word = fold(number.text)
-    return tongue.nouns and word.isalpha() and any(one.startswith(word) for one in fold(text).split())
-
-
-def _distance(number: Number, other: Number) -> float:
-    one, two = number.amount, other.amount
-    return abs(one - two) / (abs(one) + abs(two) or 1.0) + (number.unit != other.unit)
+    return tongue.nouns and number.text.isalpha() and f" {fold(number.text)}" in " ".join(("", *fold(text).split()))
 
 
 def _with_unit(number: Number) -> str:
@@ -338,8 +338,7 @@ def _may_name(word: str, tongue: Language) -> bool:
 
 def _is_short_for(short: Sequence[re.Match[str]], long: Sequence[re.Match[str]]) -> bool:
     """Return whether a word consists of the initials of others: US, United States; J., John."""
-    initials = "".join(word[0][0] for word in long).casefold()
-    return "".join(word[0] for word in short).casefold() == initials
+    return "".join(word[0] for word in short).casefold() == "".join(word[0][0] for word in long).casefold()
 
 
 def _replaced(claimed: str, stated: str, tongue: Language) -> dict[str, str]:

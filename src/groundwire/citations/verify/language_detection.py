@@ -27,6 +27,9 @@ _OTHERS: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _STEM: Final = 4  # characters from which the last one of a word may vary: city, cities
+_HEADING: Final = re.compile(r"^(#{1,6})[ \t]", re.MULTILINE)
+_ITEM: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,3}\\?[.)])[ \t]")
+_NUMBERED: Final = re.compile(r"^[ \t]*[#*]{0,6}[ \t]*(\d{1,2})\\?[.)][ \t]", re.MULTILINE)
 _TOLD: Final = 4_000  # characters used to detect a text's language
 _SAMPLE: Final = 6_000  # the same of a page, with its markup
 _CLEARLY: Final = 4  # lead of a language, in function words, on a page that has many
@@ -126,6 +129,20 @@ class SpokenPage:
         """All its numbers, including those of dates, and all its dates."""
         plain = blank_markup(self.content)
         return numbers_of(plain, self.language), dates_of(plain)
+
+    @cached_property
+    def sizes(self) -> frozenset[int]:
+        """How many items its lists have, and how many headings it has of each level: what "six shows" may count."""
+        levels = Counter[str](match[1] for match in _HEADING.finditer(self.content))
+        lists, run, indent = list[int](), 0, ""
+        for line in self.content.splitlines():
+            item = _ITEM.match(line)
+            if item and (not run or item[1] == indent):
+                run, indent = run + 1, item[1]
+            elif line.strip() and not line.startswith((" ", "\t")):
+                lists, run = [*lists, run], 0
+        last = (int(match[1]) for match in _NUMBERED.finditer(self.content))
+        return frozenset((*levels.values(), *lists, run, *last))
 
     def _stems(self, word: str, spelled: str) -> Iterator[str]:
         """Yield prefixes of the forms of a word, without case and diacritics."""

@@ -130,7 +130,7 @@ class Language:
     """Words for what is possible, planned or believed."""
     certain: frozenset[str]
     instead: frozenset[str]
-    """Words that begin what is not so: instead of, rather than."""
+    """Words for what is done in place of something that is not: instead."""
 
     def __init__(self, code: str, data: Mapping[str, Any]) -> None:
         self.code: str = code
@@ -345,8 +345,8 @@ class Language:
         return self.keys(word) if self.knows_form(self.normal_form(word)) else ()
 
     def are_opposite(self, word: str, other: str) -> bool:
-        """Return whether two words in normal form are antonyms, or each is a synonym of an antonym of the other."""
-        if other in self.opposites.get(word, ()) or other in self.converse.get(word, ()):
+        """Return whether two words in normal form are antonyms, or have synonyms that are; so clear, unclear."""
+        if other in self.opposites.get(word, ()) or other in self.converse.get(word, ()) or f"un{word}" == other:
             return True
         one, two = (frozenset(self.groups.get(key, ())) for key in (word, other))
         return bool(one and two) and one.isdisjoint(two) and self._turns(word, two) and self._turns(other, one)
