@@ -659,7 +659,7 @@ export const open_page = {
       },
       "find": {
         "type": "string",
-        "description": "Return the matches of these exact words"
+        "description": "Return the matches of this exact text"
       },
       "max_length": {
         "type": "integer",

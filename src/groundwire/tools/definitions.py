@@ -143,7 +143,7 @@ def open_page_definition(settings: Settings) -> ToolDefinition:
                         "type": "string",
                         "description": "Read on: a next_cursor, #3 for section 3, or @5120 for a position",
                     },
-                    "find": {"type": "string", "description": "Return the matches of these exact words"},
+                    "find": {"type": "string", "description": "Return the matches of this exact text"},
                     "max_length": {
                         "type": "integer",
                         "minimum": 1,
@@ -265,7 +265,7 @@ def opening_pages(settings: Settings) -> str:
             f"- One call returns at most {settings.read.max_length:,} characters: `truncated` says that there is more, "
             "and `next_cursor`, passed as `cursor`, reads on",
             "- Of a long page ask for the part that you need: `query` for the passages that answer a question, `find` "
-            "for exact words, `cursor` for a section",
+            "for exact text, `cursor` for a section",
             "- When a page cannot be opened, take another result instead of trying again",
         )
     )
