@@ -89,7 +89,7 @@ def test_a_page_that_hides_nothing_warns_of_nothing() -> None:
         "<div class=accordion-body style='max-height:0;overflow:hidden'>{}</div>",
         "<a href='#terms'>Terms</a><div id=terms style='display:none'>{}</div>",
         "<p onclick='openPart(event, \"terms\")'>Terms</p><div id=terms style='display:none'>{}</div>",
-        "<p>The first boat. <span class=rest style='display:none'>{}</span> <b onclick='more()'>More</b></p>",
+        "<p>The first boat. <span class=rest style='display:none'>{}</span> <b aria-expanded=false>More</b></p>",
         "<h3><button aria-expanded=false>Times</button></h3><div style='height:0;overflow:hidden'>{}</div>",
         "<button @click='open=!open'>Times</button><div x-show=open x-cloak style='display:none'>{}</div>",
         "<h4 class=panel-toggle>Times</h4><div style='display:none'>{}</div>",
@@ -203,6 +203,16 @@ def test_what_a_link_to_it_opens_stays() -> None:
     assert "ten" in _seen(f"<a href='#a'>Times</a>{text}")[0]
     assert "ten" not in _seen(f"<a href='#b'>Times</a>{text}")[0]
     assert "ten" not in _seen(f"<a href='#a'>Times</a>{text.replace('=until-found', '')}")[0]
+
+
+@pytest.mark.req("B11")
+@pytest.mark.parametrize(
+    "button", ["<button onclick='share()'>Share</button>", "<a @click='like()'>Like</a>", "<p class=on>a"]
+)
+def test_a_button_beside_a_hidden_text_does_not_show_it_whatever_it_does(button: str) -> None:
+    text = "<p style='display:none'>The boat leaves at ten, and at noon, on all days.</p>"
+    for page in (button + text, text + button):
+        assert "ten" not in _seen(_LIVE + page)[0]
 
 
 def test_prose_stays_and_menus_and_dialogs_go() -> None:

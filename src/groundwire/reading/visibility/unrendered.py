@@ -70,10 +70,12 @@ _CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
 _LINKING: Final = 'a[href^="#"], [onclick], [popovertarget], [commandfor]'
 _QUOTED: Final = re.compile(r"[\"']#?([\w-]+)[\"']")
 _BUTTONS: Final = "button, summary, [role=button], [aria-expanded]"
-_PRESSED: Final = r"[onclick], [aria-expanded], [\@click], [x-on\:click], [v-on\:click], [ng-click]"
+_EXPANDING: Final = "[aria-expanded]"
+_SWITCHING: Final = r"[aria-expanded], [\@click], [x-on\:click], [v-on\:click], [ng-click]"
+_SWITCHED: Final = ("x-show", "v-show", "ng-show")  # what a framework shows in one of its states
 _ASIDE: Final = re.compile(
     r"menu|pop-?_?(?:up|over)|modal|dialog|drop-?_?down|drawer|off-?canvas|toast|overlay|log-?_?in|sign-?_?(?:in|up)"
-    r"|cookie|consent|newsletter|error|fancybox|lightbox|clone|duplicate|listbox|sr-?_?only|visually-?_?hidden|reader|print",
+    r"|cookie|consent|newsletter|error|fancybox|lightbox|clone|duplicate|listbox|sr-?_?only|visually-?_?hidden|screen-?_?reader|\bprint",
     re.IGNORECASE,
 )
 """Names of what opens beside a page's text, or repeats it."""
@@ -310,12 +312,11 @@ def _is_prose(element: Element) -> bool:
 
 
 def _has_button(element: Element, above: Element | None) -> bool:
-    """Return whether a button beside an element, or above it in a name of the kind of accordions, belongs to it."""
+    """Return whether a button right beside an element opens it; one that calls a script may do anything else."""
+    button = _SWITCHING if any(element.attr(name) is not None for name in _SWITCHED) else _EXPANDING
     below = next((node for node in element.next_siblings if isinstance(node, Element)), None)
-    for beside in (above, below):
-        if beside is None or not (beside.matches(_PRESSED) or beside.select_one(_PRESSED) is not None):
-            continue
-        if 1 < len(beside.text.strip()) <= _LONGEST_LABEL:
+    for beside in filter(None, (above, below)):
+        if (beside.matches(button) or beside.select(button)) and 1 < len(beside.text.strip()) <= _LONGEST_LABEL:
             return True
     return above is not None and bool(_UNFOLDED.search(above.attr("class") or ""))
 
