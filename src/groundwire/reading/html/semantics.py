@@ -13,9 +13,10 @@ from turbohtml import Comment, Document, Element, Node, Text, parse
 
 __all__ = [
     "apply_roles",
+    "boxes_of",
     "drop_shortcodes",
     "fill_streamed",
-    "has_boxes",
+    "is_labeled",
     "is_source",
     "is_task_box",
     "may_have_shortcodes",
@@ -140,21 +141,33 @@ _BOXES: Final = re.compile(
 each is displayed in a box of its own."""
 
 
-def has_boxes(element: Element, known: dict[str, bool]) -> bool:
-    """Return whether each child of an element is displayed in a box of its own, by its class or style.
+def boxes_of(root: Element) -> frozenset[Element]:
+    """Return the elements each child of which is displayed in a box of its own, by their class or style."""
+    found = root.select("[class*=flex i], [class*=grid i], [class*=stack i], [style*=flex i], [style*=grid i]")
+    return frozenset(
+        element
+        for element in found
+        if any(_BOXES.search(text) is not None for name in ("class", "style") if (text := element.attr(name)))
+    )
+
+
+def is_labeled(span: Element, classes: str) -> bool:
+    """Return whether a `span` is not one word with that before it: a number and its unit, a day and its month.
+
+    Both then have a class, and not the same; the two parts of a word seldom do.
 
     Args:
-        element: The element.
-        known: What is known of each class and style; extended.
+        span: The element.
+        classes: Its class.
     """
-    for name in ("class", "style"):
-        if text := element.attr(name):
-            found = known.get(text)
-            if found is None:
-                found = known[text] = _BOXES.search(text) is not None
-            if found:
-                return True
-    return False
+    before, around = span.previous_sibling, span.parent
+    if not (isinstance(before, Element) and before.tag == "span" and isinstance(around, Element)):
+        return False
+    named = before.attr("class")
+    return bool(named) and named != classes and around.tag in _LABELED
+
+
+_LABELED: Final = frozenset({"a", "div", "li", "section", "td"})
 
 
 def is_source(element: Element) -> bool:

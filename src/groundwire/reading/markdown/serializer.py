@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from turbohtml import Element, Node, Text
 
 from groundwire.reading.html.math import formula, image_formula, is_written_out, script_formula
-from groundwire.reading.html.semantics import has_boxes, is_source, task_state
+from groundwire.reading.html.semantics import boxes_of, is_labeled, is_source, task_state
 from groundwire.reading.markdown.escaping import (
     Links,
     code_language,
@@ -95,7 +95,6 @@ class _Renderer:
         self._in_code = False
         self._searches = 0
         self._plain: set[str] = set()
-        self._boxes: dict[str, bool] = {}
         lists, tables = self._lists, Tables(self._writer)
         self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, self._notes.block)
         self._handlers |= dict.fromkeys(_SKIPPED, _skip)
@@ -118,7 +117,7 @@ class _Renderer:
         }  # fmt: skip
 
     def run(self) -> str:
-        text, line = self._writer.text, self._writer.line
+        text, line, boxes = self._writer.text, self._writer.line, boxes_of(self._root)
         handlers = self._handlers
         top: Iterator[Node] = iter((self._root,))
         stack: list[tuple[Iterator[Node], Close | None]] = [(top, None)]
@@ -135,7 +134,7 @@ class _Renderer:
                     handler = handlers.get(node.tag)
                     closing = handler(node) if handler is not None else self._unknown(node)
                     if closing is not False:
-                        children = self._writer.each_apart(node) if has_boxes(node, self._boxes) else iter(node)
+                        children = self._writer.each_apart(node) if boxes and node in boxes else iter(node)
                         stack.append((children, closing if callable(closing) else None))
                         break
             else:
@@ -369,6 +368,8 @@ class _Renderer:
         classes = element.attr("class")
         if not classes:
             return None
+        if is_labeled(element, classes):
+            self._writer.apart = True
         if self._lists.mark is not None and element == self._lists.mark:
             return False
         if "ltx_tag_note" in classes:
