@@ -1162,9 +1162,9 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("alignment", "_expected", "for distance in range(0, len(to)):", "the word itself has no counterpart yet"),
             *(
                 (
-                    "facts",
-                    "_distance",
-                    f"return abs(one - two) / (abs(one) + abs(two) or {some}) + (number.unit != other.unit)",
+                    "entities",
+                    "distance",
+                    f"return abs(low - high) / (abs(low) + abs(high) or {some}) + (one.unit != other.unit)",
                     "two zeros are the same number, and not compared",
                 )
                 for some in ("0.0", "2.0")
@@ -1200,7 +1200,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ),
             ("differences", "_head", "if place >= at and not dense:", "a marker is not its own head"),
             *(
-                ("copied_sentences", "mismatched", line, "the long way gives what the short way gives")
+                ("cited_parts", "mismatched", line, "the long way gives what the short way gives")
                 for line in ("if len(clauses) < 2: => if False:", "if len(clauses) < 1:")
             ),
             *(
@@ -1302,7 +1302,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 )
                 for some in (11, 13)
             ),
-            ("passage_index", "PageIndex._stems", "if word[(-1)].isdecimal():", "a word is of letters or of digits"),
+            (
+                "language_detection",
+                "SpokenPage._stems",
+                "if word[(-1)].isdecimal():",
+                "a word is of letters or of digits",
+            ),
             (
                 "passage_index",
                 "PageIndex._places",
@@ -1373,12 +1378,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "a word that is found is compared whole",
             ),
             (
-                "passage_index",
+                "language_detection",
                 "",
                 "_STEM: Final = 3 # characters from which the last one of a word may vary: city, cities",
                 _WORK,
             ),
-            ("passage_index", "PageIndex._stems", "if word[0].isdecimal(): => if False:", _WORK),
+            ("language_detection", "SpokenPage._stems", "if word[0].isdecimal(): => if False:", _WORK),
             (
                 "passage_index",
                 "PageIndex._places",

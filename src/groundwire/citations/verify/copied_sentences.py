@@ -13,6 +13,7 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, align, same_value, stretches
 from groundwire.citations.verify.argument_roles import fold_text, has_converse, is_symmetric, joined, joined_by_and
+from groundwire.citations.verify.conditions import excludes
 from groundwire.citations.verify.language_packs import Language, fold
 from groundwire.citations.verify.report import Disagreement
 
@@ -25,7 +26,7 @@ _PART: Final = 9  # words of an exchanged part, at most 8
 _WORDS: Final = 2  # words of a replacement
 _LESS, _MORE = frozenset({"less", "few"}), frozenset({"more", "most"})
 _FEWEST: Final = 2  # words that a sentence has in common with one of the passage
-_WORDED: Final = 0.6  # share of its tokens that are the page's, from which what only a sentence denies is told
+_WORDED: Final = 0.6  # share of its tokens that are the page's, from which what only a sentence denies is compared
 _REACH: Final = 7  # tokens behind a denial that it may deny
 _SHOWN: Final = 4  # words of the passage that are shown
 _NOT_MORE: Final = 2  # words behind a "not" that may make it "not only"
@@ -237,11 +238,11 @@ def contrary(aligned: Alignment) -> Iterator[Disagreement]:
         one.denies or (one.marker and one.marker.kind in _LESS) for side in sides for one in side
     ):
         return
+    known = frozenset(key for token in aligned.claim if token.kind == "word" for key in token.keys)
     spans = stretches([token.stops for token in aligned.page])
-    near = max(
-        (align(aligned.claim, aligned.page[one.start : one.stop], tongue) for one in spans),
-        key=lambda one: sum(one.claim[at].kind != "function" for at in one.pairs),
-    )
+    said = [sum(not known.isdisjoint(aligned.page[at].keys) for at in one) for one in spans]
+    best = spans[said.index(max(said))]
+    near = align(aligned.claim, aligned.page[best.start : best.stop], tongue) if len(spans) > 1 else aligned
     claim, page, pairs, back = near.claim, near.page, near.pairs, near.back
     words = [at for at, token in enumerate(claim) if token.kind in {"word", "number"}]
     told = [at for at in words if at in pairs]
@@ -263,7 +264,7 @@ def contrary(aligned: Alignment) -> Iterator[Disagreement]:
         one.key in tongue.denying or fold_text(one) in tongue.instead | tongue.until or _is_prefixed(one, tongue)
         for one in (*lost, *free)
     )
-    if made_up or all(denies):
+    if made_up or all(denies) or excludes(near):
         return
     clauses = stretches([one.breaks or fold_text(one) in tongue.contrasting | tongue.conjunctions for one in page])
     here = next((at for at in told if at in mine), -1) if near.literal_share >= _WORDED else -1
