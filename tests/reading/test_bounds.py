@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.examples import examples
+from components.work import growth
 from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded
 from groundwire.reading.block_pages.classify import soft_block
@@ -17,6 +18,12 @@ from groundwire.reading.convert import convert
 from groundwire.reading.documents.pdf.blocks import join_broken
 from groundwire.reading.documents.pdf.headings import _NUMBERING
 from groundwire.reading.html.limits import MAX_DEPTH, MAX_LINKS, MAX_MARKUP, MAX_NODES, MAX_TAGS, fit, is_heavy, trim
+from groundwire.reading.html.math import is_formula
+from groundwire.reading.html.semantics import parse_page
+from groundwire.reading.markdown.escaping import Links
+from groundwire.reading.text.sanitize import clean_text
+from groundwire.reading.visibility.unrendered import drop_unrendered
+from groundwire.reading.visibility.visible import drop_unseen
 from groundwire.reading.workers.pool import Conversion
 
 pytestmark = pytest.mark.req("B2", "Y15")
@@ -230,3 +237,94 @@ async def test_style_rules_that_take_long_to_match_are_given_up() -> None:
     slow = f"<style>{rules}</style><div data-x='{'12345' * 3_000}'></div>{'<p>x</p>' * 2_000}{_ARTICLE}".encode()
     found = convert(slow, "text/html; charset=utf-8", "https://mill.example/", headers={})
     assert "wrote down" in found.extracted.content
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "font-size:1e999em",
+        f"font-size:{'9' * 5_000}px",
+        "font-size:1.2.3em",
+        "position:fixed;right:1.2.3vw",
+        "display:-webkit-box;-webkit-line-clamp:1e999",
+        "column-count:1e999",
+        "column-width:1e-320px",
+        "margin-inline:calc(infinity / infinity)",
+        "width:calc(infinity * 1px);margin-left:calc(-infinity * 1px)",
+        "rotate:1e999deg",
+        "transform:skewx(1e999deg)",
+        "clip-path:path('m 1.2.3 4 h 5 v 6 h 7')",
+        "color:hsl(. 50% 50%)",
+        "color:oklch(50% .1 1e999deg)",
+        "color:lab(1e300 1e300 1e300)",
+        "color:oklab(1e300 1e300 1e300)",
+        "color:color(display-p3 1e300 -1e300 1e300)",
+        f"color:{'color-mix(in srgb, red, ' * 5_000}blue{')' * 5_000}",
+    ],
+)
+def test_no_number_in_a_style_is_too_large(style: str) -> None:
+    box = (
+        f'<div style="position:relative;overflow:hidden;height:40px"><p style="{style};overflow:hidden">a <b>b</b></p>'
+    )
+    page = f"<style>@media (min-resolution:1.2.3dppx){{p{{{style}}}}}</style>{_ARTICLE}{box}"
+    found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
+    assert "wrote down" in found.extracted.content
+
+
+def test_a_long_base_is_not_repeated_with_each_link() -> None:
+    links = "".join(f"<li><a href=p{number}>Page {number} of the mill's book</a>" for number in range(1_000))
+    page = f"<base href='https://mill.example/{'x/' * 20_000}'>{_ARTICLE}<ul>{links}</ul>"
+    found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
+    assert len(found.extracted.content) < 2 * len(page)
+    assert Links(f"https://mill.example/book/?{'x' * 5_000}").resolve("p1") == "https://mill.example/book/p1"
+
+
+def test_attributes_of_repeated_roots_do_not_fill_the_memory() -> None:
+    roots = "".join(f"<p>Part {number}</p><html a{number}=1><BODY\nb{number}='>'>" for number in range(2_000))
+    markup, cut = fit(f"{_ARTICLE}<!-- <body> -->{roots}<p>The end")
+    document = turbohtml.parse(markup, positions=False)
+    assert not cut
+    assert sum(len(element.attrs) for element in document.find_all(["html", "body"])) < 50
+    assert "Part 1999" in markup
+    assert document.text.endswith("The end")
+
+
+def test_words_of_a_formula_are_looked_for_in_no_more_than_a_formula() -> None:
+    shown = "xyzw" * 1_000_000 + "sail"
+    assert not is_formula("sail " * 200_000, shown)
+    document = parse_page("<math>" + "<annotation encoding=tex>x^2</annotation>" * 100_000 + "</math>")
+    assert not drop_unrendered(document)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        lambda count: (
+            "<script src=x></script>"
+            + "".join(f"<template id=B:{number}></template>" for number in range(count))
+            + "".join(f"<div hidden id=S:{number}>part</div>" for number in range(count))
+        ),
+        lambda count: "<div>" * (count // 5) + "<div style='position:absolute;left:-500px'>x</div>" * count,
+        lambda count: (
+            "<div style='background:#fff'>"
+            + "<div>" * (count // 5)
+            + "<div style='position:relative;z-index:-1'>x</div>" * count
+        ),
+    ],
+    ids=["streamed parts", "absolute boxes", "boxes behind"],
+)
+def test_what_is_hidden_is_found_in_linear_time(page: Callable[[int], str]) -> None:
+    assert growth(lambda count: drop_unseen(parse_page(page(count))), 500, 2_000) < 5
+
+
+def test_the_columns_of_a_table_are_looked_for_once() -> None:
+    document = parse_page(f"<table>{'<tr><td>a<td>b' * 50_000}{'<col style=visibility:collapse>' * 50_000}</table>")
+    assert not drop_unseen(document).counts
+
+
+@pytest.mark.parametrize("text", ["[x]", "[x\\]", "[a](b ", "[a](b(c)", "[a](<b", "](x"])
+def test_links_are_looked_for_in_no_more_than_the_text(text: str) -> None:
+    markdown = text * (400_000 // len(text)) + "[mill](javascript:x) [sail](sail.html)"
+    cleaned, _ = clean_text(markdown)
+    assert "javascript" not in cleaned.rpartition("mill")[2]
+    assert cleaned.endswith("[sail](sail.html)")

@@ -19,7 +19,7 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from groundwire.reading.css.longhands import NARROW, is_told, longhands
-from groundwire.reading.css.values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels, ratio
+from groundwire.reading.css.values import NUMBER, SCREEN_HEIGHT, SCREEN_WIDTH, pixels, ratio
 
 __all__ = ["blank_families", "in_container", "is_blank", "is_supported", "mark_fonts", "may_be_blank", "on_screen"]
 
@@ -35,7 +35,7 @@ _RANGE: Final = re.compile(
     r"\s*(?:([<>]=?|=)\s*([\w.+/-]+))?"
 )
 _RATIO: Final = re.compile(r"([\d.]+)\s*(?:/\s*([\d.]+))?")
-_RESOLUTION: Final = re.compile(r"([\d.]+)(dppx|x|dpi|dpcm)")
+_RESOLUTION: Final = re.compile(rf"({NUMBER})(dppx|x|dpi|dpcm)")
 _DOTS: Final[Mapping[str, float]] = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
 _MAX_DEPTH: Final = 12
 _COMMON: Final = 120  # characters of a query that is likely to be repeated on other pages

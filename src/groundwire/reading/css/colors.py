@@ -14,7 +14,7 @@ from colorsys import hls_to_rgb
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from groundwire.reading.css.values import arguments, comma_parts, ratio
+from groundwire.reading.css.values import NUMBER, arguments, bounded, comma_parts, ratio
 
 __all__ = ["Color", "alike", "altered", "blend", "color", "gradient_colors", "legacy_color", "mixed"]
 
@@ -107,7 +107,7 @@ _FUNCTIONS: Final = frozenset(
         "color", "color-mix", "light-dark",
     }
 )  # fmt: skip
-_HUE: Final = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
+_HUE: Final = re.compile(rf"({NUMBER})(deg|grad|rad|turn)?")
 _DEGREES: Final[Mapping[str, float]] = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
 _SYSTEM: Final[Mapping[str, str]] = {
     "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
@@ -117,6 +117,7 @@ _SYSTEM: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![a-z-])[a-z-]++\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]++")
 _MAX_LEGACY: Final = 128  # characters
+_LONGEST: Final = 500  # characters of a color; this also limits how deeply colors are mixed
 _NOT_HEX: Final = re.compile(r"[^0-9a-f]")
 _COLOR_NAMES: Final = """
     aliceblue:f0f8ff antiquewhite:faebd7 aqua:00ffff aquamarine:7fffd4 azure:f0ffff beige:f5f5dc bisque:ffe4c4
@@ -158,14 +159,13 @@ class Color(NamedTuple):
     alpha: float
 
 
-@lru_cache(maxsize=4096)
 def color(value: str, *, dark: bool = False) -> Color | None:
-    """Parse a color in lower case; None if it is invalid, and for `currentcolor`.
+    """Parse a color in lower case, for the dark color scheme if `dark`; None for invalid ones and `currentcolor`."""
+    return _color(value, dark=dark) if len(value) <= _LONGEST else None
 
-    Args:
-        value: The value.
-        dark: Whether the page uses the browser's dark color scheme.
-    """
+
+@lru_cache(maxsize=4096)
+def _color(value: str, *, dark: bool) -> Color | None:
     if value == "transparent":
         return Color(0, 0, 0, 0)
     value = _SYSTEM.get(value, value)
@@ -394,7 +394,5 @@ def _channel(part: str, whole: float) -> float | None:
 
 
 def _hue(part: str) -> float | None:
-    if part == "none":
-        return 0.0
-    match = _HUE.fullmatch(part)
-    return float(match[1]) * _DEGREES[match[2] or ""] if match else ratio(part)
+    match = _HUE.fullmatch("0" if part == "none" else part)
+    return bounded(float(match[1]) * _DEGREES[match[2] or ""]) if match else ratio(part)

@@ -297,10 +297,14 @@ _PLAIN_RANGES: Final[Mapping[str, tuple[float, float, float | None]]] = {
 """Pixels that no rule takes for hiding, and what a percentage refers to."""
 
 
-@lru_cache(maxsize=4096)
 def may_hide(name: str, value: str) -> bool:
     """Return whether a longhand may hide an element or its text, alone or with others; most of a page's cannot."""
-    if name in _PLAIN or value in _PLAIN_VALUES.get(name, ()):
+    return name not in _PLAIN and (len(value) > _COMMON or _may_hide(name, value))
+
+
+@lru_cache(maxsize=4096)
+def _may_hide(name: str, value: str) -> bool:
+    if value in _PLAIN_VALUES.get(name, ()):
         return False
     if name in {"opacity", "line-height", "z-index"} and (number := ratio(value)) is not None and "%" not in value:
         return number < (0.0 if name == "z-index" else 0.5)

@@ -14,7 +14,7 @@ from typing import Final
 from turbohtml import Document, Element
 
 from groundwire.reading.css.cascade import Styles
-from groundwire.reading.css.values import arguments, fraction, pixels, ratio
+from groundwire.reading.css.values import NUMBER, arguments, bounded, fraction, pixels, ratio
 
 __all__ = [
     "TINY_FONT",
@@ -214,7 +214,7 @@ def _angle(value: str) -> float | None:
     match = _ANGLE.fullmatch(value)
     if match is None or (match[2] is None and float(match[1])):
         return None
-    return float(match[1]) / _TURN[match[2] or "deg"] * 2 * math.pi
+    return bounded(float(match[1]) / _TURN[match[2] or "deg"]) * 2 * math.pi
 
 
 _SLIVER: Final = 2.0  # pixels
@@ -222,7 +222,7 @@ _ALL: Final = 99.0  # percent of a box
 _WIDE: Final = 1_000.0  # pixels
 _HUGE: Final = 5_000.0  # pixels
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
-_MOVE: Final = re.compile(r"m\s*(-?[\d.]+)[\s,]*(-?[\d.]+)", re.IGNORECASE)
+_MOVE: Final = re.compile(rf"m\s*({_NUMBER.pattern})[\s,]*({_NUMBER.pattern})", re.IGNORECASE)
 _ABSOLUTE: Final = re.compile(r"[LHVCSQTA]")
 
 
@@ -321,7 +321,7 @@ def _has_no_area(points: str) -> bool:
 _MEDIUM_FONT: Final = 16.0  # pixels
 TINY_FONT: Final = 2.0  # pixels; smaller text is unreadable
 
-_RELATIVE: Final = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?)(em|%|ex|ch|lh|ic|cap)")
+_RELATIVE: Final = re.compile(rf"({NUMBER})(em|%|ex|ch|lh|ic|cap)")
 _IN_RELATION: Final = re.compile(r"(?<=[\d.])em(?![a-z])")
 _OF_LETTER: Final[Mapping[str, float]] = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5, "lh": 1.2, "ic": 1.0, "cap": 0.7}
 _STEPS: Final[Mapping[str, float]] = {"larger": 1.2, "smaller": 1 / 1.2}
@@ -338,7 +338,7 @@ def _resolved(value: str, around: float) -> float:
     if value in {"inherit", "unset"}:
         return around
     if match := _RELATIVE.fullmatch(value):
-        return float(match[1]) * _OF_LETTER[match[2]] * around
+        return bounded(float(match[1]) * _OF_LETTER[match[2]] * around)
     if value in _STEPS:
         return _STEPS[value] * around
     if "em" in value:

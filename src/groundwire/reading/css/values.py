@@ -13,9 +13,11 @@ from functools import lru_cache
 from typing import Final
 
 __all__ = [
+    "NUMBER",
     "SCREEN_HEIGHT",
     "SCREEN_WIDTH",
     "arguments",
+    "bounded",
     "comma_parts",
     "fraction",
     "is_closed",
@@ -34,9 +36,10 @@ _UNITS: Final[Mapping[str, float]] = {
     "vw": 12.8, "vi": 12.8, "svw": 12.8, "lvw": 12.8, "dvw": 12.8, "vmax": 12.8, "cqw": 12.8, "cqi": 12.8,
     "vh": 7.2, "vb": 7.2, "svh": 7.2, "lvh": 7.2, "dvh": 7.2, "vmin": 7.2, "cqh": 7.2, "cqb": 7.2,
 }  # fmt: skip
-_NUMBER: Final = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
-_QUANTITY: Final = re.compile(rf"({_NUMBER})(%|[a-z]*)")
-_TERM: Final = re.compile(rf"\s*(?:({_NUMBER})(%|[a-z]*)|([a-z-]*\()|([()*/+,-]))\s*")
+NUMBER: Final = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
+"""A pattern of the numbers of CSS in lower case."""
+_QUANTITY: Final = re.compile(rf"({NUMBER})(%|[a-z]*)")
+_TERM: Final = re.compile(rf"\s*(?:({NUMBER})(%|[a-z]*)|([a-z-]*\()|([()*/+,-]))\s*")
 _CONSTANTS: Final[Mapping[str, str]] = {"pi": f"{math.pi}", "e": f"{math.e}", "infinity": "1e300"}
 _CONSTANT: Final = re.compile(r"\b(?:pi|e|infinity)\b")
 _FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
@@ -48,7 +51,13 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
 }  # fmt: skip
 _MAX_FORMULA: Final = 500  # characters
 _MAX_DEPTH: Final = 16
+_MOST: Final = 1e10  # what an infinite number counts as
 _COMMON: Final = 80  # characters of a value that is likely to be repeated
+
+
+def bounded(number: float) -> float:
+    """Return a finite number: not a number is zero, and an infinite one the largest (CSS Values 4, section 10.9.1)."""
+    return min(max(number, -_MOST), _MOST) if number == number else 0.0
 
 
 class _NotANumber(Exception):
@@ -75,7 +84,8 @@ def _pixels(value: str, whole: float | None) -> float | None:
         number, unit = float(match[1]), match[2]
         if not unit:
             return 0.0 if number == 0 else None
-        return _scale(number, unit, whole)
+        length = _scale(number, unit, whole)
+        return None if length is None else bounded(length)
     return _reckon(value, whole)
 
 
@@ -84,7 +94,7 @@ def ratio(value: str) -> float | None:
     if match := _QUANTITY.fullmatch(value):
         if match[2] not in {"", "%"}:
             return None
-        return float(match[1]) / (100 if match[2] else 1)
+        return bounded(float(match[1]) / (100 if match[2] else 1))
     return _reckon(value, 1.0)
 
 
@@ -138,7 +148,7 @@ def _reckon(value: str, whole: float | None) -> float | None:
         result = _sum(terms, whole, 0)
     except (_NotANumber, IndexError, ArithmeticError, ValueError, TypeError):
         return None
-    return None if terms else result
+    return None if terms else bounded(result)
 
 
 def _terms(value: str) -> list[tuple[str | None, ...]]:

@@ -168,6 +168,8 @@ MAX_DEPTH: Final = 512
 """Nesting depth, as in Chromium (kMaximumHTMLParserDOMTreeDepth)."""
 MAX_LINKS: Final = 10_000
 """Links that keep their targets; of 300 real pages, the largest had 1,562."""
+_MAX_ROOTS: Final = 20
+_ROOT: Final = re.compile(r"<(?:[hH][tT][mM][lL]|[bB][oO][dD][yY])[\s/>]")
 HEAVY_BYTES: Final = 250_000
 """Size of a body in bytes from which a page is converted in a separate process; 121 of 1,497 real pages have more."""
 _HEAVY_TAGS: Final = 5_000
@@ -224,9 +226,26 @@ def fit(markup: str) -> tuple[str, bool]:
     if many:
         markup, tags = _first_tags(markup, MAX_TAGS), MAX_TAGS
     markup, long = shorten(markup, MAX_MARKUP)
+    if tags > _MAX_ROOTS and len(_ROOT.findall(markup)) > _MAX_ROOTS:
+        markup = _with_few_roots(markup)
     if _may_explode(markup, tags) and (end := _explosion(markup)) is not None:
         return markup[:end], True
     return markup, many or long
+
+
+def _with_few_roots(markup: str) -> str:
+    """Return markup without the start tags of `html` and `body` after the first ones.
+
+    The parser adds the attributes of each to the element, and copies all of it for that.
+    """
+    parts, done, roots = [], 0, 0
+    for token in tokens(markup):
+        if token.kind == "start" and token.name in {"html", "body"}:
+            roots += 1
+            if roots > _MAX_ROOTS:
+                parts.append(markup[done : token.start])
+                done = markup.index(">", token.start + len(token.name) + len(token.text) + 1) + 1
+    return "".join([*parts, markup[done:]])
 
 
 def trim(document: Document) -> bool:

@@ -69,6 +69,7 @@ _COMMANDS: Final = """
     xhookrightarrow xleftarrow xleftrightarrow xlongequal xmapsto xrightarrow
 """
 _KNOWN: Final = frozenset(_COMMANDS.split())
+_MAX_FORMULA: Final = 5_000  # characters; longer ones are data
 
 
 def is_formula(tex: str, shown: str = "") -> bool:
@@ -78,8 +79,10 @@ def is_formula(tex: str, shown: str = "") -> bool:
         tex: The text, which is invisible.
         shown: What the page shows of the formula, if known: its words may appear in the text.
     """
+    if len(tex) > _MAX_FORMULA:
+        return False
     bare = _STRUCTURE.sub(_word_of, tex)
-    squeezed = "".join(shown.split())
+    squeezed = "".join(shown[: 2 * _MAX_FORMULA].split())
     commands = {name for name in _COMMAND.findall(bare) if len(name) >= _LONG and name not in _KNOWN}
     words = [word for word in _PROSE.findall(_COMMAND.sub(" ", bare)) if word not in squeezed]
     return len(words) + len(commands) <= (_MAX_PROSE if squeezed else _MAX_UNSHOWN)
@@ -90,7 +93,6 @@ def _word_of(match: re.Match[str]) -> str:
     return match[0].partition("{")[2] if match[0].startswith((r"\operatorname", r"\math")) else " "
 
 
-_MAX_FORMULA: Final = 5_000  # characters; longer ones are data
 _TEX: Final = frozenset({"application/x-tex", "application/x-latex", "tex", "latex", "text/x-tex"})
 _STYLE: Final = re.compile(r"\{\\(?:display|text|script)style\s*(.*)\}", re.DOTALL)
 _DELIMITED: Final = re.compile(r"\\\((.*)\\\)|\\\[(.*)\\\]|\$\$?(.*?)\$\$?", re.DOTALL)

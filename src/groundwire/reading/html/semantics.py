@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from turbohtml import Comment, Document, Element, Node, Text, parse
@@ -239,6 +240,9 @@ def may_have_shortcodes(markup: str) -> bool:
     return _OPENING.search(markup) is not None
 
 
+_SPINNER: Final = 200  # nodes of a placeholder
+
+
 def fill_streamed(document: Document) -> None:
     """Move late content streamed by React to where its script would: `<div hidden id="S:0">` for `<template id="B:0">`.
 
@@ -255,7 +259,7 @@ def fill_streamed(document: Document) -> None:
         if place is None or place.parent is None or segment in place.ancestors:  # removed with a spinner, perhaps
             continue
         waiting: list[Node] = []
-        for node in place.next_siblings if (place.attr("id") or "").startswith("B:") else ():
+        for node in islice(place.next_siblings, _SPINNER) if (place.attr("id") or "").startswith("B:") else ():
             if isinstance(node, Comment) and node.data == "/$":
                 for spinner in waiting:
                     spinner.extract()

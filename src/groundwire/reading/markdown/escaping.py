@@ -116,6 +116,7 @@ def _free_ticks(code: str, least: int) -> str:
 
 
 _MAX_ADDRESS: Final = 8_192  # characters; servers reject longer URLs
+_MAX_BASE: Final = 2_000  # characters; each relative link repeats them
 _REMOVED: Final = re.compile(r"[\t\n\r]")  # as in https://url.spec.whatwg.org/#concept-basic-url-parser
 _UNFIT: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`]|&(?=#?\w{1,31};)")
 _DOUBTFUL: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`&]")
@@ -128,10 +129,13 @@ class Links:
     """Resolves the links of one page.
 
     Args:
-        base_url: The base of relative links.
+        base_url: The base of relative links. A very long one is used without its query, or not at all.
     """
 
     def __init__(self, base_url: str) -> None:
+        if len(base_url) > _MAX_BASE:
+            base_url = base_url.partition("#")[0].partition("?")[0]
+            base_url = base_url if len(base_url) <= _MAX_BASE else ""
         self._base = base_url
         self._known: dict[str, str] = {}
         try:

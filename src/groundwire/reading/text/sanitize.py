@@ -181,9 +181,11 @@ _TAG: Final = re.compile(
     r"<(?!https?://[^\s<>]*>)(?=/?[a-zA-Z][^<>]{0,1000}>|!--|!\[CDATA|!doctype|\?|[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>)",
     re.IGNORECASE,
 )
-_LINK: Final = re.compile(
-    r"(?<!\\)\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\]){0,2000})\]\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)([^()\n]{0,500}(?:\([^()\n]*\)[^()\n]*)?)\)"
+_BRACKET: Final = re.compile(r"\\.|\n|\[|\]\(?")
+_ADDRESS: Final = re.compile(
+    r"\s*+(<[^<>\n]*+>|[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*)([^()\n]{0,500}(?:\([^()\n]*+\)[^()\n]*+)?)\)"
 )
+"""What follows the label of a link and its parenthesis."""
 _TARGET: Final = re.compile(r"(?<!\\)\]\((?=(\s{0,20}[^\n]{0,300}))")
 _ODD_TARGET: Final = re.compile(r"\]\((?!https?://[a-zA-Z0-9])")
 """A link that does not obviously lead to the web."""
@@ -316,7 +318,7 @@ def _tame(text: str, counts: Counts) -> str:
         text, found = _DEFINITION.subn(r"\1\\[", text)
         counts["link"] += found
     if _ODD_TARGET.search(text):
-        text = _LINK.sub(lambda match: _link(match, counts), text)
+        text = _unlink(text, counts)
         text = _TARGET.sub(lambda match: _target(match, counts), text)
     return _TAG.sub(_escape, text) if "<" in text else text
 
@@ -330,17 +332,33 @@ def _escape(match: re.Match[str]) -> str:
     return match[0] if (position - start) % 2 else "\\" + match[0]
 
 
-def _link(match: re.Match[str], counts: Counts) -> str:
-    rest = match[3].lstrip()
-    target = match[2].strip("<>") + ("" if rest[:1] in {'"', "'", "("} else rest)
-    if _is_web(target):
-        return match[0]
-    counts["link"] += 1
-    return match[1]
+def _unlink(text: str, counts: Counts) -> str:
+    """Replace the links that lead elsewhere than the web by their labels."""
+    opened: list[int] = []
+    removed: list[tuple[int, int]] = []
+    position = 0
+    while (match := _BRACKET.search(text, position)) is not None:
+        position, sign = match.end(), match[0]
+        if sign == "[":
+            opened.append(match.start())
+        elif sign == "\n":
+            opened.clear()
+        elif sign[0] == "]" and opened:
+            start = opened.pop()
+            if sign == "](" and (link := _ADDRESS.match(text, position)) is not None:
+                rest, position = link[2].lstrip(), link.end()
+                if not _is_web(link[1].strip("<>") + ("" if rest[:1] in {'"', "'", "("} else rest)):
+                    removed += [(start, start + 1), (match.start(), position)]
+    counts["link"] += len(removed) // 2
+    parts, position = [], 0
+    for start, end in sorted(removed):
+        parts.append(text[position:start])
+        position = end
+    return "".join([*parts, text[position:]])
 
 
 def _target(match: re.Match[str], counts: Counts) -> str:
-    """Neutralize a link whose label is too complex for `_LINK`, or left over by another."""
+    """Neutralize a link whose label has several lines, or left over by another."""
     if _is_web(match[1].lstrip(" \t\n<")):
         return match[0]
     counts["link"] += 1

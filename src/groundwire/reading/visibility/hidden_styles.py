@@ -24,7 +24,7 @@ from groundwire.reading.css.rendered_size import (
     may_be_tiny,
     moves,
 )
-from groundwire.reading.css.values import arguments, fraction, pixels, ratio
+from groundwire.reading.css.values import NUMBER, arguments, fraction, pixels, ratio
 
 __all__ = [
     "BLOCKS",
@@ -85,7 +85,7 @@ _MOVES: Final = frozenset(
         "border-left", "border-top", "translate", "transform", "offset-path",
     }
 )  # fmt: skip
-_OF_SCREEN: Final = re.compile(r"([+-]?[\d.]+)(?:%|[sld]?v[wh])")
+_OF_SCREEN: Final = re.compile(rf"({NUMBER})(?:%|[sld]?v[wh])")
 _CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\)")
 
 

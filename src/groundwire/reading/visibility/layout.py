@@ -91,6 +91,7 @@ class Placement:
         self._styles = styles
         self._unknown = styles.incomplete or styles.stripped
         self._frames: dict[Element, Extent | None] = {}
+        self._holders: dict[Element, Extent | None] = {}
 
     def is_out(self, element: Element) -> bool:
         """Return whether all text of an element is left of the page or above it; if it is fixed, on any side."""
@@ -136,15 +137,24 @@ class Placement:
             return _PAGE
         if position != "absolute":
             return None
+        path: list[Element] = []
+        holder: Extent | None = _PAGE
         for ancestor in element.ancestors:
             if not isinstance(ancestor, Element) or ancestor.tag == "html":
                 break
+            path.append(ancestor)
             around = self._styles.get(ancestor)
-            if around.get("position") in POSITIONED or {"transform", "translate", "filter"} & around.keys():
-                return self.frame(ancestor)
-            if self._unknown and ancestor.attr("class"):
-                return None
-        return _PAGE
+            if ancestor in self._holders:  # no path is visited twice
+                holder = self._holders[ancestor]
+            elif around.get("position") in POSITIONED or {"transform", "translate", "filter"} & around.keys():
+                holder = self.frame(ancestor)
+            elif self._unknown and ancestor.attr("class"):
+                holder = None
+            else:
+                continue
+            break
+        self._holders.update(dict.fromkeys(path, holder))
+        return holder
 
     def frame(self, element: Element) -> Extent | None:
         """Return where an element lies; None if unknown. Linear, since no path is visited twice."""
@@ -183,10 +193,9 @@ class Placement:
 
     def _is_elsewhere(self, element: Element, style: Mapping[str, str]) -> bool:
         """Return whether what is beside an element decides where it lies."""
-        if isinstance(element.parent, Element):
-            display = self._styles.get(element.parent).get("display", "")
-            if any(row in display for row in _ROWS):
-                return True
+        display = self._styles.get(element.parent).get("display", "") if isinstance(element.parent, Element) else ""
+        if any(row in display for row in _ROWS):
+            return True
         floats = style.get("float", "none")
         if floats != "left":
             return floats != "none"
@@ -294,7 +303,7 @@ def covered(styles: Styles, *, alive: bool) -> Iterator[Node]:
     """
     if styles.incomplete or styles.stripped:
         return
-    layout, done, raised = Placement(styles), set[Element](), _Raised(styles)
+    layout, done, raised, behind = Placement(styles), set[Element](), _Raised(styles), dict[Element, bool]()
     for host, added in styles.added.items():
         if _is_cover(added, host, layout, alive=alive):
             yield from _under(host, host, added, raised)
@@ -306,7 +315,7 @@ def covered(styles: Styles, *, alive: bool) -> Iterator[Node]:
             done.add(around)
             yield from _under(around, element, style, raised)
         is_low = style.get("position") in {"relative", "sticky"} and (ratio(style.get("z-index", "0")) or 0) < 0
-        if is_low and _is_behind(element, styles):
+        if is_low and _is_behind(element, styles, behind):
             yield element
         if "grid-area" in style and not alive and _is_opaque(style) and "grid" in styles.get(around).get("display", ""):
             yield from _same_area(element, style["grid-area"], styles)
@@ -323,15 +332,9 @@ def _is_cover(style: Mapping[str, str], around: Element, layout: Placement, *, a
 
 def _same_area(element: Element, area: str, styles: Styles) -> Iterator[Element]:
     """Yield the parts of a grid that an opaque one is painted over."""
-    for steps, node in enumerate(element.previous_siblings):
-        if steps > _BESIDE:
-            break
-        if (
-            isinstance(node, Element)
-            and styles.get(node).get("grid-area") == area
-            and "z-index" not in styles.get(node)
-        ):
-            yield node
+    for node in islice(element.previous_siblings, _BESIDE):
+        if isinstance(node, Element) and (style := styles.get(node)).get("grid-area") == area:
+            yield from () if "z-index" in style else (node,)
 
 
 def _is_opaque(style: Mapping[str, str]) -> bool:
@@ -369,30 +372,28 @@ def _under(around: Element, cover: Element, style: Mapping[str, str], raised: _R
     for child in around:
         if isinstance(child, Text) and child.data.strip():
             yield child
-        if isinstance(child, Element) and child is not cover and _STACKED.isdisjoint(styles.get(child)):
-            highest = raised.order(child)
-            if highest is None or highest < order:
-                yield child
+        if not isinstance(child, Element) or child is cover or not _STACKED.isdisjoint(styles.get(child)):
+            continue
+        if (highest := raised.order(child)) is None or highest < order:
+            yield child
 
 
-def _is_behind(element: Element, styles: Styles) -> bool:
-    """Return whether an element is painted before the opaque background of one around it."""
+def _is_behind(element: Element, styles: Styles, known: dict[Element, bool]) -> bool:
+    """Return whether an element is painted before the opaque background of one around it; no path is visited twice."""
+    path, answer = list[Element](), False
     for ancestor in element.ancestors:
         if not isinstance(ancestor, Element) or ancestor.tag == "html":
-            return False
-        style = styles.get(ancestor)
-        if ancestor.tag == "body" and not (
-            isinstance(ancestor.parent, Element) and _is_opaque(styles.get(ancestor.parent))
-        ):
-            return False  # the background of the page itself is behind everything
-        context = style.get("position") in POSITIONED and style.get("z-index", "auto") != "auto"
-        if (
-            context
-            or "isolation" in style
-            or style.get("position") == "fixed"
-            or not _STACKED.isdisjoint(style.keys() - {"display"})
-        ):
-            return False
-        if _is_opaque(style):
-            return True
-    return False
+            break
+        path.append(ancestor)
+        style, around = styles.get(ancestor), ancestor.parent
+        ends = style.get("position") in POSITIONED and style.get("z-index", "auto") != "auto"
+        ends = ends or "isolation" in style or style.get("position") == "fixed"
+        if ancestor.tag == "body" and not (isinstance(around, Element) and _is_opaque(styles.get(around))):
+            ends = True  # the background of the page itself is behind everything
+        if ancestor in known:
+            answer = known[ancestor]
+        elif not ends and _STACKED.isdisjoint(style.keys() - {"display"}) and not (answer := _is_opaque(style)):
+            continue
+        break
+    known.update(dict.fromkeys(path, answer))
+    return answer

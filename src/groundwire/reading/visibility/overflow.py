@@ -283,7 +283,7 @@ def _columns(style: Mapping[str, str], width: float) -> int:
     said = [*style.get("columns", "").split(), style.get("column-count", ""), style.get("column-width", "")]
     counts = [int(number) for part in said if (number := ratio(part)) is not None and number >= 1 and "%" not in part]
     widths = [size for part in said if (size := pixels(part)) is not None and size > 0]
-    fitting = [max(int(width // size), 1) for size in widths]
+    fitting = [int(width // max(size, 1.0)) or 1 for size in widths]
     return min([*counts, *fitting], default=0)
 
 

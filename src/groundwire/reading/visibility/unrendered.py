@@ -97,6 +97,7 @@ _REVEAL_MARKS: Final = (
 )  # fmt: skip
 _CLOAKS: Final = ("v-cloak", "ng-cloak", "x-cloak")
 """Attributes that frameworks remove when a script has run, whatever hides what has them."""
+_FORMULA: Final = 20_000  # characters of one that are compared with its source
 
 
 def class_names(document: Document) -> frozenset[str]:
@@ -112,16 +113,17 @@ def drop_unrendered(document: Document) -> Counter[str]:
     """
     found = _unrendered(document)
     counts = Counter({"element": sum(map(_hides_text, found))})
+    shown: dict[Element | None, str] = {None: ""}
     for element in found:
         tag = element.tag
         if tag == "script":
             if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and is_formula(element.text):
                 continue
-        elif tag == "annotation":
-            if (element.attr("encoding") or "").lower() in _TEX:
-                math = element.closest("math")
-                if is_formula(element.text, math.text.replace(element.text, "") if math is not None else ""):
-                    continue
+        elif tag == "annotation" and (element.attr("encoding") or "").lower() in _TEX:
+            if (math := element.closest("math")) is not None and math not in shown:
+                shown[math] = math.text[:_FORMULA]
+            if is_formula(element.text, shown[math].replace(element.text, "")):
+                continue
         elif _shows_fallback(element) or (tag == "input" and is_task_box(element)):
             continue
         element.extract()
@@ -143,10 +145,8 @@ def _unrendered(document: Document) -> list[Element]:
 
 def _hides_text(element: Element) -> bool:
     """Return whether a removed element contains text for readers."""
-    tag = element.tag
-    if (tag not in _NEVER and tag != "annotation-xml") or _shows_fallback(element):
-        return False
-    return bool(element.text.strip())
+    shown = element.tag not in _NEVER and element.tag != "annotation-xml"
+    return not shown and not _shows_fallback(element) and bool(element.text.strip())
 
 
 def _shows_fallback(element: Element) -> bool:

@@ -207,6 +207,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
     faint: dict[Element, float] = {}
     scaled: dict[Element, float] = {}
     known: dict[tuple[str, Kind], _Look] = {}
+    columns: dict[Element, list[Element]] = {}
     for element in styles:
         tag, kind = _box_of(element, styles), styles.kind(element)
         look = known.get((tag, kind))
@@ -234,7 +235,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
         if flat:
             found.whole.update(dict.fromkeys(_flattened(element, styles), "size"))
         if tag == "col" and ("visibility", True) in texts:
-            found.whole.update(dict.fromkeys(_cells_of(element), "visibility"))
+            found.whole.update(dict.fromkeys(_cells_of(element, columns), "visibility"))
         for name, state in texts:
             if state and name == "visibility" and alive and is_marked(element):
                 found.revealed += 1
@@ -275,13 +276,22 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     )
 
 
-def _cells_of(column: Element) -> Iterator[Element]:
-    """Yield the cells of a column of a table without spans."""
-    table = column.closest("table")
-    columns = table.select("col") if table is not None else []
-    if table is not None and len(columns) <= _COLUMNS and table.select_one("[colspan], [rowspan], [span]") is None:
-        place = columns.index(column)
-        yield from table.select(f"tr > :nth-child({place + 1})")
+def _cells_of(column: Element, known: dict[Element, list[Element]]) -> Iterator[Element]:
+    """Yield the cells of a column of a table without spans.
+
+    Args:
+        column: The `col`.
+        known: The columns of the tables seen so far; none of one with very many columns, or with spans.
+    """
+    if (table := column.closest("table")) is None:
+        return
+    if (columns := known.get(table)) is None:
+        columns = table.select("col")
+        if len(columns) > _COLUMNS or table.select_one("[colspan], [rowspan], [span]") is not None:
+            columns = []
+        known[table] = columns
+    if column in columns:
+        yield from table.select(f"tr > :nth-child({columns.index(column) + 1})")
 
 
 def _refers(style: Mapping[str, str], blank: frozenset[str]) -> bool:
