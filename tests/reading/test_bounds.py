@@ -328,3 +328,28 @@ def test_links_are_looked_for_in_no_more_than_the_text(text: str) -> None:
     cleaned, _ = clean_text(markdown)
     assert "javascript" not in cleaned.rpartition("mill")[2]
     assert cleaned.endswith("[sail](sail.html)")
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        ":is(:is(:is(i.a .a) .a) .a) .q",
+        ":is(:is(:is(i.a ~ .a) ~ .a) ~ .a) ~ .q",
+        ":not(:not(:not(i.a .a) .a) .a) .q",
+        "*:not(:has(i.a)) .q",
+        ".q:has(~ .a ~ .a ~ i.q)",
+        ".q:nth-child(2n + 1 of :nth-child(2n + 1 of :nth-child(2n + 1 of .a)))",
+    ],
+)
+def test_selectors_within_selectors_take_a_limited_number_of_steps(selector: str) -> None:
+    boxes = "<div class='a q'>" * 400 + "x" + "</div>" * 400 + "<p class='a q'>x</p>" * 2_000 + "<i>x</i>"
+    page = f"<style>{''.join(f'{selector}:not(#x{number}){{display:none}}' for number in range(50))}</style>{boxes}"
+    found = convert((page + _ARTICLE).encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
+    assert "wrote down" in found.extracted.content
+
+
+def test_a_selector_within_a_selector_is_matched_on_an_ordinary_page() -> None:
+    rule = ":is(.menu, .box:has(> b)) :is(main .a, .b ~ .c):not(.d .e) {display: none}"
+    page = f"{_ARTICLE}<style>{rule}</style><main class=menu><p class=a>unseen</p><p class=a2>seen</p></main>"
+    found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
+    assert "unseen" not in found.extracted.content

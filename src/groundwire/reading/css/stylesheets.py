@@ -19,7 +19,7 @@ from groundwire.reading.css.at_rules import blank_families, mark_fonts, may_be_b
 from groundwire.reading.css.cascade import Styles, is_computed
 from groundwire.reading.css.longhands import is_told, longhands
 from groundwire.reading.css.parser import Declaration, Sheet, StyleRule, declarations, read_sheet
-from groundwire.reading.css.values import comma_parts
+from groundwire.reading.css.values import comma_parts, nested_levels
 
 __all__ = ["SHADOW_STEPS", "read_shadow", "read_styles", "sheet_of", "with_imports"]
 
@@ -110,6 +110,7 @@ _ATTRIBUTE: Final = re.compile(r"\[(?:[^\[\]\"']|\"[^\"]*+\"|'[^']*+')*+\]")
 _ATTRIBUTE_NAME: Final = re.compile(r"\[\s*([\w-]+)")
 _BRACKETS: Final = re.compile(r"\([^()]*+\)")
 _NESTED: Final = 20  # brackets within brackets
+_COMBINED: Final = re.compile(r"[\s>+~]")
 _KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)(?::[\w-]+(?:\([^()\"']*\))?)*\Z")
 """The class or id at the end of a selector: only elements with it can match."""
 
@@ -189,7 +190,7 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         room -= size
     for rule in sheet.rules:
         for arm in filter(None, comma_parts(rule.selector)):
-            room -= size
+            room -= size * _FEW ** (2 * nested_levels(arm))
             if room < 0:
                 styles.incomplete = True
                 return room
@@ -284,9 +285,15 @@ class _Finder:
             before, _, own = selector.replace(">", " ").rpartition(" ")
             looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(before)))
             self._take((looked_through + _DEEP * sum(map(self._length, _ATTRIBUTE_NAME.findall(own)))) // _STEP)
-        if ":has(" in selector:  # it searches all descendants of an element
-            self._take(self._size * self._size // (_STEP * _MATCHES))
-        if (key := _KEY.search(selector)) is not None:
+        key = _KEY.search(selector)
+        around = ":has(" in selector and _COMBINED.search(selector.rpartition(")")[2]) is not None
+        if ":has(" in selector:  # it searches all descendants of an element, of one around others for each of these
+            among = len(self._having(key[1])) if key is not None and around else self._size
+            self._take(self._size * among // (_STEP if around else _STEP * _MATCHES))
+        if "(" in selector and (levels := nested_levels(selector)):
+            elements = self._having(key[1]) if key is not None else list(self.document.iter_elements())
+            self._take_levels(levels + around, selector, elements)
+        if key is not None:
             elements = self._having(key[1])
             if key[1] == selector or not elements:
                 self._take(len(elements))  # each is given the rule
@@ -301,6 +308,14 @@ class _Finder:
                 self._take(len(inside))
                 return inside if len(around) < 2 else list(dict.fromkeys(inside))
         return self._all(selector)
+
+    def _take_levels(self, levels: int, selector: str, elements: list[Element]) -> None:
+        """Take the steps of selectors within selectors: on each level, all elements around one may be visited."""
+        sample = elements[:: len(elements) // _FEW + 1]
+        around = sum(len(list(element.ancestors)) for element in sample)
+        if "~" in selector or " of " in selector:
+            around += sum(len(list(element.previous_siblings)) for element in sample)
+        self._take(around + int(len(elements) * (around / max(len(sample), 1)) ** levels))
 
     def _length(self, attribute: str) -> int:
         """Return how many attribute characters may be searched for an element and its ancestors."""

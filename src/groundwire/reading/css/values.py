@@ -22,6 +22,7 @@ __all__ = [
     "fraction",
     "is_closed",
     "is_plain",
+    "nested_levels",
     "pixels",
     "ratio",
 ]
@@ -49,6 +50,9 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
     "sin(": math.sin, "cos(": math.cos, "tan(": math.tan, "sqrt(": math.sqrt, "pow(": math.pow, "exp(": math.exp,
     "hypot(": math.hypot, "log(": math.log,
 }  # fmt: skip
+_INNERMOST: Final = re.compile(r":([\w-]+)\(([^()]*+)\)")
+_ATTRIBUTES: Final = re.compile(r"\[[^\]]*+\]")
+_COMBINED: Final = re.compile(r"[^\s,>+~](?:\s+(?=[^\s,>+~])|\s*+[>+~])")
 _MAX_FORMULA: Final = 500  # characters
 _MAX_DEPTH: Final = 16
 _MOST: Final = 1e10  # what an infinite number counts as
@@ -109,6 +113,20 @@ def comma_parts(value: str) -> list[str]:
         return [value.strip()]
     parts = _split(value, ",") if "(" in value or ")" in value or "[" in value else value.split(",")
     return [part.strip() for part in parts]
+
+
+def nested_levels(selector: str) -> int:
+    """Return how many selectors, one in another, are matched with elements around the one in question or inside it."""
+    selector, levels = _ATTRIBUTES.sub("", selector), 0
+    for _ in range(_MAX_DEPTH):
+        if not (found := _INNERMOST.findall(selector)):
+            return levels
+        levels += max(
+            (" of " in inside) if name.startswith("nth-") else (name == "has") + (_COMBINED.search(inside) is not None)
+            for name, inside in found
+        )
+        selector = _INNERMOST.sub("x", selector)
+    return _MAX_DEPTH
 
 
 def arguments(value: str) -> list[str]:
