@@ -11,12 +11,14 @@ from email.message import EmailMessage
 from typing import Literal
 
 import pytest
+from lxml import etree
 from reportlab.pdfgen.canvas import Canvas
 
 from components.office import opendocument, presentation, workbook, zipped
 from components.papers import canvas_pdf, many_pages
 from components.work import growth
 from groundwire.reading.convert import Converted, convert
+from groundwire.reading.documents.office_package import read_properties
 
 pytestmark = pytest.mark.req("B2", "B11")
 
@@ -376,3 +378,31 @@ def test_a_formula_that_was_never_calculated_is_said() -> None:
     place = "xl/worksheets/sheet0.xml"
     parts[place] = parts[place].replace(b"<v>7</v>", b"<f>SUM(A1:A9)</f><v></v>")
     assert "formulas without a stored value, whose cells are empty: 1" in read(zipped(parts)).extracted.warnings
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"".join(
+            b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n" % (part, part) for part in range(2_000)
+        ),
+        b"To: " + b"(" * 2_000 + b"\r\nContent-Type: text/plain; a=" + b"(" * 2_000 + b"\r\n\r\nhello",
+        b"Content-Disposition: attachment; filename*0*=x''%ff; filename*1*=\r\nContent-Type: a/b;;\r\n\r\nhello",
+    ],
+    ids=["nested parts", "nested comments", "parameters"],
+)
+def test_a_malformed_message_is_read_or_said_to_be_malformed(message: bytes) -> None:
+    found = convert(b"From: a@mill.example\r\nSubject: The mill\r\n" + message, "message/rfc822", "", headers={})
+    assert found.extracted.title == "The mill" or (found.unreadable is not None and found.unreadable.why == "broken")
+
+
+def test_a_codec_that_is_no_encoding_of_the_web_decodes_no_message() -> None:
+    text = b"a" * 500_000 + b"-" + b"b" * 500_000  # takes hours as punycode
+    head = b"From: a@mill.example\r\nSubject: x\r\nContent-Type: text/plain; charset=punycode\r\n\r\n"
+    assert "aab" not in convert(head + text, "message/rfc822", "", headers={}).extracted.content
+
+
+def test_an_entity_among_the_properties_of_a_document_is_ignored() -> None:
+    properties = "<metadata><dc:title xmlns:dc='http://purl.org/dc/elements/1.1/'>The mill</dc:title>&nbsp;</metadata>"
+    root = etree.fromstring(f"<!DOCTYPE p [<!ENTITY nbsp ' '>]>{properties}", etree.XMLParser(resolve_entities=False))
+    assert read_properties(root).title == "The mill"

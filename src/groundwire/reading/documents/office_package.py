@@ -215,7 +215,7 @@ def read_properties(root: etree._Element | None) -> Properties:
     The date is that of publication (`date`) if present, else of the last change, else of creation.
     """
     found: dict[str, str] = {}
-    for element in root.iter() if root is not None else ():
+    for element in root.iter("*") if root is not None else ():
         text = " ".join("".join(element.itertext()).split()) if not len(element) else ""
         if text:
             found.setdefault(local_name(element), text)

@@ -17,8 +17,9 @@ from typing import Any, Final
 
 from groundwire.reading.documents.office_package import SafeZip
 from groundwire.reading.documents.tabular import to_table
+from groundwire.reading.encoding.detect import CODECS, name_of
 from groundwire.reading.extract import fragment_to_markdown
-from groundwire.reading.extracted import MAX_CONTENT, Extracted
+from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
 from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import clean
@@ -37,7 +38,17 @@ def read_mail(body: bytes, url: str) -> Extracted:
     Args:
         body: The message.
         url: Its URL, for relative links.
+
+    Raises:
+        UnreadableDocument: its headers or parts are malformed.
     """
+    try:
+        return _read_mail(body, url)
+    except (IndexError, KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise UnreadableDocument("broken", "The email message is malformed and cannot be read.") from error
+
+
+def _read_mail(body: bytes, url: str) -> Extracted:
     message = BytesParser(policy=policy.default).parsebytes(body[: 4 * MAX_CONTENT])
     removed: Counter[str] = Counter()
     title = _header(message, "Subject")
@@ -87,7 +98,7 @@ def _outer_parts(message: MIMEPart) -> Iterator[MIMEPart]:
 def _header(message: MIMEPart, name: str) -> str:
     try:
         return " ".join(str(message.get(name, "")).split())
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError):  # malformed; any of them is raised
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):  # malformed
         return ""
 
 
@@ -95,10 +106,7 @@ def _markdown_of(part: MIMEPart, url: str, removed: Counter[str]) -> str:
     body = part.get_payload(decode=True)
     if not isinstance(body, bytes):
         return ""
-    try:
-        text = body.decode(part.get_content_charset("utf-8"), "replace")
-    except (LookupError, ValueError):
-        text = body.decode("utf-8", "replace")
+    text = body.decode(CODECS[name_of(part.get_content_charset("utf-8")) or "utf-8"], "replace")
     return fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text
 
 
