@@ -353,3 +353,12 @@ def test_a_selector_within_a_selector_is_matched_on_an_ordinary_page() -> None:
     page = f"{_ARTICLE}<style>{rule}</style><main class=menu><p class=a>unseen</p><p class=a2>seen</p></main>"
     found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
     assert "unseen" not in found.extracted.content
+
+
+def test_a_character_of_four_bytes_does_not_fill_the_memory_of_the_caller() -> None:
+    text = "The mill turned.\n" * 500_000
+    found = convert(f"{text}\U0001f468".encode(), "text/plain", "https://mill.example/log.txt", headers={})
+    assert found.extracted.cut
+    assert 4 * len(found.extracted.content) < 20_000_000
+    found = convert(text.encode(), "text/plain", "https://mill.example/log.txt", headers={})
+    assert not found.extracted.cut

@@ -32,6 +32,8 @@ __all__ = ["Converted", "cleaned", "convert", "convert_in_worker", "json_to_mark
 
 _PRETTY: Final = 200_000  # characters of JSON that are reformatted; longer text would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
+_MAX_WIDE: Final = 4_000_000  # the same with any that makes each take four bytes of memory
+_WIDE: Final = re.compile("[\U00010000-\U0010ffff]")
 _NOTED: Final = 5_000  # characters at both ends of JSON, one of which identifies a notebook
 _SECONDS: Final = 15.0  # for a file of many pages, without a deadline
 _ODD: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
@@ -138,7 +140,8 @@ def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> E
         return extract(text, url)
     if kind == "binary" or kind in FILES:
         return Extracted()
-    cut, text = len(text) > _MAX_PLAIN, text[:_MAX_PLAIN]
+    most = _MAX_WIDE if len(text) > _MAX_WIDE and _WIDE.search(text) is not None else _MAX_PLAIN
+    cut, text = len(text) > most, text[:most]
     if (listed := _structured(kind, text, url)) is not None:
         return cleaned(replace(listed, cut=cut or listed.cut))
     if kind == "markdown":

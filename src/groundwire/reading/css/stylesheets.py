@@ -286,13 +286,13 @@ class _Finder:
             looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(before)))
             self._take((looked_through + _DEEP * sum(map(self._length, _ATTRIBUTE_NAME.findall(own)))) // _STEP)
         key = _KEY.search(selector)
-        around = ":has(" in selector and _COMBINED.search(selector.rpartition(")")[2]) is not None
+        above = ":has(" in selector and _COMBINED.search(selector.rpartition(")")[2]) is not None
         if ":has(" in selector:  # it searches all descendants of an element, of one around others for each of these
-            among = len(self._having(key[1])) if key is not None and around else self._size
-            self._take(self._size * among // (_STEP if around else _STEP * _MATCHES))
+            among = len(self._having(key[1])) if key is not None and above else self._size
+            self._take(self._size * among // (_STEP if above else _STEP * _MATCHES))
         if "(" in selector and (levels := nested_levels(selector)):
             elements = self._having(key[1]) if key is not None else list(self.document.iter_elements())
-            self._take_levels(levels + around, selector, elements)
+            self._take_levels(levels + above, selector, elements)
         if key is not None:
             elements = self._having(key[1])
             if key[1] == selector or not elements:
