@@ -112,10 +112,10 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.css.parser: declarations
         reading.css.at_rules: in_container is_supported may_be_blank on_screen
         reading.css.cascade: is_computed
-        reading.css.colors: legacy_color
+        reading.css.colors: color legacy_color
         reading.css.rendered_size: may_be_tiny
         reading.css.stylesheets: with_imports
-        reading.css.values: arguments comma_parts fraction is_closed is_plain pixels ratio
+        reading.css.values: arguments comma_parts fraction is_closed is_plain nested_levels pixels ratio sheet_of
     """,
     CUES: """
         reading.documents.simple_formats: read_subtitles
@@ -278,6 +278,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         lambda text: list(module("reading.css.colors").gradient_colors(text)), CSS
     ),
     "reading.css.at_rules.mark_fonts": Growing(plain("reading.css.at_rules", "mark_fonts", {"b"}), CSS),
+    "reading.css.longhands.may_hide": Growing(
+        lambda text: module("reading.css.longhands").may_hide("width", text), CSS
+    ),
     "reading.css.longhands.longhands": Growing(
         lambda text: list(module("reading.css.longhands").longhands("background", text)), CSS
     ),

@@ -362,3 +362,11 @@ def test_a_character_of_four_bytes_does_not_fill_the_memory_of_the_caller() -> N
     assert 4 * len(found.extracted.content) < 20_000_000
     found = convert(text.encode(), "text/plain", "https://mill.example/log.txt", headers={})
     assert not found.extracted.cut
+
+
+@pytest.mark.parametrize("selector", [":::part(x)", "> ::part(x)", "x-a ~::part(x)", "x-a[b::part(x)", ":hover > [x"])
+def test_an_invalid_selector_of_a_part_matches_nothing(selector: str) -> None:
+    shadow = "<x-a><template shadowrootmode=open><p part=x>The wheel turns.</p></template></x-a>"
+    page = f"<style>{selector}{{display:none}}</style>{_ARTICLE}{shadow}"
+    found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
+    assert "The wheel turns." in found.extracted.content

@@ -6,10 +6,9 @@ Source: Selectors 4 (https://www.w3.org/TR/selectors-4/). States such as `:hover
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
-from urllib.parse import unquote
 
 from turbohtml import Document, DocumentFragment, Element, SelectorSyntaxError
 from turbohtml.convert import css_specificity
@@ -19,31 +18,14 @@ from groundwire.reading.css.at_rules import blank_families, mark_fonts, may_be_b
 from groundwire.reading.css.cascade import Styles, is_computed
 from groundwire.reading.css.longhands import is_told, longhands
 from groundwire.reading.css.parser import Declaration, Sheet, StyleRule, declarations, read_sheet
-from groundwire.reading.css.values import comma_parts, nested_levels
+from groundwire.reading.css.values import comma_parts, nested_levels, sheet_of
 
-__all__ = ["SHADOW_STEPS", "read_shadow", "read_styles", "sheet_of", "with_imports"]
+__all__ = ["SHADOW_STEPS", "read_shadow", "read_styles", "with_imports"]
 
-_MAX: Final = 200_000  # characters
 _IMPORT: Final = re.compile(
     r"@import\s+(?:url\(\s*([^\"')\s]+)\s*\)|(?:url\(\s*)?(?:\"([^\"\n]*)\"|'([^'\n]*)')\s*\)?)([^;{}]{0,200})(?:;|\Z)",
     re.IGNORECASE,
 )
-
-
-def sheet_of(address: str) -> str | None:
-    """Return the style sheet embedded in a URL; None if it is external."""
-    address = address.strip()
-    if address[:5].lower() != "data:" or len(address) > _MAX:
-        return None
-    kind, comma, data = address[5:].partition(",")
-    if not comma or kind.partition(";")[0].strip().lower() not in {"", "text/css"}:
-        return ""
-    if kind.strip().lower().endswith(";base64"):
-        try:
-            return b64decode(unquote(data)).decode("utf-8", "replace")
-        except ValueError:
-            return ""
-    return unquote(data)
 
 
 def with_imports(text: str) -> tuple[str, bool]:
@@ -184,10 +166,11 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         read_sheet(text or "", sheet)
     size = sum(1 for _ in shadow.descendants) + sum(1 for _ in host) if sheet.rules or styles.parts else 0
     for selector, names, outer in styles.parts[: room // size if size else 0]:
-        if host.matches(selector or "*"):
-            parts = shadow.select("".join(f'[part~="{name}"]' for name in names))
-            styles.declare(parts, outer.declarations, layer=outer.layer, specificity=(1, 0, 0))
         room -= size
+        with suppress(SelectorSyntaxError, ValueError, RecursionError):
+            if host.matches(selector or "*"):
+                parts = shadow.select("".join(f'[part~="{name}"]' for name in names))
+                styles.declare(parts, outer.declarations, layer=outer.layer, specificity=(1, 0, 0))
     for rule in sheet.rules:
         for arm in filter(None, comma_parts(rule.selector)):
             room -= size * _FEW ** (2 * nested_levels(arm))

@@ -1,4 +1,4 @@
-"""Values of CSS as numbers: lengths in pixels, opacities.
+"""Values of CSS as numbers: lengths in pixels, opacities; their parts; and style sheets as URLs.
 
 Source: CSS Values and Units 4 (https://www.w3.org/TR/css-values-4/).
 There is no layout, so relative units have their usual size: 16 pixels per em, 1280 x 720 for the screen.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
+from urllib.parse import unquote
 
 __all__ = [
     "NUMBER",
@@ -25,6 +27,7 @@ __all__ = [
     "nested_levels",
     "pixels",
     "ratio",
+    "sheet_of",
 ]
 
 SCREEN_WIDTH: Final = 1280  # pixels
@@ -53,6 +56,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
 _INNERMOST: Final = re.compile(r":([\w-]+)\(([^()]*+)\)")
 _ATTRIBUTES: Final = re.compile(r"\[[^\]]*+\]")
 _COMBINED: Final = re.compile(r"[^\s,>+~](?:\s+(?=[^\s,>+~])|\s*+[>+~])")
+_MAX_SHEET: Final = 200_000  # characters
 _MAX_FORMULA: Final = 500  # characters
 _MAX_DEPTH: Final = 16
 _MOST: Final = 1e10  # what an infinite number counts as
@@ -261,3 +265,19 @@ def is_closed(text: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
+
+
+def sheet_of(address: str) -> str | None:
+    """Return the style sheet embedded in a URL; None if it is external."""
+    address = address.strip()
+    if address[:5].lower() != "data:" or len(address) > _MAX_SHEET:
+        return None
+    kind, comma, data = address[5:].partition(",")
+    if not comma or kind.partition(";")[0].strip().lower() not in {"", "text/css"}:
+        return ""
+    if kind.strip().lower().endswith(";base64"):
+        try:
+            return b64decode(unquote(data)).decode("utf-8", "replace")
+        except ValueError:
+            return ""
+    return unquote(data)
