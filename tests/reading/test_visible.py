@@ -127,7 +127,7 @@ def test_a_script_is_enough_to_show_what_a_common_library_hides(style: str) -> N
     assert "The boat" not in _seen(page % f"<p class='tab swiper-slide-duplicate fade'>{words}</p>")[0]
 
 
-@pytest.mark.parametrize("name", ["sr-only", "sr_only", "sronly", "srOnly", "btn sr-only"])
+@pytest.mark.parametrize("name", ["sr-only", "sr_only", "sronly", "srOnly", "btn sr-only", "salary", "on-sale"])
 def test_what_is_for_screen_readers_only_is_hidden_beside_scripts_too(name: str) -> None:
     clipped = "position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip:rect(0,0,0,0);border:0"
     style = f"<style>.{name.split()[-1]} {{ {clipped} }}</style>"

@@ -88,7 +88,7 @@ _LONGEST_LABEL: Final = 300  # characters of a question above its answer
 _SHORTEST_ANSWER: Final = 40  # characters
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 _REVEALED: Final = re.compile(
-    r"(?:^|[\s_-])(?:aos|wow|sal|sr(?!-?_?only)|(?:pre-?)?fade|reveal|splide|swiper|slick|owl-carousel|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
+    r"(?:^|[\s_-])(?:(?:aos|wow|sal|sr(?!-?_?only))(?![a-z])|(?:pre-?)?fade|reveal|splide|swiper|slick|owl-carousel|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
     re.IGNORECASE,
 )
 _REVEAL_MARKS: Final = (
