@@ -370,3 +370,9 @@ def test_an_invalid_selector_of_a_part_matches_nothing(selector: str) -> None:
     page = f"<style>{selector}{{display:none}}</style>{_ARTICLE}{shadow}"
     found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
     assert "The wheel turns." in found.extracted.content
+
+
+def test_a_link_to_no_address_is_no_link_to_the_front_page() -> None:
+    page = f"<title>The wheel - The mill</title><p><a href='//['>No one</a> <a href=/>The mill</a></p>{_ARTICLE}"
+    found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/wheel", headers={})
+    assert found.extracted.site == "The mill"

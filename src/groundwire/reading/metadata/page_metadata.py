@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import unescape
 from typing import Final
@@ -218,8 +219,9 @@ def _site_in_title(document: Document, url: str) -> str | None:
         return None
     names = {_letters(label) for label in host.removeprefix("www.").split(".")[:-1]}
     for link in document.select("a[href]")[:_MAX_LINKS]:
-        if urljoin(url, link.attr("href") or "").rstrip("/") == front.rstrip("/"):
-            names.add(_letters(link.text[:100]))
+        with suppress(ValueError):  # an invalid address
+            if urljoin(url, link.attr("href") or "").rstrip("/") == front.rstrip("/"):
+                names.add(_letters(link.text[:100]))
     return next((part.strip() for part in parts[::-1] if _letters(part) in names - COMMON - {""}), None)
 
 
