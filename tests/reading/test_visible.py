@@ -664,3 +664,9 @@ def test_sites_stay(site: str) -> None:
 )
 def test_formulas_stay(tex: str) -> None:
     assert tex.split()[0] in _read(f"<p>a <script type='math/tex'>{tex}</script> b</p>").content
+
+
+def test_the_colors_of_the_whole_page_hide_no_box_whose_background_is_in_an_external_sheet() -> None:
+    page = "<style>body{color:#000;background:#020202}</style><div class=post><p>The boat leaves at ten.</p></div>"
+    assert "The boat" not in _seen(page)[0]
+    assert "The boat" in _seen('<link rel=stylesheet href="/site.css">' + page)[0]

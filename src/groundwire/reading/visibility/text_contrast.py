@@ -209,7 +209,7 @@ _OWN_COLOR: Final = "a[href], mark, button"
 def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
     """Return for each element that changes a color whether its text is indistinguishable from its background.
 
-    White on white counts only if both are known: with external style sheets, the page's background is not.
+    White on white counts only if both are known: with external style sheets, the background of what is in `body` is not.
     """
     found = [(element, styles.get(element)) for element in styles]
     different = {id(style): style for _, style in found}  # most elements share a few
@@ -223,7 +223,8 @@ def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
     look = _TextLook(
         given, Backdrop(styles, given, dark=_is_dark(document, styles), placed=placed), filled=filled, shown=shown
     )
-    states = {element: look.hides(element) for element in given}
+    whole = {"html", "body"} if styles.incomplete else set[str]()
+    states = {element: look.hides(element) for element in given if element.tag not in whole}
     if any(states.values()):
         for element in document.select(_OWN_COLOR):
             if element not in states:
