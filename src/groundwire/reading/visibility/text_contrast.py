@@ -209,7 +209,7 @@ _OWN_COLOR: Final = "a[href], mark, button"
 def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
     """Return for each element that changes a color whether its text is indistinguishable from its background.
 
-    White on white counts only if both are known: with external style sheets, the background of what is in `body` is not.
+    White on white counts only if both are known: with external style sheets, that of boxes in `body` is not.
     """
     found = [(element, styles.get(element)) for element in styles]
     different = {id(style): style for _, style in found}  # most elements share a few
