@@ -154,25 +154,27 @@ def same_day(moment: str, day: str | None) -> str:
 
 _MONTH_NAMES: Final = (
     "january jan januar jänner jaenner janvier janv enero ene gennaio gen janeiro januari stycznia января yanvar "
-    "ocak янв січня tammikuuta ledna ianuarie ιανουαρίου",
+    "oca ocak sty янв січня tammikuuta ledna ianuarie ιανουαρίου",
     "february feb februar feber février fevrier févr febrero febbraio fevereiro fev februari lutego февраля şubat "
-    "фев лютого helmikuuta února februarie φεβρουαρίου",
+    "lut şub фев лютого helmikuuta února februarie φεβρουαρίου",
     "march mar märz maerz mrz mars marzo março marco maart marca марта mart мар marts березня maaliskuuta března "
     "martie maret μαρτίου",
-    "april apr avril avr abril abr aprile april kwietnia апреля nisan апр квітня huhtikuuta dubna aprilie απριλίου",
+    "april apr nis kwi avril avr abril abr aprile april kwietnia апреля nisan апр квітня huhtikuuta dubna aprilie "
+    "απριλίου",
     "may mai mayo maggio mag maio mei maja мая mayıs maj травня toukokuuta května μαΐου",
-    "june jun juni juin junio giugno giu junho czerwca июня haziran июн червня kesäkuuta června iunie ιουνίου",
-    "july jul juli juillet juil julio luglio lug julho lipca июля temmuz июл липня heinäkuuta července iulie ιουλίου",
-    "august aug août aout agosto ago augustus sierpnia августа ağustos авг augusti серпня elokuuta srpna agustus "
-    "αυγούστου",
-    "september sep sept septembre septiembre settembre set setembro września сентября eylül сен сент вересня "
-    "syyskuuta září septembrie σεπτεμβρίου",
-    "october oct oktober okt octobre octubre ottobre ott outubro out październik października октября ekim окт "
-    "жовтня lokakuuta října octombrie οκτωβρίου",
-    "november nov novembre noviembre novembro listopada ноября kasım ноя нояб листопада marraskuuta listopadu "
+    "june jun haz cze juni juin junio giugno giu junho czerwca июня haziran июн червня kesäkuuta června iunie ιουνίου",
+    "july jul tem lip juli juillet juil julio luglio lug julho lipca июля temmuz июл липня heinäkuuta července "
+    "iulie ιουλίου",
+    "august aug ağu sie août aout agosto ago augustus sierpnia августа ağustos авг augusti серпня elokuuta srpna "
+    "agustus αυγούστου",
+    "september sep wrz eyl sept septembre septiembre settembre set setembro września сентября eylül сен сент "
+    "вересня syyskuuta září septembrie σεπτεμβρίου",
+    "october oct paź eki oktober okt octobre octubre ottobre ott outubro out październik października октября ekim "
+    "окт жовтня lokakuuta října octombrie οκτωβρίου",
+    "november nov kas novembre noviembre novembro listopada ноября kasım ноя нояб листопада marraskuuta listopadu "
     "noiembrie νοεμβρίου",
-    "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro desember grudnia декабря aralık "
-    "дек грудня joulukuuta prosince decembrie δεκεμβρίου",
+    "december dec gru ara dezember dez décembre decembre déc diciembre dic dicembre dezembro desember grudnia "
+    "декабря aralık дек грудня joulukuuta prosince decembrie δεκεμβρίου",
 )
 _MONTH_NUMBERS: Final[Mapping[str, int]] = {
     name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
@@ -193,8 +195,9 @@ OTHER_DAY: Final = re.compile(
     r"|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret|oppdatert|uppdaterad"
     r"|(?:sist|senast) (?:endret|ändrad)|päivitetty|güncelle(?:me|nme|ndi)|оновлено|更新[日于於]?(?:时间|時間|日時)?"
     r"|수정일?시?|업데이트)"
-    r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit"
-    r"|registered|registriert|founded)"
+    r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit|depuis|\bdesde"
+    r"|sinds|registered|registriert|founded|rejestracj[ai]|registra(?:do|ción|ce)|inscrit\w*|inscription|iscritt\w*"
+    r"|iscrizione|geregistreerd|зарегистрирован\w*|регистрация|注册|註冊|가입일?|登録日?)"
     r"[^\w]{0,12}(?:(?:on|am|le|el|il|em|op|date|at|in|the|vom|den|dne|dnia)\b)?[^\w]{0,5}"
     r"(?:[^\W\d_]{2,10}[,.]?\s{1,3})?\Z",
     re.IGNORECASE,
