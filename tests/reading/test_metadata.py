@@ -514,6 +514,22 @@ def test_the_name_of_an_author_may_be_in_a_meta_element() -> None:
     assert read(html).author == "asker7"
 
 
+def test_the_reputation_of_an_author_is_no_part_of_the_name() -> None:
+    html = (
+        '<div itemscope itemtype="https://schema.org/Question"><h1>Why oak?</h1><p itemprop=author itemscope>'
+        "<a href=/users/7>asker7</a><span>1,204</span><span>8 silver badges</span></p></div>"
+    )
+    assert read(html).author == "asker7"
+
+
+def test_a_tag_before_a_longer_heading_in_the_title_element_is_no_title() -> None:
+    asked = "Why is my index ignored for this?"
+    html = f"<title>postgresql - {asked} - Oak Answers</title><article><h1>{asked}</h1>{_FILLER * 4}</article>"
+    assert extract(html, URL).title == asked
+    section = html.replace(asked, "Oak", 1).replace("postgresql", "How oak grows in sand")
+    assert extract(section.replace(asked, "Oak"), URL).title == "How oak grows in sand"
+
+
 def test_the_name_of_an_author_may_be_in_a_link_element() -> None:
     html = (
         '<div itemscope itemtype="https://schema.org/VideoObject"><span itemprop=author itemscope>'

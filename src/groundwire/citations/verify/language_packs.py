@@ -86,6 +86,10 @@ def _valued(data: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
             yield fold(word.replace("_", " ")), value.strip()
 
 
+def _numbers(data: Mapping[str, Any], name: str) -> Mapping[str, float]:
+    return MappingProxyType({word: float(value) for word, value in _valued(data, name)})
+
+
 def _any_of(phrases: Iterable[str]) -> str:
     """Return a regular expression for phrases, the longest first: common beginnings are read once."""
     groups = itertools.groupby(sorted(set(phrases), key=lambda one: (one[:1], -len(one))), key=lambda one: one[:1])
@@ -165,9 +169,10 @@ class Language:
         """Pronouns before a verb for an object that may precede them: El museo lo fundó Ana."""
         self.cause: frozenset[str] = self._folded(data, "cause")
         """Phrases before a cause, or behind it in Japanese: because of."""
-        self.attribution, self.generic, self.symmetric, self.price = (
-            self._normal(data.get(name, "").split()) for name in ("attribution", "generic", "symmetric", "price")
-        )
+        self.attribution: frozenset[str] = self._normal(data.get("attribution", "").split())
+        self.generic: frozenset[str] = self._normal(data.get("generic", "").split())
+        self.symmetric: frozenset[str] = self._normal(data.get("symmetric", "").split())
+        self.price: frozenset[str] = self._normal(data.get("price", "").split())
         self.derivations: tuple[str, ...] = tuple(map(fold, data.get("derivations", "").split()))
         """The endings, in normal form, by which a word is derived from the stem of another."""
         self.denying: frozenset[str] = self._normal(data.get("denying", "").split())
@@ -191,10 +196,10 @@ class Language:
         self.months: Mapping[str, int] = MappingProxyType(
             {fold(name.replace("_", " ")): number for number, names in named for name in names}
         )
-        self.numbers, self.ordinals, self.scales, self.fractions = (
-            MappingProxyType({word: float(value) for word, value in _valued(data, name)})
-            for name in ("numbers", "ordinals", "scales", "fractions")
-        )
+        self.numbers: Mapping[str, float] = _numbers(data, "numbers")
+        self.ordinals: Mapping[str, float] = _numbers(data, "ordinals")
+        self.scales: Mapping[str, float] = _numbers(data, "scales")
+        self.fractions: Mapping[str, float] = _numbers(data, "fractions")
         self.units: Mapping[str, str] = MappingProxyType(dict(_SIGNS) | dict(_valued(data, "units")))
         self.opposites: Mapping[str, frozenset[str]] = self._pairs(data, "opposites")
         self.other_ending: frozenset[frozenset[str]] = frozenset(
@@ -276,15 +281,13 @@ class Language:
         doubles = len(verb) < 5 and verb[-2:-1] in set("aeiou") and verb[-1] not in "wxy"
         stem, third = verb + verb[-1] if doubles else verb.removesuffix("e"), "es" if verb[-1] in "sh" else "s"
         regular = (verb, verb + third, f"{stem}ed", f"{stem}ing", *self.spellings.get(self.normal_form(verb), ()))
-        forms = regular if mark else (verb,)
-        return (form + rest for form in forms)
+        return (form + rest for form in (regular if mark else (verb,)))
 
     def _pairs(self, data: Mapping[str, Any], name: str) -> Mapping[str, frozenset[str]]:
         """Return the antonyms of each word in normal form."""
         pairs: dict[str, set[str]] = {}
         for line in _lines(data, name):
-            one, _, other = line.partition("|")
-            left, right = self._normal(one.split()), self._normal(other.split())
+            left, right = (self._normal(side.split()) for side in line.partition("|")[::2])
             for here, there in ((left, right), (right, left)):
                 for word in here:
                     pairs.setdefault(word, set()).update(there - here)
@@ -298,8 +301,7 @@ class Language:
 
     def is_function(self, word: str) -> bool:
         """Return whether a word is a function word."""
-        low = word.lower().replace("’", "'")
-        return (low if self.script == "latin" else fold(word)) in self.function_words
+        return (word.lower().replace("’", "'") if self.script == "latin" else fold(word)) in self.function_words
 
     def knows_form(self, form: str) -> bool:
         """Return whether a word in normal form is in one of the lists of content words."""
@@ -337,8 +339,7 @@ class Language:
     def _keys(self, word: str) -> tuple[str, ...]:
         form, low = self.normal_form(word), fold(word)
         same = (self.units.get(low) if len(low) > 1 else "") or self.months.get(low)  # km, kilometer; Oct, October
-        if (day := self.weekdays.get(low)) is not None:
-            same = f"day {day}"
+        same = f"day {self.weekdays[low]}" if low in self.weekdays else same
         return (form, *self.groups.get(form, ()), *([f"={same}"] if same else ()))
 
     def _related_keys(self, word: str) -> tuple[str, ...]:
@@ -361,8 +362,7 @@ class Language:
 
 def pack_text(code: str) -> str:
     """Return the data of a language as TOML, by its code of ISO 639-1."""
-    name = "shared" if code in _LITTLE else code
-    text = files(__package__).joinpath("languages", f"{name}.toml").read_text("utf-8")
+    text = files(__package__).joinpath("languages", f"{'shared' if code in _LITTLE else code}.toml").read_text("utf-8")
     own = text.rpartition(f"\n[{code}]\n")[2].partition("\n# ")[0] if code in _LITTLE else text
     return own.replace(f"[{code}.", "[")
 

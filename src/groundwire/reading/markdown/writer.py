@@ -70,7 +70,7 @@ class MarkdownWriter:
         """The prefix of the next text of a cell."""
         self.lead: str = ""
         """The prefix of the next block, if it is a paragraph."""
-        self.apart = False
+        self.apart: bool = False
         """Whether the next text is in a box of its own, so that it is no part of the word before it."""
 
     @property

@@ -296,8 +296,10 @@ def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: l
     ]
     element = next(filter(_names_author, marked), None)
     if element is not None:
+        shown = element.text.strip()
+        links = (link for link in element.find_all("a")[:3] if (text := link.text.strip()) and shown.startswith(text))
         named = element.find(attrs={"itemprop": "name"})
-        named = element if named is None else named
+        named = next(links, element) if named is None else named  # a user's reputation may follow the link
         candidates.append(named.attr("content") or named.text[:300])
     for candidate in candidates:
         if candidate and not _URL.match(candidate.strip()):

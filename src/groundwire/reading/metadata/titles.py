@@ -68,7 +68,8 @@ def read_title(
     names, parts = _SiteNames(site, url), SEPARATOR.split(entitled)
     told = {_bare(title) for title in titles}
     is_section = names.are_in(parts[0]) or _bare(parts[0]) in COMMON | _FRONT
-    around = set() if is_section else {_bare(part) for part in parts[1:]} - told
+    shorter = [part for part in parts[1:-1] if _count(part) <= _count(parts[0])]  # a longer one follows a tag
+    around = set() if is_section else {_bare(part) for part in (*shorter, *parts[1:][-1:])} - told
     every, headings = [], []
     own_titles = {_bare(names.strip(title)) for title in titles}
     for h1 in document.find_all("h1")[:_MAX_HEADINGS]:

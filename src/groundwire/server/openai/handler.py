@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
@@ -21,13 +21,13 @@ from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run, run_to
 from groundwire.agent_loop.wire_formats import declared_functions
 from groundwire.citations.link_filter import LinkFilter, policy_filter
 from groundwire.errors import GroundwireError, UnexpectedResponse
-from groundwire.hosted import Location, Needs, Plan, load_matrix, plan_for
+from groundwire.hosted import Api, Location, Needs, Plan, load_matrix, plan_for
 from groundwire.hosted.answers import HostedAnswer, HostedCall
 from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.routing.daily_quota import limits_of
 from groundwire.server.client_disconnect import Outbox
-from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in
+from groundwire.server.openai.conversations import ConversationLedger, Conversations, Said, StoredRun, question_in
 from groundwire.server.openai.prompts import dated, messages_of, said_in, with_results
 from groundwire.server.openai.upstream import Upstream, passed_back
 from groundwire.server.request_json import UpstreamRejected, error_body, write_json
@@ -124,9 +124,9 @@ class CompletionHandler(ABC):
         self.web: Web = context.web.session(context.session)
         store = context.web.store if context.web.keeps else context.private
         self.conversations: Conversations = Conversations(store, f"{context.web.owner.key}:{owner}")
-        self.row = load_matrix().api(self.api)
+        self.row: Api = load_matrix().api(self.api)
         self.key: str = self.row.body
-        self.sent = messages_of(body.get(self.key))
+        self.sent: Sequence[Any] = messages_of(body.get(self.key))
         self.run: StoredRun | None = None
         self.outbox: Outbox | None = None
         self.searched: str = ""  # the outcome of a search before the first model call
@@ -162,7 +162,7 @@ class CompletionHandler(ABC):
             InvalidRequest: the request cannot be answered here.
         """
         restored = {**self.given, self.key: await self.restored()} if self.sent else self.given
-        self.ledger = await self.conversations.ledger(
+        self.ledger: ConversationLedger = await self.conversations.ledger(
             self.said(),
             name=self.conversation,
             keys=self.known_by(),
@@ -170,8 +170,8 @@ class CompletionHandler(ABC):
         )
         if self.run:
             self.web = await _resumed(self.context, self.run.used)
-        self.body, needs = self.cleaned(restored)
-        self.body = with_search(self.body, self.row, needs)
+        cleaned, needs = self.cleaned(restored)
+        self.body: dict[str, Any] = with_search(cleaned, self.row, needs)
         # The names are enough to plan; the needs of the plan are then those of the tools.
         self.plan: Plan = plan_for(
             self.body,
@@ -188,7 +188,7 @@ class CompletionHandler(ABC):
         self.tools: tuple[Tool, ...] = self.choose(tuple(dated(tool) for tool in ours))
         self.names: frozenset[str] = frozenset(tool.name for tool in self.tools)
         declared = declared_functions(self.body, self.row)
-        self.declared = None if declared is None else declared - self.names
+        self.declared: frozenset[str] | None = None if declared is None else declared - self.names
 
     def said(self) -> tuple[Said, ...]:
         """Return the texts of the conversation."""
