@@ -662,6 +662,9 @@ def test_what_other_libraries_have_beside_fields(web: Any, tmp_path: Path) -> No
     assert (found[0].rank, found[0].domain) == (found[0].citation_id, "127.0.0.1")
     assert found[0].fetch().url == page.url
     assert (page.status_code, page.metadata["author"], page.metadata.sourceURL) == (200, page.author, page.url)
+    assert (page.date, page.metadata["modified"]) == (page.published, page.modified)
+    for name in ("updated", "last_modified", "dateModified", "date_modified", "modified_at"):
+        assert getattr(page.model_copy(update={"modified": "2026-11-09"}), name) == "2026-11-09"
     assert page.save(tmp_path / "page.md").read_text() == page.content
     assert page.word_count == len(page.content.split())
     for text in ("links", "urls"):

@@ -4,7 +4,8 @@
     python -m benchmarks.extraction.metadata --written tests/reading/metadata_pages.txt [--folds 0]
 
 PAGES has pages of all kinds with their title, author, and day of publication where known; DATES has articles with their
-day of publication. Of the written pages everything is known, also what they do not have: what is given for it is wrong.
+day of publication. Of the written pages everything is known, also what they do not have: what is given for it is wrong. For `modified`, the
+day of the last change, a page has none if it was not changed after the day of publication.
 Accuracy is right of all that have a label; precision is right of what is given for these. Folds are drawn by site, as
 in `quality.py`: fold 0 is touched once, for the figures in the docs. Every reader gets the bytes as served; Groundwire
 converts the whole page, and the peers (htmldate, fast and extensive; trafilatura) read its metadata only. Peers are run
@@ -32,7 +33,14 @@ from benchmarks.extraction.pages import TOUCHED_ONCE, Page, read_dated_pages, re
 
 Found = dict[str, str | None]
 Reader = Callable[[bytes, str], Found]
-_FIELDS: Final = {"date": "publish_date", "author": "author", "title": "title", "site": "site", "language": "language"}
+_FIELDS: Final = {
+    "date": "publish_date",
+    "author": "author",
+    "title": "title",
+    "site": "site",
+    "language": "language",
+    "modified": "modified",
+}
 _WORD: Final = re.compile(r"[^\W_]+")
 _CREDIT: Final = frozenset(
     _WORD.findall(
@@ -83,7 +91,7 @@ READERS: Final[dict[str, tuple[str, Callable[[], Reader]]]] = {
 
 def is_right(name: str, given: str, label: str, *, wider: bool = False) -> bool:
     """Return whether a value is the label's."""
-    if name == "date":
+    if name in {"date", "modified"}:
         return given[:10] == label[:10]
     if name == "language":
         return given.casefold() == label.casefold()

@@ -142,6 +142,8 @@ def read_written_pages(path: Path) -> Iterator[Page]:
         url, *lines = head.splitlines()
         metadata = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
         metadata["publish_date"] = metadata.pop("published")
+        if metadata["modified"] == metadata["publish_date"]:
+            metadata["modified"] = ""  # not after the day of publication
         yield Page(
             collection="written",
             name=url,

@@ -397,6 +397,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.metadata.dates.occurrences": Growing(
         lambda text: list(module("reading.metadata.dates").occurrences(text, "date")), (*PROSE, "date", "dat")
     ),
+    "reading.metadata.dates.later_day": Growing(
+        lambda text: module("reading.metadata.dates").later_day(text, text), PROSE
+    ),
     "reading.metadata.dates.same_day": Growing(
         lambda text: module("reading.metadata.dates").same_day(text, text), PROSE
     ),

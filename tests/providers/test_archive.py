@@ -40,6 +40,8 @@ async def archive() -> AsyncIterator[Archive]:
         title="A page",
         content="# Whales\n\nThey swim.",
         published="2026-11-01",
+        modified="2026-11-09",
+        author="Ada Voss",
         reader="x",
     )
     await made.add_page(page, owner=LOCAL)
@@ -90,7 +92,7 @@ async def test_reading(archive: Archive) -> None:
     assert result.success
     assert (result.title, result.content) == ("A page", "# Whales\n\nThey swim.")
     assert result.content_length == len(result.content)
-    assert result.published == "2026-11-01"
+    assert (result.published, result.modified, result.author) == ("2026-11-01", "2026-11-09", "Ada Voss")
     assert result.warnings == ("from the archive, read on 2026-11-20",)
     for url in ("https://b.example/", "https://a.example/two"):
         with pytest.raises(PageUnavailable, match="no copy"):

@@ -109,6 +109,15 @@ class TestParse:
         assert (found[1].published, found[1].published_origin) == (None, "2 days ago")
         assert found.warnings == ("firecrawl: w",)
 
+    @pytest.mark.parametrize(
+        ("said", "modified"), [("2026-10-31", "2026-10-31"), ("2026-10-30T09:00:00Z", None), ("soon", None)]
+    )
+    def test_the_day_of_the_last_change_is_a_later_one(self, said: str, modified: str | None) -> None:
+        body = json.loads(json.dumps(OK_PAGE))
+        body["data"]["metadata"]["modifiedTime"] = said
+        page = parse_page(answer(body), PAGE)
+        assert (page.published, page.modified) == ("2026-10-30", modified)
+
     @pytest.mark.req("Y6")
     @pytest.mark.parametrize(
         ("status", "error"),

@@ -113,12 +113,13 @@ def test_json_ld_is_read() -> None:
         "headline": "The orchard",
         "articleBody": f"{FIRST}\n\n{SECOND}\n\n{THIRD}",
         "datePublished": "2026-03-04",
+        "dateModified": "2026-03-05",
         "publisher": {"@type": "Organization", "name": "Farm", "description": "The paper of the farm and its friends."},
     }
     extracted = read(page(script(thing, 'type="application/ld+json"'))).extracted
     assert extracted.content.split("\n\n")[-3:] == [FIRST, SECOND, THIRD]
     assert "paper of the farm" not in extracted.content
-    assert extracted.published == "2026-03-04"
+    assert (extracted.published, extracted.modified) == ("2026-03-04", "2026-03-05")
 
 
 @pytest.mark.parametrize(

@@ -420,6 +420,46 @@ def test_a_time_after_the_word_for_a_change_is_that_of_the_change() -> None:
     )
 
 
+_OUT = '<meta property="article:published_time" content="2024-05-04T08:00:00Z">'
+_STORY = {"@type": "Article", "url": URL, "datePublished": "2024-05-04", "dateModified": "2024-06-07"}
+_OTHER = {"@type": "Article", "url": "https://www.daily.example/other", "dateModified": "2024-08-09"}
+
+
+@pytest.mark.parametrize(
+    ("html", "days"),
+    [
+        (page("", "", ld(_OTHER, _STORY)), ("2024-05-04", "2024-06-07")),
+        (page("", "", ld(_OTHER, _OTHER) + _OUT), ("2024-05-04T08:00:00Z", None)),
+        (page("", "", f'{_OUT}<meta property="article:modified_time" content="2024-06-07T01:02:03Z">'),
+         ("2024-05-04T08:00:00Z", "2024-06-07T01:02:03Z")),
+        (page("", "", f'{_OUT}<meta property="article:modified_time" content="2024-05-04T09:00:00Z">'),
+         ("2024-05-04T08:00:00Z", None)),  # on the same day
+        (page("", "", f'{_OUT}<meta property="article:modified_time" content="2024-05-03T09:00:00Z">'),
+         ("2024-05-04T08:00:00Z", None)),
+        (page("", "<p><time itemprop=dateModified datetime=2024-06-07>June</time>", _OUT),
+         ("2024-05-04T08:00:00Z", "2024-06-07")),
+        (page("", "<time class='entry-date published' datetime=2024-05-04>May 4, 2024</time>"
+              "<time class=updated datetime=2024-06-07>June 7, 2024</time>"), ("2024-05-04", "2024-06-07")),
+        (page("", "<p>Published 4 May 2024. Last updated: 7 June 2024</p>"), ("2024-05-04", "2024-06-07")),
+        (page("", "<p>Updated <time datetime=2024-06-07>June 7, 2024</time></p>", _OUT),
+         ("2024-05-04T08:00:00Z", "2024-06-07")),
+        (page("", "", _OUT, "<footer>Last updated on June 7, 2024</footer>"), ("2024-05-04T08:00:00Z", "2024-06-07")),
+        (page("", "", end="<footer>Last updated on June 7, 2024</footer>"), ("2024-06-07", "2024-06-07")),
+        (page("", "", '<meta name="dcterms.modified" content="2024-06-07">'), (None, "2024-06-07")),
+        (page("", "", _OUT, "<div class=comment>Edited June 7, 2024</div><p>June 7, 2024"),
+         ("2024-05-04T08:00:00Z", None)),
+        (page("", "", ld({"@type": "QAPage", "datePublished": "2024-05-04"}), "<p>Last edited: June 7, 2024</p>"),
+         ("2024-05-04", None)),
+        (page("", "<p>Updated June 7, 2024</p>", '<meta property="og:type" content="product">'), (None, None)),
+    ],
+)  # fmt: skip
+def test_the_days_of_publication_and_of_the_last_change_are_told_apart(
+    html: str, days: tuple[str | None, str | None]
+) -> None:
+    found = extract(html, URL)
+    assert (found.published, found.modified) == days
+
+
 def test_a_heading_of_the_site_alone_does_not_tell_where_the_page_begins() -> None:
     html = (
         "<title>Wet feet - Marsh Forum</title><header><h1>Marsh Forum</h1></header><p>Today is 10 Jan 2026</p>"

@@ -45,6 +45,11 @@ def test_a_page_comes_back_as_it_was(page: Page) -> None:
     assert unpack_page(pack_page(page)) == page
 
 
+def test_a_page_that_was_stored_before_a_field_was_added_is_read() -> None:
+    page = Page(url="https://a.example/", content="x", published="2026-11-01")
+    assert unpack_page(pack_page(page).replace(b'"modified":null,', b"")) == page
+
+
 def test_what_is_true_of_one_call_only_is_not_kept() -> None:
     budget = Budget(limit=3, spent=1)
     answer = SearchResponse(query="q", results=(), provider="x", budget=budget, cached=True, stale=True)

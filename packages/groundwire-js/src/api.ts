@@ -237,8 +237,10 @@ export interface OpenPageToolResult {
   excerpts: ExcerptItem[];
   /** The number of literal matches on the whole page. */
   match_count: number | null;
-  /** When it was published, ISO 8601; None means unknown. */
+  /** When it was published, or last changed if it states only that, ISO 8601; None means unknown. */
   published: string | null;
+  /** When it was last changed, ISO 8601; None means unknown, or not after its day of publication. */
+  modified: string | null;
   /** The provider that read it. */
   reader: string;
   /** Warnings for the agent about the content. */
@@ -272,6 +274,7 @@ export interface Page {
   matches: Match[];
   match_count: number | null;
   published: string | null;
+  modified: string | null;
   author: string | null;
   language: string | null;
   content_type: string;

@@ -28,6 +28,10 @@ OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         **dict.fromkeys(("text", "page_content", "raw_content", "rawContent", "md"), ("content", "snippet")),
         **dict.fromkeys(("content", "markdown"), ("snippet",)),
         **dict.fromkeys(("date", "published_date", "publishedDate", "published_at", "page_age"), ("published",)),
+        **dict.fromkeys(("updated", "last_updated", "updated_at", "last_modified", "lastModified"), ("modified",)),
+        **dict.fromkeys(
+            ("modified_at", "date_modified", "dateModified", "modified_date", "modified_time"), ("modified",)
+        ),
         **dict.fromkeys(("items", "data", "organic", "organic_results", "hits", "web", "sources"), ("results",)),
         **dict.fromkeys(("name", "headline", "heading"), ("title",)),
         **dict.fromkeys(("lang",), ("language",)),

@@ -80,7 +80,10 @@ class ReadResult(FrozenModel):
     final_url: str = ""
     """The URL after redirects; empty if unknown."""
     published: str | None = None
-    """When the page was published, ISO 8601; None means unknown."""
+    """When the page was published, or last changed if it states only that, ISO 8601; None means unknown."""
+    modified: str | None = None
+    """When the page was last changed, ISO 8601; None means unknown, or not after its day of publication. If the page
+    states only this day, `published` is the same."""
     author: str | None = None
     """The authors, separated by commas; None means unknown."""
     language: str | None = None
@@ -214,7 +217,10 @@ class Page(FrozenModel):
     match_count: int | None = None
     """The number of occurrences of `find` on the whole page; None if it was not given."""
     published: str | None = None
-    """When the page was published, ISO 8601; None means unknown."""
+    """When the page was published, or last changed if it states only that, ISO 8601; None means unknown."""
+    modified: str | None = None
+    """When the page was last changed, ISO 8601; None means unknown, or not after its day of publication. If the page
+    states only this day, `published` is the same."""
     author: str | None = None
     """The authors, separated by commas; None means unknown."""
     language: str | None = None

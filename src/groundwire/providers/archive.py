@@ -119,6 +119,8 @@ class ArchiveProvider:
             success=True,
             final_url=page.final_url,
             published=page.published,
+            modified=page.modified,
+            author=page.author,
             language=page.language,
             content_type=page.content_type,
             warnings=page.warnings,

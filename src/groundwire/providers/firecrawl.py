@@ -34,7 +34,7 @@ __all__ = ["FirecrawlOptions", "FirecrawlProvider"]
 _MAX_RESULTS = 100
 _MAX_QUERY = 500  # characters
 _SEARCH_CREDITS = 2  # for every ten rows
-_METADATA = ("title", "url", "publishedTime", "language", "contentType")
+_METADATA = ("title", "url", "publishedTime", "modifiedTime", "language", "contentType")
 _QUEUED = ErrorRule(
     RateLimited, "too many requests at once", status=ANY_STATUS, at="code", pattern="^CONCURRENCY_QUEUE_TIMEOUT$"
 )
@@ -126,12 +126,14 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         if (status and status >= 400) or (words and not content.strip()):
             raise page_failure(url, status=int(status) if status else None, words=words)
         known = {name: _first(value_at(data, f"metadata.{name}")) for name in _METADATA}
+        published, modified = day(known["publishedTime"]), day(known["modifiedTime"])
         return page_result(
             url,
             content,
             title=known["title"],
             final_url=known["url"],
-            published=day(known["publishedTime"]) or None,
+            published=published or None,
+            modified=modified if modified[:10] > published[:10] else None,
             language=known["language"] or None,
             content_type=known["contentType"].partition(";")[0].strip(),
             warnings=self._warnings(data),

@@ -45,6 +45,7 @@ def extract(
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
     from groundwire.reading.markdown.serializer import to_markdown
     from groundwire.reading.metadata.bylines import author_of, publication_day, read_byline
+    from groundwire.reading.metadata.dates import later_day
     from groundwire.reading.metadata.embedded_json import things
     from groundwire.reading.metadata.page_metadata import read_metadata, read_metas
     from groundwire.reading.metadata.titles import read_title, title_element
@@ -76,7 +77,8 @@ def extract(
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
     published = publication_day(said, url, shown)
-    if published and publication_day(said, url, replace(shown, changed=None)) is None:
+    own = publication_day(said, url, replace(shown, changed=None))
+    if published and own is None:
         warnings += ("the page states only the day of its last change",)
     if len(content) > MAX_CONTENT:
         content, cut = content[:MAX_CONTENT].rstrip(), True
@@ -84,6 +86,7 @@ def extract(
         title=_line(title),
         content=content,
         published=published,
+        modified=later_day(said.modified, own) or later_day(shown.changed, own),
         language=said.language,
         author=_line(author_of(said, shown)) or None,
         site=_line(said.site) or None,

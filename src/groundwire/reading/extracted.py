@@ -26,6 +26,8 @@ class Extracted:
     """The main content as Markdown."""
     published: str | None = None
     """When it was published, or last changed if it states only that, as an ISO 8601 date; None means unknown."""
+    modified: str | None = None
+    """When it was last changed, as an ISO 8601 date; None means unknown, or not after its day of publication."""
     language: str | None = None
     """The page's language as a BCP 47 tag, if declared; None means unknown."""
     author: str | None = None
@@ -95,6 +97,7 @@ def read_result(
         success=True,
         final_url=final_url,
         published=extracted.published,
+        modified=extracted.modified,
         author=extracted.author,
         language=extracted.language,
         content_type=content_type,

@@ -222,6 +222,7 @@ def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
         title=title,
         content=content,
         published=known.published,
+        modified=known.modified,
         language=known.language,
         author=known.author,
         site=known.site,

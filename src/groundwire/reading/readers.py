@@ -355,6 +355,7 @@ class Readers:
             original_length=max(result.original_length or 0, len(result.content)),
             truncated=result.truncated,
             published=result.published,
+            modified=result.modified,
             author=result.author,
             language=result.language,
             content_type=result.content_type,

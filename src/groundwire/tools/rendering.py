@@ -140,7 +140,7 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
     if fenced and (result.brief or result.excerpts):
         return _brief_text(result)
     title = f"# {result.title}" if result.title else ""
-    published = f"Published: {result.published}" if result.published else ""
+    published = _days(result.published, result.modified)
     lines = [] if fenced else [title, f"URL: {address}", published]
     if fenced and result.citation_id:
         lines.append(f"Cite as: [{result.citation_id}]")
@@ -158,6 +158,14 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
     words = "\n".join(filter(None, (title, published, f"[{listed}]" if listed else "")))  # they are the page's own
     content = fence(f"{words}\n\n{result.content}" if words else result.content, address)
     return "\n".join(filter(None, lines)) + f"\n\n{content}"
+
+
+def _days(published: str | None, modified: str | None) -> str:
+    """Return when a page was published and last changed, in one line; empty if that is unknown."""
+    if modified and (not published or published[:10] == modified[:10]):
+        return f"Updated: {modified[:10]}"
+    later = f", updated {modified[:10]}" if modified else ""
+    return f"Published: {published}{later}" if published else ""
 
 
 def _brief_text(result: OpenPageToolResult) -> str:
@@ -182,8 +190,9 @@ def _brief_text(result: OpenPageToolResult) -> str:
     if not result.excerpts and not result.start:
         title = _shortened(f"# {result.title}", room - 1) if result.title else ""
         room -= 1 + bound(title)
-        published = f"Published: {result.published[:10]}" if result.published else ""
-        content = "\n".join(filter(None, (title, published if bound(published) < room else "", content)))
+        day = result.published and result.published[:10]  # without the other one, for which there is no room
+        days = _days(day, result.modified).partition(",")[0]
+        content = "\n".join(filter(None, (title, days if bound(days) < room else "", content)))
     return fence(content, said="\n".join(parts))
 
 

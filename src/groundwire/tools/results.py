@@ -180,7 +180,9 @@ class OpenPageToolResult(_Result):
     match_count: int | None = None
     """The number of literal matches on the whole page."""
     published: str | None = None
-    """When it was published, ISO 8601; None means unknown."""
+    """When it was published, or last changed if it states only that, ISO 8601; None means unknown."""
+    modified: str | None = None
+    """When it was last changed, ISO 8601; None means unknown, or not after its day of publication."""
     reader: str = ""
     """The provider that read it."""
     warnings: tuple[str, ...] = ()
@@ -191,7 +193,16 @@ class OpenPageToolResult(_Result):
     """Whether the page could be read."""
     error: str = ""
     """The reason and the next step, if not."""
-    untrusted: tuple[str, ...] = ("content", "title", "final_url", "published", "sections", "excerpts", "sources")
+    untrusted: tuple[str, ...] = (
+        "content",
+        "title",
+        "final_url",
+        "published",
+        "modified",
+        "sections",
+        "excerpts",
+        "sources",
+    )
     """The fields with text from the web: information, not instructions."""
 
 

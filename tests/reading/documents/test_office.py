@@ -308,6 +308,35 @@ def test_an_opendocument_text_is_markdown() -> None:
     assert (found.title, found.published) == ("The Logbook", "2023-05-06")
 
 
+_MADE = "<dcterms:created>2024-03-01T10:00:00Z</dcterms:created>"
+_LATER = "<dcterms:modified>2024-05-06T10:00:00Z</dcterms:modified>"
+_DATED = "<dc:date>2024-04-05</dc:date>"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "old", "new", "days"),
+    [
+        ("word", DOCUMENT, _MADE, _MADE + _LATER, ("2024-05-06", "2024-05-06")),
+        ("word", DOCUMENT, _MADE, _MADE + _LATER + _DATED, ("2024-04-05", "2024-05-06")),
+        ("word", DOCUMENT, _MADE, _MADE + _LATER.replace("05-06", "03-01"), ("2024-03-01", None)),
+        ("slides", presentation(shape("title", "Fog")), _MADE, _LATER, ("2024-05-06", "2024-05-06")),
+        ("sheet", workbook({"Ships": [["x", 1]]}), _MADE, _LATER, ("2024-05-06", "2024-05-06")),
+        ("opendocument", opendocument("<text:p>words</text:p>"), "Log", "Log", ("2023-05-06", "2023-05-06")),
+        ("epub", book("<p>words</p>"), "</metadata>",
+         f'{_DATED}<meta property="dcterms:modified">2024-05-06T10:00:00Z</meta></metadata>',
+         ("2024-04-05", "2024-05-06")),
+    ],
+)  # fmt: skip
+def test_the_day_of_the_last_change_is_read(
+    kind: KindName, body: bytes, old: str, new: str, days: tuple[str | None, str | None]
+) -> None:
+    with zipfile.ZipFile(io.BytesIO(DOCUMENT)) as core, zipfile.ZipFile(io.BytesIO(body)) as archive:
+        parts = {"docProps/core.xml": core.read("docProps/core.xml")}
+        parts |= {name: archive.read(name) for name in archive.namelist()}
+    found = read(kind, zipped({name: part.replace(old.encode(), new.encode()) for name, part in parts.items()}))
+    assert (found.published, found.modified) == days
+
+
 def test_the_notes_of_an_opendocument_slide_are_read() -> None:
     slide = '<draw:page xmlns:draw="urn:draw"><text:p>Fog</text:p><p:notes xmlns:p="urn:p">{}</p:notes></draw:page>'
     found = read("opendocument", opendocument(slide.format("<text:p>Say it slowly.</text:p>") + slide.format("")))

@@ -152,9 +152,12 @@ def test_the_date_and_the_language_are_the_files_own() -> None:
         for row in range(9):
             canvas.drawString(72, 700 - 14 * row, "Words of the text that make its type the usual one on this page.")
 
-    found = read(canvas_pdf(draw, lang="de-AT"))
+    body = canvas_pdf(draw, lang="de-AT")
+    found, changed = read(body), read(body.replace(b"/ModDate (D:2000", b"/ModDate (D:2001"))
+    assert (changed.published, changed.modified) == ("2000-01-01", "2001-01-01")
     assert found.title == "The Real Title"
     assert found.published == "2000-01-01"  # what reportlab writes when a file is to be the same every time
+    assert found.modified is None
     assert found.language == "de-AT"
 
 

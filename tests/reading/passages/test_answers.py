@@ -231,6 +231,7 @@ PAGES = st.builds(
     final_url=st.just("") | st.builds("https://{}/{}".format, NAMES, st.text("abc/%?", max_size=3_000)),
     title=LINES,
     published=st.none() | st.sampled_from(("2024-05-06", "2022-05-04T07:46:00-04:00")),
+    modified=st.none() | st.just("2024-05-06T08:00:00Z"),
     warnings=st.lists(
         st.sampled_from(("hidden text removed: 191", "part of https://a.example/b/c is missing")) | LINES
     ).map(tuple),
@@ -306,11 +307,31 @@ def test_a_page_from_another_host_says_so() -> None:
 def test_the_title_and_the_day_stand_before_the_beginning_if_they_fit() -> None:
     page = Page(url="https://a.example/", title="Ferries", published="2024-05-06T07:45:00Z", content="At 07:45.")
     assert ">\n# Ferries\nPublished: 2024-05-06\nAt 07:45.\n</" in render_text(opened(page, brief=True))
+    for modified, line in (("2025-01-02", "Published: 2024-05-06"), ("2024-05-06T08:00:00Z", "Updated: 2024-05-06")):
+        changed = page.model_copy(update={"modified": modified})
+        assert f">\n# Ferries\n{line}\nAt 07:45.\n</" in render_text(opened(changed, brief=True))
     long = page.model_copy(update={"title": "word " * 90, "published": None})
     title = render_text(opened(long, brief=True)).partition(">\n")[2].partition("\n")[0]
     assert re.fullmatch(r"# (word ){5,14}…", title)
     later = opened(long, brief=True).model_copy(update={"start": 9})
     assert "word" not in render_text(later)
+
+
+@pytest.mark.parametrize(
+    ("published", "modified", "line"),
+    [
+        ("2024-05-06", "2025-01-02T03:04:05Z", "Published: 2024-05-06, updated 2025-01-02"),
+        ("2024-05-06", None, "Published: 2024-05-06"),
+        ("2025-01-02", "2025-01-02T03:04:05Z", "Updated: 2025-01-02"),
+        (None, "2025-01-02", "Updated: 2025-01-02"),
+        (None, None, ""),
+    ],
+)
+def test_the_days_of_a_page_are_one_line(published: str | None, modified: str | None, line: str) -> None:
+    page = Page(url="https://a.example/", content="At 07:45.", published=published, modified=modified)
+    for fenced in (True, False):
+        lines = render_text(opened(page), fenced=fenced).splitlines()
+        assert [one for one in lines if one.startswith(("Published", "Updated"))] == ([line] if line else [])
 
 
 async def test_little_room_is_a_valid_wish_and_the_frame_is_small(world: World) -> None:

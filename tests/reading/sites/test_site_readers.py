@@ -55,6 +55,22 @@ async def test_a_page_is_read_over_the_api_of_its_site(
         assert not {"Authorization", "Cookie"} & set(request.headers)
 
 
+@pytest.mark.parametrize(
+    ("url", "days"),
+    [
+        ("https://arxiv.org/abs/2601.01234", ("2026-01-02", "2026-03-04")),
+        ("https://gist.github.com/ada-voss/0123456789abcdef0123", ("2026-09-04", "2026-09-05")),
+        ("https://en.wikipedia.org/wiki/Light_vessel", (None, "2026-10-20")),
+        (QUESTION, ("2026-08-29", None)),
+    ],
+)
+async def test_the_day_of_the_last_change_is_that_of_the_api(
+    web: Make, url: str, days: tuple[str | None, str | None]
+) -> None:
+    page = await web().open_page(url)
+    assert (page.published and page.published[:10], page.modified and page.modified[:10]) == days
+
+
 async def test_the_accepted_answer_comes_first_then_the_best(web: Make) -> None:
     content = (await web().open_page(QUESTION)).content
     assert content.index("by Cy") < content.index("by Bo") < content.index("by Di")

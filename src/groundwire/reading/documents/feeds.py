@@ -58,13 +58,22 @@ def read_feed(text: str, url: str) -> Extracted | None:
         return _sitemap(root)
     if name == "feed":
         entries = [_atom_entry(entry) for entry in _children(root, "entry")]
-        return _feed(_plain(_text(root, "title")), _text(root, "subtitle"), entries, url, _language(root))
+        return _feed(
+            _plain(_text(root, "title")), _text(root, "subtitle"), entries, url, _language(root), _text(root, "updated")
+        )
     if name not in {"rss", "RDF"}:
         return None
     channel = next(iter(_children(root, "channel")), root)
     items = _children(channel, "item") or _children(root, "item")
     entries = [_rss_entry(item) for item in items]
-    return _feed(_plain(_text(channel, "title")), _text(channel, "description"), entries, url, _language(channel))
+    return _feed(
+        _plain(_text(channel, "title")),
+        _text(channel, "description"),
+        entries,
+        url,
+        _language(channel),
+        _text(channel, "lastBuildDate"),
+    )
 
 
 def is_json_feed(text: str) -> bool:
@@ -86,7 +95,9 @@ def read_json_feed(text: str, url: str) -> Extracted | None:
     )
 
 
-def _feed(title: str, about: str, entries: Sequence[_FeedEntry], url: str, language: str) -> Extracted:
+def _feed(
+    title: str, about: str, entries: Sequence[_FeedEntry], url: str, language: str, changed: str = ""
+) -> Extracted:
     removed: Counter[str] = Counter()
     parts = [f"# {escape_text(title)}" if title else "", _summary(about, url, removed)]
     size = 0
@@ -108,6 +119,7 @@ def _feed(title: str, about: str, entries: Sequence[_FeedEntry], url: str, langu
     return Extracted(
         title=title,
         content="\n\n".join(part for part in parts if part) if entries or title else "",
+        modified=iso_date(changed),
         language=language or None,
         cut=len(entries) > _MAX_ENTRIES,
         kind="listing",

@@ -18,7 +18,7 @@ from typing import Final
 from lxml import etree
 
 from groundwire.reading.extracted import UnreadableDocument
-from groundwire.reading.metadata.dates import iso_date
+from groundwire.reading.metadata.dates import iso_date, later_day
 
 __all__ = [
     "GZIP",
@@ -206,24 +206,30 @@ class Properties:
     title: str = ""
     author: str | None = None
     published: str | None = None
+    modified: str | None = None
     language: str | None = None
 
 
 def read_properties(root: etree._Element | None) -> Properties:
-    """Return the first value of each property below `root`: title, creator, date, language.
+    """Return the first value of each property below `root`: title, creator, dates, language.
 
-    The date is that of publication (`date`) if present, else of the last change, else of creation.
+    The date is that of publication (`date`) if present, else of the last change, else of creation. In OpenDocument,
+    `date` is that of the last change; EPUB 3 states it as `property="dcterms:modified"`.
     """
     found: dict[str, str] = {}
     for element in root.iter("*") if root is not None else ():
         text = " ".join("".join(element.itertext()).split()) if not len(element) else ""
         if text:
-            found.setdefault(local_name(element), text)
-    dates = (found.get(name, "") for name in ("date", "modified", "created", "creation-date"))
+            found.setdefault("modified" if element.get("property") == "dcterms:modified" else local_name(element), text)
+    days = {name: iso_date(found.get(name, "")[:10]) for name in ("date", "modified", "created", "creation-date")}
+    published = next(filter(None, days.values()), None)
+    made = days["created"] or days["creation-date"]
+    changed = days["modified"] or (days["date"] if root is not None and local_name(root) == "document-meta" else None)
     return Properties(
         title=found.get("title", ""),
         author=found.get("creator") or found.get("initial-creator"),
-        published=next((day for date in dates if date and (day := iso_date(date[:10]))), None),
+        published=published,
+        modified=later_day(changed, made if changed == published else published),
         language=found.get("language"),
     )
 

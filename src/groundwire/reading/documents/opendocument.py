@@ -65,6 +65,7 @@ def read_opendocument(body: bytes) -> Extracted:
         content=content,
         author=said.author,
         published=said.published,
+        modified=said.modified,
         language=said.language,
         kind="document",
         warnings=(
@@ -216,6 +217,7 @@ def read_epub(body: bytes, url: str) -> Extracted:
         content=content[:MAX_CONTENT],
         author=said.author,
         published=said.published,
+        modified=said.modified,
         language=said.language,
         cut=length > MAX_CONTENT or len(chapters) > _MAX_CHAPTERS,
         kind="document",

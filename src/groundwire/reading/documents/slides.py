@@ -69,6 +69,7 @@ def read_slides(body: bytes) -> Extracted:
         content="\n\n".join(parts),
         author=said.author,
         published=said.published,
+        modified=said.modified,
         language=said.language,
         cut=len(names) > _MAX_SLIDES,
         kind="document",

@@ -178,6 +178,7 @@ def read_sheets(body: bytes) -> Extracted:
         content=content[:MAX_CONTENT],
         author=said.author,
         published=said.published,
+        modified=said.modified,
         cut=len(content) > MAX_CONTENT or len(sheets) > _MAX_SHEETS or any("first" in remark for remark in warnings),
         kind="document",
         warnings=tuple(warnings),

@@ -56,6 +56,7 @@ def read_word(body: bytes) -> Extracted:
         content=f"{content}\n\n{notes}".strip(),
         author=said.author,
         published=said.published,
+        modified=said.modified,
         language=said.language,
         kind="document",
         warnings=(

@@ -42,6 +42,10 @@ _CLASSES: Final = (
 _NO_DATE: Final = re.compile(
     r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE
 )
+_UPDATED: Final = re.compile(r"(?:^|\s)(?:dt-)?updated(?=\s|$)", re.IGNORECASE)
+"""The class of the time of the last change (https://microformats.org/wiki/h-entry)."""
+_THREADS: Final = frozenset({"DiscussionForumPosting", "QAPage", "Question"})
+"""Kinds of pages on which the label of a change far from the heading is often that of a reply."""
 _WRITER: Final = re.compile(r"author|byline|writer|username|autor|contributor(?!s)", re.IGNORECASE)
 _PROFILE: Final = re.compile(r"/(?:authors?|users?|members?|people|profile|u)/[^/?#]")
 _ELSEWHERE: Final = (
@@ -129,7 +133,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     Args:
         document: The page, without invisible parts.
         text: Its texts, a line each.
-        said: The structured data. With a day that is certain, none is looked for, nor on pages of events and
+        said: The structured data. With days that are certain, none are looked for, nor on pages of events and
             products. The language determines the order of numeric dates.
         title: The page's title, by which its heading is found.
         named: The class names of its elements.
@@ -137,7 +141,8 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     text = text[:_MAX_TEXT]
     start, end, around = _heading(document, text, title)
     dated = said.kind not in UNDATED and (not said.published or said.disputed is not None or _is_rewritten(said))
-    order = day_order(text, said.language) if dated else ""
+    sought = dated or (said.kind not in UNDATED and not said.modified)
+    order = day_order(text, said.language) if sought else ""
     classes = "\n".join(named).lower()
     addresses = "\n".join([link.attr("href") or "" for link in document.find_all("a")])
     marks = ",".join(
@@ -161,7 +166,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
             continue
         cursor = place
         names = f"{element.attr('class')} {element.attr('id')}"
-        day = _marked_day(element, names, shown, order) if dated else None
+        day = _marked_day(element, names, shown, order) if sought else None
         author = ""
         if shown and _is_writer(element, names):
             author = _names_in(strings) or _user_in(element, names, strings)
@@ -173,9 +178,11 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
                 changes.append((*position, day))
         elif day:
             dates.append((*position, day))
+            if _UPDATED.search(names):
+                changes.append((*position, day))
         if author:
             writers.append((*position, place + len(shown), author))
-    for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER) if dated else ():
+    for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER) if sought else ():
         before = text[max(0, match.start() - 60) : match.start()]
         if (day := written_day(match, order)) is None:
             continue
@@ -197,7 +204,8 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     changed = min(changes)[2] if changes and min(changes)[0] <= _NEAR else None
     if dated and rank > _NEAR:  # dates far from the heading are often of other pages
         published = None if changed else labelled_day(text, order, LABEL) or published
-        changed = changed or (None if published else labelled_day(text, order, CHANGE))
+    if not (changed or published) and (dated or (sought and said.kind not in _THREADS)):
+        changed = labelled_day(text, order, CHANGE)
     return Byline(
         published=published,
         is_marked=rank in {0, 2},

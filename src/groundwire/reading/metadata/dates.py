@@ -22,6 +22,7 @@ __all__ = [
     "day_order",
     "iso_date",
     "labelled_day",
+    "later_day",
     "occurrences",
     "same_day",
     "written_day",
@@ -152,6 +153,11 @@ def same_day(moment: str, day: str | None) -> str:
     return day if apart == 1 else moment
 
 
+def later_day(changed: str | None, published: str | None) -> str | None:
+    """Return when something was changed, if that is a later day than that of publication, or if that is unknown."""
+    return changed if changed and (not published or changed[:10] > published[:10]) else None
+
+
 _MONTH_NAMES: Final = (
     "january jan januar jänner jaenner janvier janv enero ene gennaio gen janeiro januari stycznia января yanvar "
     "oca ocak sty янв січня tammikuuta ledna ianuarie ιανουαρίου",
@@ -231,7 +237,7 @@ _ORIGINALLY_WORDS: Final = (
     "originally", "first ", "initially", "ursprünglich", "publi", "pubblicat", "oorspronkelijk", "zuerst", "erstmals",
 )  # fmt: skip
 CHANGE: Final = re.compile(
-    r"\b(?:(?:updated|modified|revised|edited)(?: on)?|(?:aktualisiert|geändert)(?: am)?|stand|mise à jour(?: le)?"
+    r"\b(?:(?:updated|modified|revised|last edited)(?: on)?|(?:aktualisiert|geändert)(?: am)?|stand|mise à jour(?: le)?"
     r"|actualizaci[óo]n|actualizado(?: el)?|aggiornamento|aggiornato(?: il)?|atualizado(?: em)?|bijgewerkt(?: op)?"
     r"|обновлено|aktualizacja|aktualizováno|opdateret|oppdatert|uppdaterad|päivitetty|güncelle(?:me|nme)|更新日?|수정일?)"
     r"[\s:：]{1,20}",
@@ -239,8 +245,8 @@ CHANGE: Final = re.compile(
 )
 """What precedes the day of the last change on pages that state no other day."""
 _CHANGE_WORDS: Final = (
-    "updated", "modified", "revised", "edited", "aktualisiert", "geändert", "stand", "mise", "actualiza", "aggiorna",
-    "atualizado", "bijgewerkt", "обновлено", "Обновлено", "aktualiz", "opdateret", "oppdatert", "uppdaterad",
+    "updated", "modified", "revised", "last edited", "aktualisiert", "geändert", "stand", "mise", "actualiza",
+    "aggiorna", "atualizado", "bijgewerkt", "обновлено", "Обновлено", "aktualiz", "opdateret", "oppdatert", "uppdaterad",
     "päivitetty", "güncelle", "更新", "수정",
 )  # fmt: skip
 _FIRST_WORDS: Final[Mapping[re.Pattern[str], tuple[str, ...]]] = {

@@ -239,6 +239,7 @@ def _question(page: PageAddress, number: str) -> Steps:
         title=title,
         url=text(found, "link"),
         published=day(found.get("creation_date")),
+        modified=day(found.get("last_edit_date")),
         parts=parts,
         missing=missing,
         warnings=("comments are not part of the text",),

@@ -192,6 +192,7 @@ def gist(page: PageAddress) -> Steps:
         title=f"{title} \u00b7 gist",
         url=text(found, "html_url"),
         published=text(found, "created_at"),
+        modified=text(found, "updated_at"),
         parts=parts,
         missing=[f"{text(one, 'filename')} is cut by the API" for one in files if one.get("truncated")],
     )

@@ -187,7 +187,7 @@ class SiteReader:
         return self._result(page, rendered, url)
 
     def _result(self, page: SiteContent, rendered: RenderedParts, url: str) -> ReadResult:
-        from groundwire.reading.metadata.dates import iso_date
+        from groundwire.reading.metadata.dates import iso_date, later_day
 
         cut = bool(page.missing) or rendered.cut
         return ReadResult(
@@ -200,6 +200,7 @@ class SiteReader:
             success=True,
             final_url=self._canonical(page),
             published=iso_date(page.published) if page.published else None,
+            modified=later_day(iso_date(page.modified), iso_date(page.published)),
             language=page.language or None,
             warnings=(*page.missing, *page.warnings, *rendered.warnings),
         )

@@ -69,6 +69,7 @@ def abstract(page: PageAddress) -> Steps:
     return SiteContent(
         title=title,
         published=submitted,
+        modified=changed,
         url=f"{page.url.origin}/abs/{number}",
         parts=(
             heading(1, title),
@@ -140,6 +141,7 @@ def _article(page: PageAddress, title: str) -> Steps:
     return SiteContent(
         title=name,
         url=text(queried, "query", "pages", 0, "canonicalurl") or text(queried, "query", "pages", 0, "fullurl"),
+        modified=edited,
         language=text(queried, "query", "pages", 0, "pagelanguage"),
         parts=(
             heading(1, name),

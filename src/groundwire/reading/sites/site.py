@@ -78,6 +78,8 @@ class SiteContent:
     """Its canonical URL; empty means the requested one."""
     published: str = ""
     """When it was published, in any usual form."""
+    modified: str = ""
+    """When it was last changed, in any usual form."""
     language: str = ""
     """Its language, when that is known."""
     missing: Sequence[str] = ()

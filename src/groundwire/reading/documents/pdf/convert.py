@@ -24,7 +24,7 @@ from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, cut_off, form_
 from groundwire.reading.documents.pdf.words import Word, joined_letters, page_words, turned, turned_edge
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text
-from groundwire.reading.metadata.dates import iso_date
+from groundwire.reading.metadata.dates import iso_date, later_day
 
 __all__ = ["Details", "add_links", "read_details", "read_pdf"]
 
@@ -82,6 +82,7 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
         content=content,
         author=details.author,
         published=details.published,
+        modified=details.modified,
         language=details.language,
         kind="document",
         cut=cut,
@@ -268,6 +269,7 @@ class Details:
     title: str = ""
     author: str | None = None
     published: str | None = None
+    modified: str | None = None
     language: str | None = None
 
 
@@ -275,18 +277,19 @@ def read_details(pdf: Pdf, body: bytes) -> Details:
     """Return what a file says about itself.
 
     The date is the one of publication where its XMP metadata have one (`prism:publicationDate`, `dc:date`), else the
-    one on which the file was made.
+    one on which the file was made; that of the last change if it is a later day (`ModDate`).
     """
     info = pdf.document.get_metadata_dict(skip_empty=True)
     packet = _packet(body)
     title = info.get("Title") or _first(packet, f"{_DC}title")
     author = info.get("Author") or _first(packet, f"{_DC}creator")
     said = _first(packet, _PRISM) or _first(packet, f"{_DC}date")
-    published = iso_date(said[:10]) if said else None
+    published = (iso_date(said[:10]) if said else None) or _day(info.get("CreationDate", ""))
     return Details(
         title="" if _NO_TITLE.fullmatch(title.strip()) else title.strip(),
         author=None if _NOBODY.fullmatch(author.strip()) else author.strip(),
-        published=published or _day(info.get("CreationDate", "")),
+        published=published,
+        modified=later_day(_day(info.get("ModDate", "")), published),
         language=_language(pdf),
     )
 
