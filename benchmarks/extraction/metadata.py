@@ -4,8 +4,8 @@
     python -m benchmarks.extraction.metadata --written tests/reading/metadata_pages.txt [--folds 0]
 
 PAGES has pages of all kinds with their title, author, and day of publication where known; DATES has articles with their
-day of publication. Of the written pages everything is known, also what they do not have: what is given for it is wrong. For `modified`, the
-day of the last change, a page has none if it was not changed after the day of publication.
+day of publication. Of the written pages everything is known, also what they do not have: what is given for it is wrong.
+Of a page that was not changed after the day of publication, `modified`, the day of the last change, is empty.
 Accuracy is right of all that have a label; precision is right of what is given for these. Folds are drawn by site, as
 in `quality.py`: fold 0 is touched once, for the figures in the docs. Every reader gets the bytes as served; Groundwire
 converts the whole page, and the peers (htmldate, fast and extensive; trafilatura) read its metadata only. Peers are run

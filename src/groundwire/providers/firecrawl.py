@@ -126,14 +126,13 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         if (status and status >= 400) or (words and not content.strip()):
             raise page_failure(url, status=int(status) if status else None, words=words)
         known = {name: _first(value_at(data, f"metadata.{name}")) for name in _METADATA}
-        published, modified = day(known["publishedTime"]), day(known["modifiedTime"])
         return page_result(
             url,
             content,
             title=known["title"],
             final_url=known["url"],
-            published=published or None,
-            modified=modified if modified[:10] > published[:10] else None,
+            published=day(known["publishedTime"]) or None,
+            modified=later if (later := day(known["modifiedTime"]))[:10] > known["publishedTime"][:10] else None,
             language=known["language"] or None,
             content_type=known["contentType"].partition(";")[0].strip(),
             warnings=self._warnings(data),
@@ -144,8 +143,7 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         return self.charge(reply, "data.metadata.creditsUsed", "credit")
 
     def _warnings(self, data: dict[str, Any]) -> tuple[str, ...]:
-        warning = said(data.get("warning"))
-        return (f"{self.name}: {warning}",) if warning else ()
+        return tuple(f"{self.name}: {warning}" for warning in (said(data.get("warning")),) if warning)
 
 
 def _raise_for_page(reply: Response, url: str) -> None:

@@ -324,8 +324,7 @@ class Readers:
             await self._gate.check(url, reading.call.deadline, remote=True)
         shown = for_third_parties(url.text)
         if shown.secret:
-            note = f"{reader.name} was not called: the URL seems to contain a secret"
-            reading.notes.append(note)
+            reading.notes.append(f"{reader.name} was not called: the URL seems to contain a secret")
             raise PageRefused(
                 url.text,
                 f"The URL seems to contain a password, key or token, and is not sent to {reader.name}. "

@@ -246,8 +246,8 @@ CHANGE: Final = re.compile(
 """What precedes the day of the last change on pages that state no other day."""
 _CHANGE_WORDS: Final = (
     "updated", "modified", "revised", "last edited", "aktualisiert", "geändert", "stand", "mise", "actualiza",
-    "aggiorna", "atualizado", "bijgewerkt", "обновлено", "Обновлено", "aktualiz", "opdateret", "oppdatert", "uppdaterad",
-    "päivitetty", "güncelle", "更新", "수정",
+    "aggiorna", "atualizado", "bijgewerkt", "обновлено", "Обновлено", "aktualiz", "opdateret", "oppdatert",
+    "uppdaterad", "päivitetty", "güncelle", "更新", "수정",
 )  # fmt: skip
 _FIRST_WORDS: Final[Mapping[re.Pattern[str], tuple[str, ...]]] = {
     LABEL: _LABEL_WORDS, ORIGINALLY: _ORIGINALLY_WORDS, CHANGE: _CHANGE_WORDS
