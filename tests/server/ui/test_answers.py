@@ -11,7 +11,7 @@ import pytest
 
 from groundwire.server.ui.template_streaming import POLICY
 from groundwire.telemetry import PageDone, SearchDone
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
 from server.ui.conftest import Serve
 
 PATHS = ("/", "/?q=ranking", "/providers", "/sessions", "/session", "/archive", "/nowhere", "/providers?days=x")
@@ -221,6 +221,29 @@ async def test_an_address_is_opened_rather_than_searched_for(client: aiohttp.Cli
         assert response.headers["Location"].startswith("/?open=http%3A%2F%2F127.0.0.1")
     async with client.get("/", params={"q": f"what is {address}"}, allow_redirects=False) as response:
         assert response.status == 200
+
+
+class _Changed(EmulatedServer):
+    """A site whose page says when it was changed, and in `?only` not when it was published."""
+
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        """Return the page."""
+        date = "" if "only" in request.query else "<p>Published 4 May 2024</p>"
+        page = f"<h1>Ferry times</h1>{date}<p>Last updated: 7 June 2024</p><p>{'The ferry leaves at six. ' * 30}</p>"
+        return EmulatedResponse.html(f"<!doctype html><html lang=en><title>Ferry times</title>{page}")
+
+
+async def test_a_page_that_is_read_says_when_it_was_changed(serve: Serve, world: World) -> None:
+    site = world.add(_Changed("changed"))
+    web, url = await serve(policy={"allowed_origins": (*world.origins, site.url)})
+    for query, published in (("", "2024-05-04"), ("?only=1", "2024-06-07")):
+        page = await web.open_page(f"{site.url}/ferry{query}")
+        assert (page.published, page.modified) == (published, "2024-06-07")
+        async with aiohttp.ClientSession(url) as client, client.get("/", params={"open": page.url}) as response:
+            shown = re.sub(r"\s+", " ", re.sub(r"<time ([^>]*)>[^<]*</time>", r"\1", await response.text()))
+        about = shown.partition('class="where"')[2].partition("</p>")[0]
+        assert ('updated datetime="2024-06-07"' in about, 'datetime="2024-05-04"' in about) == (True, not query)
+        assert about.count("datetime=") == (1 if query else 2)
 
 
 async def test_what_was_shown_is_not_searched_again(serve: Serve, world: World) -> None:
