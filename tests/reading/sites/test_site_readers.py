@@ -61,7 +61,7 @@ async def test_a_page_is_read_over_the_api_of_its_site(
         ("https://arxiv.org/abs/2601.01234", ("2026-01-02", "2026-03-04")),
         ("https://gist.github.com/ada-voss/0123456789abcdef0123", ("2026-09-04", "2026-09-05")),
         ("https://en.wikipedia.org/wiki/Light_vessel", (None, "2026-10-20")),
-        (QUESTION, ("2026-08-29", None)),
+        (QUESTION, ("2026-08-29", "2026-09-10")),
     ],
 )
 async def test_the_day_of_the_last_change_is_that_of_the_api(

@@ -63,6 +63,7 @@ class StackExchange(SiteApi):
                     "answer_count": 3,
                     "score": 17,
                     "creation_date": 1_788_000_000,
+                    "last_edit_date": 1_789_000_000,
                     "question_id": 4711,
                     "link": "https://stackoverflow.com/questions/4711/why-is-a-lamp-dark",
                     "title": "Why is a lamp &quot;dark&quot; after 2.1?",
