@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from html import unescape
 from typing import Final
-from urllib.parse import parse_qsl, urljoin, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from turbohtml import Document, Element
 
@@ -204,7 +203,7 @@ def read_metadata(
 def _site_in_title(document: Document, url: str) -> str | None:
     """Return the last or first part of `<title>` that is the text of a link to the site's front page, or its host."""
     try:
-        front, host = urljoin(url, "/"), urlsplit(url).hostname or ""
+        address = urlsplit(url)
     except ValueError:
         return None
     title = document.find("title")
@@ -215,13 +214,14 @@ def _site_in_title(document: Document, url: str) -> str | None:
         if len(found := split.split(said)) > 1
         for part in found[:: len(found) - 1]
     ]
-    if not parts or urlsplit(url).path in {"", "/"}:
+    if not parts or address.path in {"", "/"}:
         return None
-    names = {_letters(label) for label in host.removeprefix("www.").split(".")[:-1]}
+    names = {_letters(label) for label in (address.hostname or "").removeprefix("www.").split(".")[:-1]}
+    front = {f"{scheme}//{address.netloc}" for scheme in ("", "http:", "https:")}
     for link in document.select("a[href]")[:_MAX_LINKS]:
-        with suppress(ValueError):  # an invalid address
-            if urljoin(url, link.attr("href") or "").rstrip("/") == front.rstrip("/"):
-                names.add(_letters(link.text[:100]))
+        href = (link.attr("href") or "").strip()
+        if href == "/" or href.removesuffix("/") in front:
+            names.add(_letters(link.text[:100]))
     return next((part.strip() for part in parts[::-1] if _letters(part) in names - COMMON - {""}), None)
 
 
