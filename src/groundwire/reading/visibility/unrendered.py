@@ -86,6 +86,7 @@ _SHOWING: Final[Mapping[str, str]] = {"attribute": "display", "class": "display"
 """The property, or one like it, that undoes what hides an element, if it has another name."""
 _LONGEST_LABEL: Final = 300  # characters of a question above its answer
 _SHORTEST_ANSWER: Final = 40  # characters
+_LONG: Final = 50_000  # characters of a text that is prose whatever its links
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 _REVEALED: Final = re.compile(
     r"(?:^|[\s_-])(?:(?:aos|wow|sal|sr(?!-?_?only))(?![a-z])|(?:pre-?)?fade|reveal|splide|swiper|slick|owl-carousel|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
@@ -301,14 +302,13 @@ def _shown_in(
 
 def _is_prose(element: Element) -> bool:
     """Return whether an element is a text rather than a menu, a dialog or a form."""
-    size = len(" ".join(element.text.split()))
-    if size < _SHORTEST_ANSWER or element.closest("nav, header, form") is not None:
+    size = len(" ".join((shown := element.text[:_LONG]).split()))  # many may be in one another
+    if size < _SHORTEST_ANSWER or element.closest("nav, header, form") is not None or element.find("form") is not None:
         return False
     if _ASIDE.search(f"{element.attr('id')} {element.attr('class')} {element.attr('role')}") is not None:
         return False
-    if element.find("form") is not None:
-        return False
-    return sum(len(" ".join(link.text.split())) for link in element.find_all("a")) * 2 < size
+    links = element.find_all("a") if len(shown) < _LONG else ()
+    return sum(len(" ".join(link.text.split())) for link in links) * 2 < size
 
 
 def _has_button(element: Element, above: Element | None) -> bool:
