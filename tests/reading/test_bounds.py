@@ -348,6 +348,24 @@ def test_selectors_within_selectors_take_a_limited_number_of_steps(selector: str
     assert "wrote down" in found.extracted.content
 
 
+@pytest.mark.parametrize("state", [":hover", ":checked", ":not(:checked)"])
+def test_selectors_within_selectors_of_a_state_are_not_looked_for(state: str) -> None:
+    boxes = "<div class='a q'>" * 400 + "x" + "</div>" * 400 + "<p class='a q'>x</p>" * 2_000 + "<i>x</i>"
+    inner = ":is(:is(:is(i.a .a) .a) .a) .q"
+    rules = f".q{state} {inner}{{display:block}}{inner}{state} .q{{display:block}}.h{{display:none}}"
+    page = f"<script src=a.js></script><style>{rules}</style>{boxes}<div class=h>{_ARTICLE}</div>{_ARTICLE}"
+    found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
+    assert "wrote down" in found.extracted.content
+
+
+def test_a_selector_within_a_selector_finds_no_host_of_a_part() -> None:
+    shadow = "<x-a class=q><template shadowrootmode=open><p part=x>The wheel turns.</p></template></x-a>"
+    boxes = "<div class='a q'>" * 400 + shadow + "</div>" * 400
+    page = f"<style>:is(:is(:is(i.a .a) .a) .a) .q::part(x){{display:none}}</style>{boxes}{_ARTICLE}"
+    found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
+    assert "wrote down" in found.extracted.content
+
+
 def test_a_selector_within_a_selector_is_matched_on_an_ordinary_page() -> None:
     rule = ":is(.menu, .box:has(> b)) :is(main .a, .b ~ .c):not(.d .e) {display: none}"
     page = f"{_ARTICLE}<style>{rule}</style><main class=menu><p class=a>unseen</p><p class=a2>seen</p></main>"

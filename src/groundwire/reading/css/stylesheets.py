@@ -168,7 +168,7 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
     for selector, names, outer in styles.parts[: room // size if size else 0]:
         room -= size
         with suppress(SelectorSyntaxError, ValueError, RecursionError):
-            if host.matches(selector or "*"):
+            if not nested_levels(selector) and host.matches(selector or "*"):
                 parts = shadow.select("".join(f'[part~="{name}"]' for name in names))
                 styles.declare(parts, outer.declarations, layer=outer.layer, specificity=(1, 0, 0))
     for rule in sheet.rules:

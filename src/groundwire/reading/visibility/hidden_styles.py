@@ -24,7 +24,7 @@ from groundwire.reading.css.rendered_size import (
     may_be_tiny,
     moves,
 )
-from groundwire.reading.css.values import NUMBER, arguments, fraction, pixels, ratio
+from groundwire.reading.css.values import NUMBER, arguments, fraction, nested_levels, pixels, ratio
 
 __all__ = [
     "BLOCKS",
@@ -379,6 +379,8 @@ def other_states(document: Document, styles: Styles, names: Collection[str] = ()
     found: list[OtherState] = []
     for before, state, after, shown in islice(styles.states, _MAX_STATES):
         if (state == "checked") is bool(names) or (names and shown.isdisjoint(names)):
+            continue
+        if nested_levels(before) or nested_levels(after):  # they may visit all elements around each, on each level
             continue
         try:
             targets = document.select(before + after)
