@@ -361,7 +361,7 @@ def test_selectors_within_selectors_of_a_state_are_not_looked_for(state: str) ->
 def test_a_selector_within_a_selector_finds_no_host_of_a_part() -> None:
     shadow = "<x-a class=q><template shadowrootmode=open><p part=x>The wheel turns.</p></template></x-a>"
     boxes = "<div class='a q'>" * 400 + shadow + "</div>" * 400
-    page = f"<style>:is(:is(:is(i.a .a) .a) .a) .q::part(x){{display:none}}</style>{boxes}{_ARTICLE}"
+    page = f"<style>:is(:is(:is(:is(:is(i.a .a) .a) .a) .a) .a) .q::part(x){{display:none}}</style>{boxes}{_ARTICLE}"
     found = convert(page.encode(), "text/html; charset=utf-8", "https://mill.example/", headers={})
     assert "wrote down" in found.extracted.content
 
