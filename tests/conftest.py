@@ -25,12 +25,12 @@ pytest.register_assert_rewrite("components.store_suite")
 
 ROWS = tuple(
     f"{letter}{number}"
-    for letter, last in {"Y": 17, "H": 10, "C": 5, "S": 5, "K": 7, "B": 35}.items()
+    for letter, last in {"Y": 17, "H": 10, "C": 5, "S": 5, "K": 7, "B": 45}.items()
     for number in range(1, last + 1)
 )
 """The ids of the table of requirements."""
 
-UNPROVEN = frozenset({"B21"})
+UNPROVEN = frozenset({"B21", *(f"B{number}" for number in range(36, 46))})
 """The rows that no test is known to prove; a whole run fails if another one is unproven, or one of these is proven."""
 
 # One example may take long on a busy machine; the time limit of the whole test is the bound that counts.
