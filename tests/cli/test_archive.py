@@ -249,7 +249,7 @@ def test_yesterdays_research_answers_when_there_is_no_network(terminal: Terminal
     assert found.returncode == 0
     assert "Reciprocal rank fusion" in found.stdout
     assert "archive" in found.stdout
-    assert "from the archive of earlier searches" in found.stderr
+    assert "Note: from an earlier search, seen on 20" in found.stderr
     again = terminal.run("open", page, **kept)
     assert again.returncode == 0
     assert "archive" in again.stdout + again.stderr
