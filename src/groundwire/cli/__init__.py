@@ -225,7 +225,8 @@ class _Group(click.Group):
     "-v",
     "--verbose",
     count=True,
-    help="Log a line with the facts of each call to standard error; -vv also logs attempts and debug messages.",
+    help="Log a line with the facts of each call to standard error; -vv also logs attempts and debug messages. "
+    "GROUNDWIRE_LOG=info and GROUNDWIRE_LOG=debug do the same.",
 )
 @click.option(
     "--log-format",
