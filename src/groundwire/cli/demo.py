@@ -175,8 +175,11 @@ def practice(port: int) -> None:
 def _serve_until_stopped(sites: int, models: str) -> NoReturn:
     click.echo(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
     click.echo(f"A stand-in for a model is served at {models}/v1. Control-C stops both.")
-    while True:
-        signal.pause()
+    try:
+        while True:
+            signal.pause()
+    finally:
+        click.echo("Stopped.")
 
 
 @contextmanager
