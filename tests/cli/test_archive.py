@@ -145,7 +145,7 @@ def test_forget(terminal: Terminal, selector: list[str], count: int) -> None:
 def test_forgetting_everything_is_asked_about(terminal: Terminal) -> None:
     done = terminal.here("archive", "forget", "--all")
     assert done.exit_code == 2
-    assert "Add --yes" in done.stderr
+    assert "Pass --yes" in done.stderr
     for answer, left in (("n\n", 2), ("y\n", 0)):
         done = answered(terminal, answer, "forget", "--all")
         assert "Delete all archived pages and results? [y/N]" in done.stderr
