@@ -165,6 +165,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "citations.verify.alignment.tokens_of": Growing(
         lambda text: module("citations.verify.alignment").tokens_of(text, tongue()), PROSE
     ),
+    "citations.verify.limits.check_size": Growing(
+        refusing(lambda text: module("citations.verify").check_size(text, [page(text)])), (*ALL, "[1-9]")
+    ),
     "citations.verify.segmentation.other_first_names": Growing(
         lambda text: module("citations.verify.segmentation").other_first_names(text, text, text, tongue()),
         (*PROSE, "A. Berg ", "A. B. Berg ", "Otto Berg ", "A."),
