@@ -101,6 +101,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.passages.terms: readable_run
     """,
     ADDRESS: """
+        safety.url_redaction: is_capability
         server.ui.login_sessions: local_path
     """,
     DATA: """
