@@ -84,7 +84,7 @@ async def test_a_page_that_another_tenant_read_is_nobodys_copy_in_an_outage(
     served = await gateway(
         holders={"alice": {}, "bob": {}},
         storage={"url": f"sqlite:///{tmp_path}/store.db"},
-        cache={"enabled": True, "page_ttl": 0},
+        cache={"enabled": True, "page_ttl": 0.001},
         archive={"enabled": True, "path": str(tmp_path / "archive.db")},
     )
     alice, bob = await served.holder("alice"), await served.holder("bob")
