@@ -157,7 +157,7 @@ def has_secret(url: str) -> bool:
 
 
 def is_capability(path: str) -> bool:
-    """Return whether a URL's path may be a capability: whoever knows it may read the page, or change it.
+    """Return whether a URL's path may be a capability: anyone who knows it may read the page, or change it.
 
     It is wider than `has_secret`, and takes the identifiers of many public pages for capabilities, too.
 

@@ -90,13 +90,13 @@ async def test_a_page_that_another_tenant_read_is_nobodys_copy_in_an_outage(
     alice, bob = await served.holder("alice"), await served.holder("bob")
     site = world.site("articles")
     asked = {"url": f"{site.url}/wiki/reciprocal-rank-fusion"}
-    first = (await ask(alice, "/v1/pages", asked))[1]
+    first = (await ask(alice, "/v1/pages", asked))[1]["pages"][0]
     site.fail(InjectedFault.status(500), times=None)
     status, own = await ask(alice, "/v1/pages", asked)
-    assert (status, own["content"]) == (200, first["content"])
+    assert (status, own["pages"][0]["content"]) == (200, first["content"])
     status, body = await ask(bob, "/v1/pages", asked)
     assert status >= 500
-    assert "content" not in body
+    assert first["content"] not in str(body)
 
 
 async def test_a_keys_domains_and_providers_hold_in_every_part(gateway: Any, world: World) -> None:

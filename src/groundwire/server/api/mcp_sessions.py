@@ -21,7 +21,7 @@ PATH: Final = "/mcp"
 """The path of streamable HTTP."""
 SSE_PATH: Final = "/sse"
 """The path of the older SSE transport."""
-_MOST: Final = 9_000  # sessions of all tenants; the SDK opens at most 10,000, and refuses further ones whoever asks
+_MOST: Final = 9_000  # sessions of all tenants; the SDK opens at most 10,000, and then refuses those of every tenant
 _HEADER: Final = "mcp-session-id"
 _QUERY: Final = "session_id"
 _EVENT: Final = re.compile(rb"session_id=([0-9A-Za-z-]+)")
@@ -49,7 +49,7 @@ class SessionOwners:
         return True
 
     def add(self, session: str, tenant: str) -> str | None:
-        """Add a session, and return the one that is to end for it: the tenant's own, or one of who has the most."""
+        """Add a session, and return the one that is to end for it: the tenant's own, or one of the tenant with the most."""
         own = self._sessions.get(tenant, OrderedDict())
         if len(own) < self._limit:
             own = max(self._sessions.values(), key=len) if len(self._owners) >= self._most else OrderedDict()
@@ -147,7 +147,7 @@ class TenantSessions:
 
 async def _never() -> Message:
     await asyncio.Event().wait()
-    raise AssertionError("nobody sets the event")
+    raise AssertionError("the event is never set")
 
 
 async def _discard(_message: Message) -> None:
