@@ -49,7 +49,7 @@ class SessionOwners:
         return True
 
     def add(self, session: str, tenant: str) -> str | None:
-        """Add a session, and return the one that is to end for it: the tenant's own, or one of the tenant with the most."""
+        """Add a session; return the one that ends for it: the tenant's own, or one of the tenant with the most."""
         own = self._sessions.get(tenant, OrderedDict())
         if len(own) < self._limit:
             own = max(self._sessions.values(), key=len) if len(self._owners) >= self._most else OrderedDict()
