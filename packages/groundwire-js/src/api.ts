@@ -565,7 +565,7 @@ export interface VerifyRequest {
   timeout?: number | null;
   /** The session that is charged and remembers its sources; without a name, the call is its own session. */
   session?: string | null;
-  /** The answer in Markdown, with markers such as `[1]`. */
+  /** The answer in Markdown, with markers such as `[1]`; at most 10,000 brackets, and 10,000 sentences and lines. */
   answer: string;
   /** The sources by number, instead of a session. */
   sources?: GivenSource[] | null;

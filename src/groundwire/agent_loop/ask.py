@@ -276,7 +276,7 @@ async def _answer(
         question=words,
         text=text,
         sources=tuple(Source(citation_id=page.number, title=page.title, url=page.url) for page in used),
-        report=await verify_off_loop(web.workers, text, used),
+        report=await verify_off_loop(web.verification_workers, text, used),
         model="" if writer is None else writer.model,
         searches=int(after["searches"] - before["searches"]),
         cost_usd=after["cost_usd"] - before["cost_usd"],

@@ -254,7 +254,7 @@ class VerifyRequest(ApiRequest):
     )
 
     answer: str = Field(max_length=_MAX_ANSWER)
-    """The answer in Markdown, with markers such as `[1]`."""
+    """The answer in Markdown, with markers such as `[1]`; at most 10,000 brackets, and 10,000 sentences and lines."""
     sources: tuple[GivenSource, ...] | None = Field(default=None, max_length=1_000)
     """The sources by number, instead of a session."""
 

@@ -149,7 +149,7 @@ async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
         report = await caller.session(asked.session).verify(asked.answer)
     else:
         sources = [CitedPage(**source.model_dump()) for source in asked.sources]
-        report = await verify_off_loop(caller.web.workers, asked.answer, sources)
+        report = await verify_off_loop(caller.web.verification_workers, asked.answer, sources)
     return _verified(report)
 
 
