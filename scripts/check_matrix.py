@@ -30,7 +30,7 @@ NOTICE = timedelta(days=30)
 _PLACES = ("README.md", "benchmarks", "deploy", "docs", "examples", "packages", "scripts", "src", "tests")
 _LIVES = "src/groundwire/hosted/data/models.toml"
 _MATRIX = "src/groundwire/hosted/data/matrix.toml"
-_ENDED = (_LIVES, _MATRIX, "tests/hosted/test_model_lifecycles.py", "tests/recordings/", "tests/cassette/")
+_ENDED = (_LIVES, _MATRIX, "tests/hosted/test_model_lifecycles.py", "tests/recordings/")
 """Where names of models that have ended belong: what is recorded of them, and what is said of their end."""
 _TEXT = frozenset({".c", ".html", ".js", ".json", ".md", ".mjs", ".py", ".sh", ".toml", ".ts", ".yaml", ".yml"})
 _BUILT = frozenset({"node_modules", "dist", "__pycache__"})
