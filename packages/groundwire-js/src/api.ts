@@ -326,7 +326,7 @@ export interface PrepareQuery {
   model?: string | null;
   /** Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`. */
   mode?: "auto" | "native" | "local" | null;
-  /** Which function tool a model without hosted search gets; a body without a search gets one then, too. By default the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged. */
+  /** Which function tool a model without hosted search gets; a body without a search gets one then, too. By default the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged; OpenAI's Chat Completions then answer with the model that searches; the header `X-Groundwire-Warning` says so. */
   tool?: "web_search" | "search" | null;
 }
 

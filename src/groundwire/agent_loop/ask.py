@@ -331,7 +331,8 @@ async def _written(
         else CitedPage(number=source.citation_id, url=source.url, title=source.title)
         for source in run.sources
     )
-    return run.answer.text, () if run.stop == "answered" else (run.reason,), pages
+    warnings = run.plan.warnings if run.stop == "answered" else (*run.plan.warnings, run.reason)
+    return run.answer.text, warnings, pages
 
 
 async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...]]:

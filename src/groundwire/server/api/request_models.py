@@ -323,7 +323,8 @@ class PrepareQuery(BaseModel):
     """Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`."""
     tool: Literal["web_search", "search"] | None = None
     """Which function tool a model without hosted search gets; a body without a search gets one then, too. By default
-    the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged."""
+    the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged;
+    OpenAI's Chat Completions then answer with the model that searches; the header `X-Groundwire-Warning` says so."""
 
 
 class PrepareCall(PrepareQuery):
