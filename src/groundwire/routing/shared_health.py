@@ -52,9 +52,17 @@ class Latencies:
         if len(self._order) > _KEPT:
             self._sorted.pop(bisect.bisect_left(self._sorted, self._order.popleft()))
 
+    def __len__(self) -> int:
+        return len(self._sorted)
+
+    @property
+    def longest(self) -> float:
+        """The longest of them, or 0."""
+        return self._sorted[-1] if self._sorted else 0.0
+
     def quantile(self, share: float, unknown: float) -> float:
         """Return a quantile of the latencies, or `unknown` while there are too few."""
-        if len(self._sorted) < _ENOUGH:
+        if len(self) < _ENOUGH:
             return unknown
         return self._sorted[min(len(self._sorted) - 1, int(share * len(self._sorted)))]
 
@@ -65,7 +73,7 @@ class Latencies:
             seconds: The time elapsed.
             unknown: The third quartile assumed while there are too few samples.
         """
-        if len(self._sorted) < _ENOUGH:
+        if len(self) < _ENOUGH:
             return float(0.25 ** (seconds / unknown))
         longer = len(self._sorted) - bisect.bisect_right(self._sorted, seconds)
         return (longer + 0.5) / (len(self._sorted) + 1)

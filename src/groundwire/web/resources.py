@@ -354,6 +354,7 @@ class Resources:
         return Router(
             searchers,
             attempt_timeout=search.attempt_timeout,
+            timeout=search.timeout,
             policy=policy,
             attempt_listener=self._attempt_listener,
             hedging=HedgePolicy.of(search.latency, search.cost),
