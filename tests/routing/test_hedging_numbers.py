@@ -35,9 +35,7 @@ class Runs:
         self.health = Health(jitter=lambda: 1.0)
         self.random = 0.5
         policy = HedgePolicy(**numbers)  # type: ignore[arg-type]
-        self.runner = HedgedRunner(
-            policy, self.health, attempt_timeout=attempt_timeout, random_=lambda: self.random
-        )
+        self.runner = HedgedRunner(policy, self.health, attempt_timeout=attempt_timeout, random_=lambda: self.random)
         self.limiter = RateLimiter(MemoryStore(clock=self.time))
         self.looks = 0
         self._caller = ProviderCaller(self.health, limiter=self.limiter)
