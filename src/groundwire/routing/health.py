@@ -81,6 +81,8 @@ class HealthRecord(BaseModel):
     """The end of a pause required by Retry-After."""
     rests: Annotated[int, Field(ge=0)] = 0
     """How many times in a row it was restarted."""
+    written: _Moment = 0.0
+    """When it was written: nothing in it lasts for longer than from then to its end, whatever the clock says."""
 
 
 @dataclass(slots=True)
@@ -302,7 +304,7 @@ class Health:
             state.times = min(max(times, state.times), 8)
         elif not degraded and not times and state.degraded_until and state.heard:
             state.degraded_until, state.times = 0.0, 0  # another process's probe succeeded
-        state.heard = degraded > 0
+        state.heard = times > 0
 
     def give_up_probe(self, provider: str) -> None:
         """Release a probe that was not used."""

@@ -10,7 +10,7 @@ import asyncio
 import bisect
 import math
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from typing import cast, get_args
 
@@ -29,7 +29,7 @@ _MAX_WAIT = 0.1  # seconds that it waits at most
 _RATE_TTL = 86_400.0  # seconds for which a rate is kept
 _TAIL = 60.0  # seconds for which a record outlives its end, so that all processes see it
 _REASON = 300  # characters
-_FARTHEST = 3_660.0  # seconds; a pause is an hour at most, and the clocks of processes differ by less than a minute
+_SKEW = 60.0  # seconds by which the clocks of processes may differ; a record of later than that is from before a change
 _MOMENTS = ("cooldown", "degraded", "rest", "rate_until")
 _KEPT = 200  # responses
 _ENOUGH = 20  # responses; fewer say nothing about a tail
@@ -143,6 +143,10 @@ class ExtraBudget:
 class SharedHealth:
     """Shares what this process learns of its providers, and merges what others have shared.
 
+    The store has the ends of pauses in wall time, and the clock may be set back. What this process has written itself
+    is therefore not merged, what others have written lasts no longer than they meant, from when it was first read, and
+    what is from the future is ignored.
+
     Args:
         store: The store of the records.
         health: The health to merge into.
@@ -165,6 +169,8 @@ class SharedHealth:
         self._extra = extra
         self._clock = clock
         self._pending: dict[str, dict[str, float | int | str]] = {}
+        self._own: defaultdict[str, dict[str, float]] = defaultdict(dict)  # the moments last written, by scope
+        self._first_read: dict[str, tuple[HealthRecord, float]] = {}  # the record of a scope; the loop's time
         self._tasks = BackgroundTasks()
         self._read_at = -math.inf
         self._reading: asyncio.Task[None] | None = None
@@ -194,6 +200,7 @@ class SharedHealth:
             return  # without an account name, other processes may use another account
         where, now = scope(provider), self._clock()
         moments = {key: now + float(value) for key, value in changes.items() if key in _MOMENTS and value}
+        self._own[where] |= moments
         if where in self._pending:
             self._pending[where] |= {**changes, **moments}
             return
@@ -209,21 +216,30 @@ class SharedHealth:
             await asyncio.wait({self._reading})
 
     def _merge(self, provider: SearchProvider, record: HealthRecord) -> None:
-        now = self._clock()
+        where, now = scope(provider), asyncio.get_running_loop().time()
+        if where not in self._first_read or self._first_read[where][0] != record:
+            self._first_read[where] = record, now
+        read_since = now - self._first_read[where][1]
+        left = {
+            key: min(end - self._clock(), end - record.written - read_since)
+            for key in _MOMENTS
+            if (end := getattr(record, key)) != self._own[where].get(key, 0.0)
+            and record.written <= self._clock() + _SKEW
+        }
         self._health.merge(
             provider.name,
-            cooldown=_left(record.cooldown, now),
+            cooldown=left.get("cooldown", 0.0),
             outcome=cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota",
             reason=record.reason,
-            degraded=max(0.0, record.degraded - now),
+            degraded=max(0.0, left.get("degraded", 0.0)),
             times=record.times,
         )
         self._limiter.merge(
-            scope(provider),
+            where,
             announced=rate_in(record),
-            learned=record.rate,
-            learned_for=record.rate_until - now,
-            rest=_left(record.rest, now),
+            learned=record.rate if "rate_until" in left else 0.0,
+            learned_for=left.get("rate_until", 0.0),
+            rest=left.get("rest", 0.0),
             times=record.rests,
             reason=record.reason,
         )
@@ -235,19 +251,16 @@ class SharedHealth:
 
     async def _write(self, where: str) -> None:
         known = await load_record(self._store, where) or HealthRecord()
-        changes = self._pending.pop(where)
+        changes, now = self._pending.pop(where), self._clock()
+        if known.written > now + _SKEW:
+            known = known.model_copy(update=dict.fromkeys(_MOMENTS, 0.0))
         if float(changes.get("cooldown", math.inf)) < known.cooldown:
             changes = {key: value for key, value in changes.items() if key not in {"cooldown", "outcome", "reason"}}
         changes["reason"] = str(changes.get("reason", known.reason))[:_REASON]
-        record = known.model_copy(update=changes)
-        ttl = max(*(getattr(record, name) for name in _MOMENTS), self._clock()) - self._clock() + _TAIL
+        record = known.model_copy(update={**changes, "written": now})
+        ttl = max(*(getattr(record, name) for name in _MOMENTS), now) - now + _TAIL
         ttl = _RATE_TTL if record.interval else min(ttl, _RATE_TTL)
         try:
             await self._store.set(record_key(where), record.model_dump_json().encode(), fresh=ttl)
         except StoreError:
             return  # this process continues with what it knows
-
-
-def _left(end: float, now: float) -> float:
-    """Return the seconds left of a pause; none of one from before the clock was set back, which would begin again."""
-    return end - now if end - now <= _FARTHEST else 0.0
