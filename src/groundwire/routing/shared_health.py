@@ -10,7 +10,7 @@ import asyncio
 import bisect
 import math
 import time
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import cast, get_args
 
@@ -169,8 +169,9 @@ class SharedHealth:
         self._extra = extra
         self._clock = clock
         self._pending: dict[str, dict[str, float | int | str]] = {}
-        self._own: defaultdict[str, dict[str, float]] = defaultdict(dict)  # the moments last written, by scope
-        self._first_read: dict[str, tuple[HealthRecord, float]] = {}  # the record of a scope; the loop's time
+        self._ends: dict[
+            tuple[str, str], tuple[float, float]
+        ] = {}  # of a scope's moments: as stored, on the loop's clock
         self._tasks = BackgroundTasks()
         self._read_at = -math.inf
         self._reading: asyncio.Task[None] | None = None
@@ -200,7 +201,7 @@ class SharedHealth:
             return  # without an account name, other processes may use another account
         where, now = scope(provider), self._clock()
         moments = {key: now + float(value) for key, value in changes.items() if key in _MOMENTS and value}
-        self._own[where] |= moments
+        self._ends |= {(where, key): (end, -math.inf) for key, end in moments.items()}
         if where in self._pending:
             self._pending[where] |= {**changes, **moments}
             return
@@ -216,33 +217,34 @@ class SharedHealth:
             await asyncio.wait({self._reading})
 
     def _merge(self, provider: SearchProvider, record: HealthRecord) -> None:
-        where, now = scope(provider), asyncio.get_running_loop().time()
-        if where not in self._first_read or self._first_read[where][0] != record:
-            self._first_read[where] = record, now
-        read_since = now - self._first_read[where][1]
-        left = {
-            key: min(end - self._clock(), end - record.written - read_since)
-            for key in _MOMENTS
-            if (end := getattr(record, key)) != self._own[where].get(key, 0.0)
-            and record.written <= self._clock() + _SKEW
-        }
+        where = scope(provider)
+        left = {key: self._left(where, key, record) for key in _MOMENTS}
         self._health.merge(
             provider.name,
-            cooldown=left.get("cooldown", 0.0),
+            cooldown=left["cooldown"],
             outcome=cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota",
             reason=record.reason,
-            degraded=max(0.0, left.get("degraded", 0.0)),
+            degraded=left["degraded"],
             times=record.times,
         )
         self._limiter.merge(
             where,
             announced=rate_in(record),
-            learned=record.rate if "rate_until" in left else 0.0,
-            learned_for=left.get("rate_until", 0.0),
-            rest=left.get("rest", 0.0),
+            learned=record.rate if left["rate_until"] else 0.0,
+            learned_for=left["rate_until"],
+            rest=left["rest"],
             times=record.rests,
             reason=record.reason,
         )
+
+    def _left(self, where: str, key: str, record: HealthRecord) -> float:
+        """Return the seconds until a moment in a record; 0 if it is past, or this process has written it."""
+        stored, loop_now = getattr(record, key), asyncio.get_running_loop().time()
+        if (where, key) not in self._ends or self._ends[where, key][0] != stored:
+            now = self._clock()
+            left = min(stored - now, stored - record.written) if record.written <= now + _SKEW else -math.inf
+            self._ends[where, key] = stored, loop_now + left
+        return max(0.0, self._ends[where, key][1] - loop_now)
 
     def _has_read(self, task: asyncio.Task[None]) -> None:
         self._reading = None
