@@ -171,7 +171,6 @@ class _HedgedRun:
         self._finish.results += [AttemptResult(skipped_cooldown(one)) for one in order.skipped]
         try:
             while not self._is_over():
-                self._end_late()
                 if self._may_start():
                     if (pause := self._pause()) > 0:
                         await self._until_one_ends(min(pause, self._deadline.remaining()))
@@ -181,6 +180,7 @@ class _HedgedRun:
                     if not self._queue and self._is_lost():
                         self._ask_again(providers)
                     else:
+                        self._end_late()
                         await self._wait()
                 elif not await self._next_round(providers):
                     break
@@ -276,12 +276,13 @@ class _HedgedRun:
     def _end_late(self) -> None:
         """End the attempts whose timeout is over, if that leaves time for something better."""
         for one in self._running.values():
-            if one.state.sent and self._may_end(one) and self._loop.time() - one.began >= one.state.timeout:
+            if self._may_end(one) and self._loop.time() - one.began >= one.state.timeout:
                 one.state.end()
 
     def _may_end(self, one: _Running) -> bool:
         """Whether another provider could be called instead of a running one, or the same one once more."""
-        return bool(self._queue) or self._loses(one.provider.name)
+        may_end = one.state.sent and not one.state.ended
+        return may_end and (bool(self._queue) or self._loses(one.provider.name))
 
     def _must_start(self, newest: _Running, following: SearchProvider) -> bool:
         """Whether a slow call is probably lost, or the next one would soon have no time left, whatever it costs."""
@@ -309,7 +310,7 @@ class _HedgedRun:
             if late > 0:
                 wake = min(wake, max(0.001, late))
         for one in self._running.values():
-            if one.state.sent and self._may_end(one):
+            if self._may_end(one):
                 wake = min(wake, max(0.001, one.began + one.state.timeout - now))
         await self._until_one_ends(wake, until_sent=late <= 0)
 

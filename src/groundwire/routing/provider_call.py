@@ -89,6 +89,11 @@ class AttemptState:
         self._limit = deadline.timeout()
         return self._limit
 
+    @property
+    def ended(self) -> bool:
+        """Whether its deadline or its timeout is over."""
+        return self._limit is not None and self._limit.expired
+
     def end(self) -> None:
         """End it without a response, because its timeout is over."""
         if self._limit is not None and not self._limit.expired:

@@ -143,9 +143,9 @@ class ExtraBudget:
 class SharedHealth:
     """Shares what this process learns of its providers, and merges what others have shared.
 
-    The store has the ends of pauses in wall time, and the clock may be set back. What this process has written itself
-    is therefore not merged, what others have written lasts no longer than they meant, from when it was first read, and
-    what is from the future is ignored.
+    The store has the ends of pauses in seconds since the epoch, and the clock may be set back. What this process has
+    written itself is therefore not merged, what others have written lasts no longer than they meant, from when it was
+    first read, and what is from the future is ignored.
 
     Args:
         store: The store of the records.

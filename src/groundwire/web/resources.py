@@ -352,7 +352,7 @@ class Resources:
         self, searchers: Sequence[SearchProvider], policy: DomainPolicy, last: SearchProvider | None = None
     ) -> Router:
         search = self.settings.search
-        # The default of an attempt belongs to that of a search: whoever raises one limit has raised both.
+        # The default of an attempt belongs to that of a search: raising one limit raises both.
         own = "attempt_timeout" in search.model_fields_set
         return Router(
             searchers,
