@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from components.held import Held
 from groundwire.cli.terminal_text import cells
 from groundwire.models import SearchResult
 from groundwire.testing import InjectedFault
@@ -124,6 +125,22 @@ def test_a_provider_that_failed_before_another_helped_is_told(terminal: Terminal
     assert done.exit_code == 0
     assert "Note: searxng rate_limited, HTTP 429 after " in done.stderr
     assert "from searxng:second in " in done.stderr
+
+
+@pytest.mark.req("B37")
+def test_a_provider_that_was_only_slower_than_another_is_not_told(terminal: Terminal) -> None:
+    held = Held()
+    terminal.world.searxng.fail(held.fault)
+    second = terminal.world.add_searxng("second")
+    done = terminal.here(
+        "search",
+        QUERY,
+        GROUNDWIRE_SEARCH_PROVIDERS="searxng,searxng:second",
+        GROUNDWIRE_PROVIDERS_SEARXNG_SECOND_BASE_URL=second.url,
+    )
+    held.release()
+    assert "from searxng:second in " in done.stderr
+    assert "Note: searxng" not in done.stderr
 
 
 WRONG: dict[str, tuple[list[str], str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -28,13 +29,13 @@ PRICE = 0.005
 class Runs:
     """Searches by a runner whose pauses are not random."""
 
-    def __init__(self, *providers: Timed, **numbers: float) -> None:
+    def __init__(self, *providers: Timed, attempt_timeout: float = 6.0, **numbers: float) -> None:
         self.time = asyncio.get_running_loop().time
         self.providers = providers
         self.health = Health(jitter=lambda: 1.0)
         self.random = 0.5
         policy = HedgePolicy(**numbers)  # type: ignore[arg-type]
-        self.runner = HedgedRunner(policy, self.health, random_=lambda: self.random)
+        self.runner = HedgedRunner(policy, self.health, attempt_timeout=attempt_timeout, random_=lambda: self.random)
         self.limiter = RateLimiter(MemoryStore(clock=self.time))
         self.looks = 0
         self._caller = ProviderCaller(self.health, limiter=self.limiter)
@@ -45,6 +46,11 @@ class Runs:
             self.health.report(Attempt(provider=provider, outcome="timeout"), answered=False)
             self.health.report(Attempt(provider=provider, outcome="ok"), answered=True)
         return self.health.lost(provider)
+
+    def lossy(self, provider: str, usual: Sequence[float] = (0.2,) * 40) -> None:
+        """Report latencies, and so many lost calls that a late one may be called again."""
+        self.usual(provider, usual)
+        self.lose(provider, 0.02)
 
     def usual(self, provider: str, seconds: Sequence[float]) -> None:
         """Report latencies."""
@@ -294,6 +300,7 @@ async def test_a_paid_call_in_place_of_a_failed_one_is_not_extra_and_one_of_a_fu
 async def test_a_paid_call_beside_one_that_is_lost_counts_whether_or_not_that_answers() -> None:
     again = Timed("again", SLOW_ENOUGH, 1.0, price=PRICE)
     runs = Runs(again, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs.lossy("again", [2.0] * 40)
     result = await runs.search()
     assert again.asked == [0.0, 2.0]
     assert result.winner is not None
@@ -325,7 +332,7 @@ async def test_lost_calls_are_followed_later_in_each_round_and_three_times_at_mo
     await asyncio.sleep(1.0)
     only = Timed("only", SLOW_ENOUGH)
     runs = Runs(only)
-    runs.usual("only", [0.2] * 40)
+    runs.lossy("only")
     await runs.search(5.5)
     assert only.asked == [1.0, 1.5, 2.5, 4.5]
 
@@ -334,7 +341,7 @@ async def test_lost_calls_are_followed_later_in_each_round_and_three_times_at_mo
 async def test_who_follows_a_lost_call_takes_a_retry() -> None:
     only = Timed("only", SLOW_ENOUGH)
     runs = Runs(only, retries=1e-6, retries_kept=1.0)
-    runs.usual("only", [0.2] * 40)
+    runs.lossy("only")
     await runs.search(5.5)
     assert only.asked == [0.0, 0.5]
 
@@ -345,16 +352,16 @@ async def test_a_call_is_lost_sooner_by_half_of_what_is_even() -> None:
     only = Timed("only", SLOW_ENOUGH, 0.1)
     runs = Runs(only)
     runs.usual("only", habits)
-    assert runs.health.lost("only") == 0.01
+    lost = runs.lose("only", 0.02)
     await runs.search()
-    assert only.asked == [0.0, habits[int((1 - 1.5 * 0.01 / 0.99) * 200)]]
+    assert only.asked == [0.0, habits[int((1 - 1.5 * lost / (1 - lost)) * 200)]]
 
 
 @virtually
 async def test_the_newest_call_is_lost_in_its_own_time_when_another_ends() -> None:
     empty, lost = Timed("empty", 1.0, rows=0), Timed("lost", SLOW_ENOUGH, 0.1)
     runs = Runs(empty, lost)
-    runs.usual("lost", [0.2] * 40)
+    runs.lossy("lost")
     await runs.search()
     assert lost.asked == [0.8, 1.3]
 
@@ -364,7 +371,7 @@ async def test_nobody_is_followed_while_less_than_half_a_second_is_left_and_that
     for seconds, asked in ((1.0, [0.0, 0.5]), (0.95, [0.0])):
         began, only = now(), Timed("only", SLOW_ENOUGH)
         runs = Runs(only)
-        runs.usual("only", [0.2] * 40)
+        runs.lossy("only")
         await runs.search(seconds)
         assert [round(at - began, 3) for at in only.asked] == asked
         assert now() == pytest.approx(began + seconds)
@@ -376,7 +383,7 @@ async def test_a_call_that_waits_for_its_slot_is_neither_late_nor_lost() -> None
     only = Timed("only", 0.1, SLOW_ENOUGH, 0.1)
     runs = Runs(only)
     runs.pace("only", 3.0)
-    runs.usual("only", [0.2] * 40)
+    runs.lossy("only")
     await runs.search()
     assert only.asked == [0.0]
     runs.looks = 0
@@ -572,6 +579,7 @@ async def test_a_late_free_provider_is_called_once_more_before_a_paid_one_unless
     for paced, calls in ((False, 2), (True, 1)):
         free, paid = Timed("free", SLOW_ENOUGH, 0.1), Timed("paid", 0.1, price=PRICE)
         runs = Runs(free, paid, extra_paid=0.0)
+        runs.lossy("free", [0.8] * 40)
         if paced:
             runs.pace_free()
         finish = await runs.search()
@@ -692,19 +700,89 @@ def test_a_paid_provider_is_called_while_it_has_time_left_whatever_it_costs(
 
 
 @virtually
-async def test_a_slow_provider_has_three_times_its_third_quartile() -> None:
+async def test_a_slow_provider_has_three_times_its_third_quartile_before_another_one_is_called_instead() -> None:
     for quartile, ends in ((1.0, 6.0), (2.5, 7.5), (4.0, 10.0)):
-        began, runs = now(), Runs(Timed("first", SLOW_ENOUGH), rounds=0)
+        began, runs = now(), Runs(Timed("first", SLOW_ENOUGH), Timed("second", 0.0), rounds=0)
         runs.usual("first", [0.1] * 16 + [quartile] + [30.0] * 5)
-        finish = await runs.search()
+        finish = await runs.search(hedged=False)
         assert now() - began == pytest.approx(ends, abs=0.001)
         assert finish.results[0].attempt.outcome == "timeout"
-        await runs.runner.aclose()
-    began, runs = now(), Runs(Timed("first", SLOW_ENOUGH), rounds=0)
-    runs._caller = ProviderCaller(runs.health, limiter=runs.limiter, attempt_timeout=1.0)
-    await runs.search()
+    began, runs = now(), Runs(Timed("first", SLOW_ENOUGH), Timed("second", 0.0), rounds=0, attempt_timeout=1.0)
+    finish = await runs.search(hedged=False)
     assert now() - began == pytest.approx(1.0, abs=0.001), "as long as nothing is known, it has what all have"
-    await runs.runner.aclose()
+    reason = "no answer in 1 s, the limit of one attempt (search.attempt_timeout)"
+    assert finish.results[0].attempt.reason == reason
+
+
+@pytest.mark.req("B37")
+@virtually
+async def test_who_has_more_time_gives_each_attempt_more_and_who_has_less_not_less() -> None:
+    for seconds, ends in ((30.0, 18.0), (10.0, 6.0), (8.0, 6.0)):
+        began, first = now(), Timed("first", SLOW_ENOUGH)
+        await Runs(first, Timed("second", 0.0)).search(seconds, hedged=False)
+        assert now() - began == pytest.approx(ends, abs=0.001)
+        assert len(first.asked) == 1
+
+
+@pytest.mark.req("B37")
+@virtually
+async def test_the_last_that_can_still_answer_gets_all_of_the_time_and_one_request() -> None:
+    for hedged, slow, others in itertools.product((True, False), (3.0, 4.5, 6.0, 7.0, 9.9), (False, True)):
+        last, began = Timed("last", slow), now()
+        down_ones = [Timed("down", down("down")), Timed("refused", AuthenticationFailed("refused", "no", status=401))]
+        runs = Runs(*(down_ones if others else ()), last)
+        finish = await runs.search(hedged=hedged)
+        assert finish.winner is not None
+        assert len(last.asked) == 1
+        assert now() - began == pytest.approx(slow, abs=0.01)
+        await runs.runner.aclose()
+
+
+@pytest.mark.req("B37")
+@virtually
+async def test_one_that_failed_is_tried_again_while_the_slow_one_is_waited_for() -> None:
+    slow, failed = Timed("slow", 7.0), Timed("failed", down("failed"), down("failed"), 0.1)
+    finish = await Runs(slow, failed).search()
+    assert (len(slow.asked), len(failed.asked)) == (1, 3)
+    assert finish.winner is not None
+    assert finish.winner.attempt.provider == "failed"
+
+
+@pytest.mark.req("B37")
+@virtually
+async def test_a_service_is_called_again_only_if_it_usually_answers_and_is_known_to_lose_requests() -> None:
+    for answers, share, calls in ((0, 0.3, 1), (4, 0.3, 1), (40, 0.0, 1), (5, 0.3, 2), (40, 0.3, 2)):
+        only = Timed("only", SLOW_ENOUGH, 0.1)
+        runs = Runs(only)
+        runs.usual("only", [0.5] * answers)
+        runs.lose("only", share)
+        finish = await runs.search()
+        assert len(only.asked) == calls, (answers, share)
+        for left in finish.left:
+            assert left.reason == "abandoned: another request to it answered first"
+        await runs.runner.aclose()
+    slow = Timed("slow", SLOW_ENOUGH)
+    runs = Runs(slow)
+    runs.lossy("slow", [6.0] * 40)
+    await runs.search()
+    assert len(slow.asked) == 1, "a second request could not be answered any more"
+
+
+@pytest.mark.req("B37")
+@virtually
+async def test_a_call_that_the_deadline_ends_counts_as_lost_and_one_that_the_caller_leaves_does_not() -> None:
+    runs = Runs(Timed("only", SLOW_ENOUGH))
+    for _ in range(3):
+        await runs.search()
+    assert runs.health.provider_health("only").state == "degraded"
+    assert runs.health.lost("only") > 0.1
+    left = Runs(Timed("only", SLOW_ENOUGH))
+    for _ in range(3):
+        searching = asyncio.create_task(left.search())
+        await asyncio.sleep(5.0)
+        searching.cancel()
+        await asyncio.gather(searching, return_exceptions=True)
+    assert left.health.lost("only") == 0.01
 
 
 def test_the_defaults_of_the_policy() -> None:

@@ -236,10 +236,61 @@ async def test_nobody_can_close_a_provider_for_more_than_an_hour() -> None:
     assert caught.value.attempts[0].retry_after == 3_600
     await asked.aclose()
     asked = chain(store, Planned("first", None))
-    row = HealthRecord(cooldown=1e9, rest=1e9, outcome="quota", reason="before the clock was set back")
+    row = HealthRecord(cooldown=1e9, rest=1e9, outcome="quota", reason="before the clock was set back", written=1e9)
     await store.set("provider:first:one", row.model_dump_json().encode(), fresh=1e6)
     assert await search(asked)
     await asked.aclose()
+
+
+class WallClock:
+    """The time that a person or a server may set, while the loop's own goes on."""
+
+    def __init__(self) -> None:
+        self.offset = 1e9
+
+    def __call__(self) -> float:
+        return self.offset + now()
+
+
+@pytest.mark.req("B6", "B20")
+@pytest.mark.parametrize("seconds", [0, 30, 60, 3_600])
+@pytest.mark.parametrize(
+    ("error", "length"),
+    [
+        (RateLimited("first", "slow down", status=429, retry_after=20.0), 20.0),
+        (AuthenticationFailed("first", "refused", status=401), 60.0),
+    ],
+)
+def test_a_clock_that_is_set_back_keeps_a_provider_out_for_no_longer(
+    seconds: float, error: Exception, length: float
+) -> None:
+    run_virtually(_set_back(seconds, error, length))
+
+
+async def _set_back(seconds: float, error: Exception, length: float) -> None:
+    wall, store = WallClock(), memory()
+    first, seen = Planned("first", error, None), Planned("first", None)
+
+    def process(provider: Planned) -> CallingRouter:
+        return CallingRouter([provider, Planned("second", None)], store=store, clock=wall)
+
+    its_own, other = process(first), process(seen)
+    await search(its_own)
+    await asyncio.sleep(2.0)
+    assert (await search(other)).provider == "second"
+    wall.offset -= seconds
+    for _ in range(3):  # read once a second
+        await asyncio.sleep(2.0)
+        await search(its_own)
+        await search(other)
+    await asyncio.sleep(length)
+    for asked in (its_own, other):
+        assert (await search(asked)).provider == "first"
+        await asked.aclose()
+    await asyncio.sleep(seconds if seconds <= 60 else 0)  # which may be the clocks of two machines
+    new = process(Planned("first", None))
+    assert (await search(new)).provider == "first"
+    await new.aclose()
 
 
 @virtually

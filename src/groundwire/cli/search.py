@@ -187,7 +187,9 @@ def _print_text(response: SearchResponse) -> None:
 
 def _print_notes(response: SearchResponse, seconds: float, *, as_lines: bool) -> None:
     if response.results:  # otherwise the warnings explain it
-        failed = [one for one in response.attempts if one.outcome not in {"ok", "partial", "empty"}]
+        failed = [
+            one for one in response.attempts if one.outcome not in {"ok", "partial", "empty"} and not one.abandoned
+        ]
         warn(
             *(
                 text

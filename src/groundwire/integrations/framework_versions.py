@@ -36,7 +36,7 @@ class Framework:
 _ALL = (
     Framework("strands", "strands-agents", "1.20", "2"),
     Framework("openai-agents", "openai-agents", "0.3", "1"),
-    Framework("pydantic-ai", "pydantic-ai-slim", "2.68", "3"),
+    Framework("pydantic-ai", "pydantic-ai-slim", "2.16", "3"),
     Framework("langchain", "langchain", "1.0", "2"),
     Framework("anthropic", "anthropic", "2", "3"),
     Framework("llamaindex", "llama-index-core", "0.14", "0.15"),

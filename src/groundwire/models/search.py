@@ -87,7 +87,7 @@ class Attempt(FrozenModel):
     retry_after: float | None = None
     """Seconds after which the service allows another request, as stated by it."""
     abandoned: bool = False
-    """Whether it was still running when another provider returned a result: not evidence against this one."""
+    """Whether it was still running when another attempt returned a result: not evidence against its provider."""
 
     def describe(self) -> str:
         """Return the attempt as one line of text."""

@@ -13,7 +13,14 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from groundwire.deadline import Deadline
-from groundwire.errors import ConfigurationError, GroundwireError, NotConfigured, ProviderError, UnexpectedResponse
+from groundwire.errors import (
+    ConfigurationError,
+    GroundwireError,
+    NotConfigured,
+    ProviderError,
+    ProviderTimeout,
+    UnexpectedResponse,
+)
 from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Options, Prices, ProviderContext
 from groundwire.providers.http_parsing import (
@@ -217,7 +224,12 @@ class ApiProvider:
                 return replace(answer, windows=windows)
             return answer
 
-        return await (once(None) if self._keys is None else self._keys.use(once))
+        try:
+            return await (once(None) if self._keys is None else self._keys.use(once))
+        except ProviderTimeout as error:
+            if error.status is not None or deadline is None or deadline.passed:
+                raise
+            raise ProviderTimeout(self.name, f"no answer in {timeout:g} s, the most that it gets") from error
 
     def answer(self, reply: Response) -> dict[str, Any]:
         """Return the JSON object of a successful response.

@@ -35,7 +35,7 @@ _RULES: Final[Mapping[str, tuple[int, float, float]]] = {
 }
 # consecutive failures that degrade a provider; seconds of the first time, doubling; the maximum
 _LEARNING, _FIRST_CALLS = 0.01, 20  # weight of the latest call in the share of lost calls; the first weigh more
-_FEWEST_LOST, _MOST_LOST = 0.005, 0.45
+_FEWEST_LOST, _UNKNOWN_LOST, _MOST_LOST = 0.005, 0.01, 0.45
 _ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # about the key or the plan: retrying is pointless
 _FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time that a probe fails the same way
 _STRAY_COOLDOWN, _MOST_COOLDOWNS = 1.0, 12  # seconds, the first if the key has worked recently; doublings, to an hour
@@ -81,6 +81,8 @@ class HealthRecord(BaseModel):
     """The end of a pause required by Retry-After."""
     rests: Annotated[int, Field(ge=0)] = 0
     """How many times in a row it was restarted."""
+    written: _Moment = 0.0
+    """When it was written: nothing in it lasts for longer than from then to its end, whatever the clock says."""
 
 
 @dataclass(slots=True)
@@ -97,7 +99,7 @@ class _State:
     cooldown_reason: str = ""
     degraded_until: float = 0.0
     probe_until: float = 0.0
-    lost: float = 0.01
+    lost: float = _UNKNOWN_LOST
     heard: bool = False
     rows_at: float = -math.inf
     doubtful: bool = False
@@ -302,7 +304,7 @@ class Health:
             state.times = min(max(times, state.times), 8)
         elif not degraded and not times and state.degraded_until and state.heard:
             state.degraded_until, state.times = 0.0, 0  # another process's probe succeeded
-        state.heard = degraded > 0
+        state.heard = times > 0
 
     def give_up_probe(self, provider: str) -> None:
         """Release a probe that was not used."""
@@ -311,6 +313,10 @@ class Health:
     def lost(self, provider: str) -> float:
         """Return the share of the provider's calls without a response."""
         return min(max(self._state(provider).lost, _FEWEST_LOST), _MOST_LOST)
+
+    def loses(self, provider: str) -> bool:
+        """Whether more of the provider's calls end without a response than is assumed of one that is not known."""
+        return self._state(provider).lost > _UNKNOWN_LOST
 
     def has_record(self, provider: str, *, just_now: float = 0.0) -> bool:
         """Whether an empty result of this provider is credible.

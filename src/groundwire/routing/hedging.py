@@ -4,6 +4,9 @@ The next provider starts immediately when a running one has failed permanently. 
 running one is later than its usual latency: early for a free provider, which may be called once more, later for a paid
 one, and within a budget for extra paid calls. The first rows win; a losing call continues for a while, to learn its
 latency. Transient failures are retried while time and tokens last, and a short outage is waited for.
+
+An attempt has a timeout only while another provider could be called instead: the last one that can still answer gets
+all of the time that is left. A service that has not answered is not called again, unless it is known to lose requests.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from groundwire.deadline import wait_for_any
+from groundwire.deadline import Deadline, wait_for_any
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall, scope
@@ -37,11 +40,12 @@ from groundwire.routing.shared_health import ExtraBudget, Latencies
 
 __all__ = ["HedgeResult", "HedgedRunner"]
 
-_LEFT = "abandoned: another provider answered first"
+_LEFT, _LEFT_BESIDE = "abandoned: another provider answered first", "abandoned: another request to it answered first"
 _ENOUGH_EMPTY, _IN_DANGER = 3, 2  # credible empty results that suffice; late calls that make the next one urgent
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
 _PATIENCE, _ROOM = 3.0, 4.0  # third quartiles of a slow provider's latency; seconds left for the next one, at most
 _REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
+_USUALLY = 5  # answers; a service with fewer that does not answer in time may just be slow
 _OUTAGE, _TURN, _POLL = 60.0, 1.0, 0.1  # seconds since the last rows, between two tries of all, and two checks
 _NO_TURN = "not called: still waiting for its rate limit"
 
@@ -64,11 +68,23 @@ class HedgedRunner:
     Args:
         policy: The hedging policy.
         health: Orders the providers.
+        attempt_timeout: The timeout in seconds of an attempt of a usual search, while another provider could be called.
+        timeout: The seconds of a usual search; one with more time gives each attempt more, in proportion.
         random_: Returns a factor from 0 to 1 for pauses.
     """
 
-    def __init__(self, policy: HedgePolicy, health: Health, *, random_: Callable[[], float] = random.random) -> None:
+    def __init__(
+        self,
+        policy: HedgePolicy,
+        health: Health,
+        *,
+        attempt_timeout: float = 6.0,
+        timeout: float = 10.0,
+        random_: Callable[[], float] = random.random,
+    ) -> None:
         self._policy = policy
+        self.attempt_timeout = attempt_timeout
+        self._timeout = timeout
         self._random = random_
         self.health = health
         self._latencies: defaultdict[str, Latencies] = defaultdict(Latencies)
@@ -102,15 +118,27 @@ class HedgedRunner:
             task.cancel()
         await asyncio.gather(*drained, return_exceptions=True)
 
+    def attempt_timeout_of(self, deadline: Deadline) -> float:
+        """Return the timeout of an attempt in a search with this deadline, in seconds."""
+        return self.attempt_timeout * max(1.0, deadline.remaining() / self._timeout)
+
+    def loses(self, provider: str, seconds: float) -> bool:
+        """Whether a provider is known to lose requests, and usually answers in so many seconds those that it gets."""
+        latencies = self._latencies[provider]
+        usual = latencies.quantile(0.5, latencies.longest)
+        return len(latencies) >= _USUALLY and usual < seconds and self.health.loses(provider)
+
     def latencies(self, provider: str) -> Latencies:
         """Return the latencies of a provider."""
         return self._latencies[provider]
 
-    def drain(self, task: asyncio.Task[AttemptResult]) -> None:
-        """Let a losing call end by itself, unless too many do already."""
+    def drain(self, task: asyncio.Task[AttemptResult], state: AttemptState) -> None:
+        """Let a losing call end by itself or by its timeout, unless too many do already."""
         if len(self._drained) >= self._policy.most_drained:
             task.cancel()
             return
+        loop = asyncio.get_running_loop()
+        loop.call_at(state.sent_at.result() + state.timeout, state.end)
         self._drained.add(task)
         task.add_done_callback(self._drained.discard)
 
@@ -124,6 +152,7 @@ class _HedgedRun:
         self._call = call
         self._caller, self._deadline = caller, call.deadline
         self._hedged = hedged
+        self._attempt_timeout = runner.attempt_timeout_of(call.deadline)
         self._loop = asyncio.get_running_loop()
         self._running: dict[asyncio.Task[AttemptResult], _Running] = {}
         self._queue: list[SearchProvider] = []
@@ -151,6 +180,7 @@ class _HedgedRun:
                     if not self._queue and self._is_lost():
                         self._ask_again(providers)
                     else:
+                        self._end_late()
                         await self._wait()
                 elif not await self._next_round(providers):
                     break
@@ -180,7 +210,7 @@ class _HedgedRun:
         newest, now = self._newest(), self._loop.time()
         if now - newest.began < self._late_after(newest, following):
             return False
-        if now - self._started[0] >= self._caller.attempt_timeout and self._must_start(newest, following):
+        if now - self._started[0] >= self._attempt_timeout and self._must_start(newest, following):
             return True
         reserve = _FOR_ANSWERS if len(self._running) < _IN_DANGER else 0.0
         if not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve):
@@ -201,8 +231,8 @@ class _HedgedRun:
         earlier = list(self._running)
         if (earlier or self._round > 1) and price_of(provider):
             charged = self._would_answer(self._newest()) if earlier else 1.0
-        if self._hedged:
-            state.timeout = _PATIENCE * self._runner.latencies(provider.name).quantile(0.75, 0.0)
+        usual = self._runner.latencies(provider.name).quantile(0.75, 0.0)
+        state.timeout = max(_PATIENCE * usual, self._attempt_timeout)
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
         self._started.append(self._loop.time())
@@ -214,9 +244,12 @@ class _HedgedRun:
 
     def _repeat_free(self) -> bool:
         """Choose a healthy free provider without a rate limit that is late or has failed, to call it once more."""
-        failed = [item for item in self._finish.results if item.attempt.outcome in _REPEATED and item.empty == "no"]
-        tried = {one.provider.name for one in self._running.values()} | {item.attempt.provider for item in failed}
-        left, limiter = tried - self._repeated, self._caller.limiter
+        failed = {
+            item.attempt.provider
+            for item in self._finish.results
+            if item.attempt.outcome in _REPEATED and item.empty == "no"
+        }
+        left, limiter = self._worth_repeating(failed) - self._repeated, self._caller.limiter
         for one in self._providers if left else ():
             if one.name not in left or price_of(one):
                 continue
@@ -226,6 +259,30 @@ class _HedgedRun:
                 self._repeated.add(one.name)
                 return True
         return False
+
+    def _worth_repeating(self, failed: Collection[str]) -> set[str]:
+        """Return the providers to call again: those that failed, and of those that have not answered, the lossy ones.
+
+        Their requests may be lost. Any other service is only slow, and a second request would slow it down further.
+        """
+        silent = {one.provider.name for one in self._running.values()}
+        ended = [item.attempt for item in self._finish.results]
+        silent |= {attempt.provider for attempt in ended if attempt.outcome == "timeout" and attempt.status is None}
+        return {name for name in silent | set(failed) if name not in silent or self._loses(name)}
+
+    def _loses(self, provider: str) -> bool:
+        return self._runner.loses(provider, self._deadline.remaining())
+
+    def _end_late(self) -> None:
+        """End the attempts whose timeout is over, if that leaves time for something better."""
+        for one in self._running.values():
+            if self._may_end(one) and self._loop.time() - one.began >= one.state.timeout:
+                one.state.end()
+
+    def _may_end(self, one: _Running) -> bool:
+        """Whether another provider could be called instead of a running one, or the same one once more."""
+        may_end = one.state.sent and not one.state.ended
+        return may_end and (bool(self._queue) or self._loses(one.provider.name))
 
     def _must_start(self, newest: _Running, following: SearchProvider) -> bool:
         """Whether a slow call is probably lost, or the next one would soon have no time left, whatever it costs."""
@@ -252,6 +309,9 @@ class _HedgedRun:
             late = self._lost_for_good(newest.provider) - (now - newest.began)
             if late > 0:
                 wake = min(wake, max(0.001, late))
+        for one in self._running.values():
+            if self._may_end(one):
+                wake = min(wake, max(0.001, one.began + one.state.timeout - now))
         await self._until_one_ends(wake, until_sent=late <= 0)
 
     async def _until_one_ends(self, wake: float, *, until_sent: bool = True) -> None:
@@ -275,7 +335,7 @@ class _HedgedRun:
         """Retry transient failures after a pause, if time and tokens are left."""
         policy = self._policy
         pause = policy.retry_pause * 2**self._round * (0.5 + self._runner._random() / 2)
-        failed = failed_for_now(self._finish.results, self._deadline.remaining())
+        failed = self._failed_for_now()
         if not failed:
             return False
         said = 0.0 not in failed.values()
@@ -287,6 +347,10 @@ class _HedgedRun:
             return False
         await asyncio.sleep(pause)
         return self._ask_again(providers, free=said)
+
+    def _failed_for_now(self) -> dict[str, float]:
+        failed = failed_for_now(self._finish.results, self._deadline.remaining())
+        return {name: failed[name] for name in self._worth_repeating(failed) if name in failed}
 
     async def _ride_out(self, failed: Collection[str]) -> bool:
         """Wait some seconds until another search has rows again, or for this one's turn to try: one search a second.
@@ -307,13 +371,11 @@ class _HedgedRun:
         return False
 
     def _ask_again(self, providers: Sequence[SearchProvider], *, free: bool = False) -> bool:
-        """Start another round with the transient failures and the call presumed lost."""
+        """Start another round with the transient failures and the calls presumed lost."""
         if not free:
             self._runner._retries.spend(1)
         self._round += 1
-        names = failed_for_now(self._finish.results, self._deadline.remaining()).keys() | {
-            one.provider.name for one in self._running.values()
-        }
+        names = self._worth_repeating(failed_for_now(self._finish.results, self._deadline.remaining()))
         order = self._runner.health.order([provider for provider in providers if provider.name in names], price_of)
         affordable = self._runner.extra.allows(self._would_answer(self._newest()) if self._running else 1.0)
         self._queue = [provider for provider in order.queue if affordable or not price_of(provider)]
@@ -328,11 +390,13 @@ class _HedgedRun:
         return self._hedged and in_time and self._round <= self._policy.rounds and self._runner._retries.allows(1)
 
     def _is_lost(self) -> bool:
-        """Whether every provider was called and the latest call is more likely lost than slow."""
+        """Whether the latest call is more likely lost than slow, and another round could call a provider."""
         newest = self._newest()
         if not newest.state.sent or not self._may_retry():
             return False
-        return self._loop.time() - newest.began >= self._lost_for_good(newest.provider)
+        if self._loop.time() - newest.began < self._lost_for_good(newest.provider):
+            return False
+        return bool(self._worth_repeating(failed_for_now(self._finish.results, self._deadline.remaining())))
 
     def _late_after(self, newest: _Running, following: SearchProvider) -> float:
         """Return after how many seconds the next provider starts as a hedge, or replaces a lost call."""
@@ -360,23 +424,30 @@ class _HedgedRun:
                 self._runner.health.give_up_probe(provider.name)
         for task, one in self._running.items():
             since = round((self._loop.time() - one.since) * 1_000)
-            won = self._finish.winner is not None
+            winner = self._finish.winner
+            won, name = winner is not None, one.provider.name
+            reason = one.state.reason if one.state.sent else _NO_TURN
+            if winner is not None and one.state.sent:
+                reason = _LEFT_BESIDE if winner.attempt.provider == name else _LEFT
             left = Attempt(
-                provider=one.provider.name,
+                provider=name,
                 outcome="timeout" if one.state.sent else "rate_limited",
-                reason=(_LEFT if won else "no answer in time") if one.state.sent else _NO_TURN,
+                reason=reason,
                 latency_ms=since,
                 cost_usd=price_of(one.provider) if one.state.sent else 0.0,  # until more is known
                 abandoned=won,
             )
             if won and one.state.sent:
-                self._runner.drain(task)
+                self._runner.drain(task, one.state)
             else:
                 task.cancel()  # an unsent one costs nothing that way
             if won:
                 self._finish.left.append(left)
             else:
-                self._finish.results.append(AttemptResult(left))
+                done = AttemptResult(left)
+                self._finish.results.append(done)
+                if one.state.sent and self._deadline.passed:  # canceled by the deadline, not by the caller
+                    self._caller.report(one.provider, done, one.state)
 
     def _delay(self, running: SearchProvider, following: SearchProvider) -> float:
         """Return after how many seconds the next provider starts as a hedge."""
@@ -394,5 +465,6 @@ class _HedgedRun:
         lost = self._runner.health.lost(running.name)
         even = lost / (1 - lost)  # 1 - F(t) equals this when both are equally likely
         share = max(even, min(1.5 * even, 0.15))
-        usual = self._runner.latencies(running.name).quantile(1 - share, 2.5 * self._policy.unknown)
-        return min(max(usual, self._policy.shortest), self._caller.attempt_timeout)
+        latencies = self._runner.latencies(running.name)
+        usual = latencies.quantile(1 - share, max(2.5 * self._policy.unknown, latencies.longest))
+        return min(max(usual, self._policy.shortest), self._attempt_timeout)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from groundwire.deadline import Deadline
+from groundwire.deadline import Deadline, Timeout
 from groundwire.errors import BlockedByPolicy, GroundwireError, ProviderError, ProviderTimeout, UnprovenEmpty
 from groundwire.models import (
     Attempt,
@@ -70,19 +70,35 @@ class AttemptState:
 
     def __init__(self, max_wait: float = math.inf) -> None:
         self.max_wait = max_wait
-        self.timeout: float = 0.0
-        """The timeout in seconds of a provider that is known to be slow; the caller's own is the minimum."""
+        self.timeout: float = math.inf
+        """The seconds after which it is ended if another provider could be called instead."""
         self.sent_at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         """Completed with the time on the loop's clock once the request has been sent."""
+        self.reason: str = "no answer in time"
+        """What is said of it if it ends without a response."""
+        self._limit: Timeout | None = None
 
     @property
     def sent(self) -> bool:
         """Whether it has been sent: before that, it costs nothing and is no evidence about the provider."""
         return self.sent_at.done()
 
-    def send(self) -> None:
-        """Record that the request is being sent."""
+    def send(self, deadline: Deadline) -> Timeout:
+        """Record that the request is being sent, and return what ends it at its deadline, or before by `end`."""
         self.sent_at.set_result(asyncio.get_running_loop().time())
+        self._limit = deadline.timeout()
+        return self._limit
+
+    @property
+    def ended(self) -> bool:
+        """Whether its deadline or its timeout is over."""
+        return self._limit is not None and self._limit.expired
+
+    def end(self) -> None:
+        """End it without a response, because its timeout is over."""
+        if self._limit is not None and not self._limit.expired:
+            self.reason = f"no answer in {self.timeout:.3g} s, the limit of one attempt (search.attempt_timeout)"
+            self._limit.expire()
 
 
 @dataclass(slots=True)
@@ -121,11 +137,10 @@ class HedgeResult:
 
 
 class ProviderCaller:
-    """Makes attempts within the timeout and rate limit of each provider; every outcome is an `AttemptResult`.
+    """Makes attempts within the deadline and the rate limit of each provider; every outcome is an `AttemptResult`.
 
     Args:
         health: Records outcomes.
-        attempt_timeout: The timeout of an attempt in seconds.
         policy: The operator's domain lists.
         attempt_listener: Called when an attempt starts and ends.
         limiter: Enforces the providers' rate limits.
@@ -137,7 +152,6 @@ class ProviderCaller:
         self,
         health: Health,
         *,
-        attempt_timeout: float = 6.0,
         policy: DomainPolicy | None = None,
         attempt_listener: Observer | None = None,
         limiter: RateLimiter,
@@ -145,7 +159,6 @@ class ProviderCaller:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.health = health
-        self.attempt_timeout = attempt_timeout
         self.policy: DomainPolicy = policy or DomainPolicy()
         self._attempt_listener = attempt_listener
         self.limiter = limiter
@@ -172,14 +185,16 @@ class ProviderCaller:
             self.health.give_up_probe(provider.name)
             raise
         if state.sent:
-            rows = bool(done.rows) or done.empty == "filtered"
-            changes = self.health.report(
-                done.attempt, answered=done.answered, rows=rows, sent_at=state.sent_at.result()
-            )
-            self.publish(provider, changes)
+            self.report(provider, done, state)
         else:
             self.health.give_up_probe(provider.name)
         return done
+
+    def report(self, provider: SearchProvider, done: AttemptResult, state: AttemptState) -> None:
+        """Record the outcome of an attempt that was sent."""
+        rows = bool(done.rows) or done.empty == "filtered"
+        changes = self.health.report(done.attempt, answered=done.answered, rows=rows, sent_at=state.sent_at.result())
+        self.publish(provider, changes)
 
     async def probe(
         self, provider: SearchProvider, call: SearchCall, state: AttemptState | None = None
@@ -194,9 +209,8 @@ class ProviderCaller:
             self.limiter.release(provider)
             reason = "not called: it costs more than the session's remaining budget"
             return AttemptResult(make_attempt(provider.name, "quota", reason))
-        state.send()
         try:
-            done = await self._send(provider, call, state.timeout)
+            done = await self._send(provider, call, state)
         except BaseException:
             self.limiter.release(provider)
             raise
@@ -206,16 +220,20 @@ class ProviderCaller:
         self.publish(provider, self.limiter.report(slot, done.attempt))
         return done
 
-    async def _send(self, provider: SearchProvider, call: SearchCall, timeout: float) -> AttemptResult:
+    async def _send(self, provider: SearchProvider, call: SearchCall, state: AttemptState) -> AttemptResult:
+        limit = state.send(call.deadline)
         self._tell(AttemptStarted(provider.name))
         started, results = self._clock(), None
         try:
             asked = provider.owned_by(call.owner) if hasattr(provider, "owned_by") else provider
-            results = await self._results(asked, asked_of(call.query, self.policy), call.deadline, timeout)
+            with limit:
+                results = await _results(asked, asked_of(call.query, self.policy), call.deadline)
         except GroundwireError as error:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
             done = AttemptResult(_failed(provider, error), empty=empty)
             done.windows = error.windows if isinstance(error, ProviderError) else ()
+        except TimeoutError:
+            done = AttemptResult(_failed(provider, ProviderTimeout(provider.name, state.reason)))
         except Exception as error:  # third-party code may raise anything: an outcome, not the caller's crash
             _logger.exception("The provider %s violated its contract", provider.name)
             reason = f"the provider itself failed ({type(error).__name__}); see the log"
@@ -243,20 +261,6 @@ class ProviderCaller:
         """Share changes of a provider's health with other processes."""
         if changes and self._shared is not None:
             self._shared.publish(provider, changes)
-
-    async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline, timeout: float) -> Results:
-        """Call one provider, and enforce the timeout even if it ignores its deadline."""
-        limited = deadline.capped(max(timeout, self.attempt_timeout))
-        try:
-            with limited.timeout():
-                rows = await provider.search(query.text, limit=query.limit, filters=query, deadline=limited)
-        except TimeoutError as error:
-            if isinstance(error, GroundwireError):
-                raise
-            raise ProviderTimeout(provider.name, "no answer in time") from error
-        if isinstance(rows, Results):
-            return rows
-        return Results(tuple(rows), cost_usd=price_of(provider))  # a plain list does not state its cost
 
     def _judge(self, provider: SearchProvider, results: Results, query: Query, latency: int) -> AttemptResult:
         name, asked = provider.name, asked_of(query, self.policy)
@@ -289,6 +293,13 @@ class ProviderCaller:
     def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._attempt_listener is not None:
             self._attempt_listener(event)
+
+
+async def _results(provider: SearchProvider, query: Query, deadline: Deadline) -> Results:
+    rows = await provider.search(query.text, limit=query.limit, filters=query, deadline=deadline)
+    if isinstance(rows, Results):
+        return rows
+    return Results(tuple(rows), cost_usd=price_of(provider))  # a plain list does not state its cost
 
 
 def make_attempt(

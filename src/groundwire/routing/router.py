@@ -48,7 +48,8 @@ class Router:
 
     Args:
         providers: The providers, in order.
-        attempt_timeout: The timeout of an attempt in seconds.
+        attempt_timeout: The timeout in seconds of an attempt in a usual search, while another provider could be called.
+        timeout: The seconds of a usual search; one with more time gives each attempt more, in proportion.
         policy: The operator's domain lists.
         attempt_listener: Called when an attempt starts and ends.
         hedging: The hedging policy.
@@ -63,6 +64,7 @@ class Router:
         providers: Sequence[SearchProvider],
         *,
         attempt_timeout: float = 6.0,
+        timeout: float = 10.0,
         policy: DomainPolicy | None = None,
         attempt_listener: Observer | None = None,
         hedging: HedgePolicy | None = None,
@@ -75,11 +77,10 @@ class Router:
         self._hedging = hedging or HedgePolicy()
         health = Health()
         limiter = RateLimiter(store or MemoryStore(clock=lambda: asyncio.get_running_loop().time()))
-        self._runner = HedgedRunner(self._hedging, health)
+        self._runner = HedgedRunner(self._hedging, health, attempt_timeout=attempt_timeout, timeout=timeout)
         self._shared = SharedHealth(store, health, limiter, self._runner.extra, clock) if store is not None else None
         self._caller = ProviderCaller(
             health,
-            attempt_timeout=attempt_timeout,
             policy=policy,
             attempt_listener=attempt_listener,
             limiter=limiter,
@@ -171,7 +172,7 @@ class Router:
         for provider in self.providers if suspects and most > 0 else ():
             if provider.name in suspects and (most := most - 1) >= 0:
                 suspects.remove(provider.name)
-                later = Deadline.after(self._caller.attempt_timeout, call.deadline.clock)
+                later = Deadline.after(self._runner.attempt_timeout, call.deadline.clock)
                 self._tasks.start(self._confirmer.control(provider, replace(call, deadline=later), self._caller))
 
     async def _last_resort(self, call: SearchCall, attempts: list[Attempt]) -> SearchResponse:

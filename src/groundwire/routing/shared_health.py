@@ -29,7 +29,7 @@ _MAX_WAIT = 0.1  # seconds that it waits at most
 _RATE_TTL = 86_400.0  # seconds for which a rate is kept
 _TAIL = 60.0  # seconds for which a record outlives its end, so that all processes see it
 _REASON = 300  # characters
-_FARTHEST = 3_660.0  # seconds; a pause is an hour at most, and the clocks of processes differ by less than a minute
+_SKEW = 60.0  # seconds by which the clocks of processes may differ; a record of later than that is from before a change
 _MOMENTS = ("cooldown", "degraded", "rest", "rate_until")
 _KEPT = 200  # responses
 _ENOUGH = 20  # responses; fewer say nothing about a tail
@@ -52,9 +52,17 @@ class Latencies:
         if len(self._order) > _KEPT:
             self._sorted.pop(bisect.bisect_left(self._sorted, self._order.popleft()))
 
+    def __len__(self) -> int:
+        return len(self._sorted)
+
+    @property
+    def longest(self) -> float:
+        """The longest of them, or 0."""
+        return self._sorted[-1] if self._sorted else 0.0
+
     def quantile(self, share: float, unknown: float) -> float:
         """Return a quantile of the latencies, or `unknown` while there are too few."""
-        if len(self._sorted) < _ENOUGH:
+        if len(self) < _ENOUGH:
             return unknown
         return self._sorted[min(len(self._sorted) - 1, int(share * len(self._sorted)))]
 
@@ -65,7 +73,7 @@ class Latencies:
             seconds: The time elapsed.
             unknown: The third quartile assumed while there are too few samples.
         """
-        if len(self._sorted) < _ENOUGH:
+        if len(self) < _ENOUGH:
             return float(0.25 ** (seconds / unknown))
         longer = len(self._sorted) - bisect.bisect_right(self._sorted, seconds)
         return (longer + 0.5) / (len(self._sorted) + 1)
@@ -135,6 +143,10 @@ class ExtraBudget:
 class SharedHealth:
     """Shares what this process learns of its providers, and merges what others have shared.
 
+    The store has the ends of pauses in seconds since the epoch, and the clock may be set back. What this process has
+    written itself is therefore not merged, what others have written lasts no longer than they meant, from when it was
+    first read, and what is from the future is ignored.
+
     Args:
         store: The store of the records.
         health: The health to merge into.
@@ -157,6 +169,9 @@ class SharedHealth:
         self._extra = extra
         self._clock = clock
         self._pending: dict[str, dict[str, float | int | str]] = {}
+        self._ends: dict[
+            tuple[str, str], tuple[float, float]
+        ] = {}  # of a scope's moments: as stored, on the loop's clock
         self._tasks = BackgroundTasks()
         self._read_at = -math.inf
         self._reading: asyncio.Task[None] | None = None
@@ -186,6 +201,7 @@ class SharedHealth:
             return  # without an account name, other processes may use another account
         where, now = scope(provider), self._clock()
         moments = {key: now + float(value) for key, value in changes.items() if key in _MOMENTS and value}
+        self._ends |= {(where, key): (end, -math.inf) for key, end in moments.items()}
         if where in self._pending:
             self._pending[where] |= {**changes, **moments}
             return
@@ -201,24 +217,34 @@ class SharedHealth:
             await asyncio.wait({self._reading})
 
     def _merge(self, provider: SearchProvider, record: HealthRecord) -> None:
-        now = self._clock()
+        where = scope(provider)
+        left = {key: self._left(where, key, record) for key in _MOMENTS}
         self._health.merge(
             provider.name,
-            cooldown=_left(record.cooldown, now),
+            cooldown=left["cooldown"],
             outcome=cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota",
             reason=record.reason,
-            degraded=max(0.0, record.degraded - now),
+            degraded=left["degraded"],
             times=record.times,
         )
         self._limiter.merge(
-            scope(provider),
+            where,
             announced=rate_in(record),
-            learned=record.rate,
-            learned_for=record.rate_until - now,
-            rest=_left(record.rest, now),
+            learned=record.rate if left["rate_until"] else 0.0,
+            learned_for=left["rate_until"],
+            rest=left["rest"],
             times=record.rests,
             reason=record.reason,
         )
+
+    def _left(self, where: str, key: str, record: HealthRecord) -> float:
+        """Return the seconds until a moment in a record; 0 if it is past, or this process has written it."""
+        stored, loop_now = getattr(record, key), asyncio.get_running_loop().time()
+        if (where, key) not in self._ends or self._ends[where, key][0] != stored:
+            now = self._clock()
+            left = min(stored - now, stored - record.written) if record.written <= now + _SKEW else -math.inf
+            self._ends[where, key] = stored, loop_now + left
+        return max(0.0, self._ends[where, key][1] - loop_now)
 
     def _has_read(self, task: asyncio.Task[None]) -> None:
         self._reading = None
@@ -227,19 +253,16 @@ class SharedHealth:
 
     async def _write(self, where: str) -> None:
         known = await load_record(self._store, where) or HealthRecord()
-        changes = self._pending.pop(where)
+        changes, now = self._pending.pop(where), self._clock()
+        if known.written > now + _SKEW:
+            known = known.model_copy(update=dict.fromkeys(_MOMENTS, 0.0))
         if float(changes.get("cooldown", math.inf)) < known.cooldown:
             changes = {key: value for key, value in changes.items() if key not in {"cooldown", "outcome", "reason"}}
         changes["reason"] = str(changes.get("reason", known.reason))[:_REASON]
-        record = known.model_copy(update=changes)
-        ttl = max(*(getattr(record, name) for name in _MOMENTS), self._clock()) - self._clock() + _TAIL
+        record = known.model_copy(update={**changes, "written": now})
+        ttl = max(*(getattr(record, name) for name in _MOMENTS), now) - now + _TAIL
         ttl = _RATE_TTL if record.interval else min(ttl, _RATE_TTL)
         try:
             await self._store.set(record_key(where), record.model_dump_json().encode(), fresh=ttl)
         except StoreError:
             return  # this process continues with what it knows
-
-
-def _left(end: float, now: float) -> float:
-    """Return the seconds left of a pause; none of one from before the clock was set back, which would begin again."""
-    return end - now if end - now <= _FARTHEST else 0.0

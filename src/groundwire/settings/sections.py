@@ -119,7 +119,7 @@ class SearchSettings(SettingsSection):
     timeout: float = Field(default=10.0, gt=0, le=600)
     """Seconds for a whole search, all attempts together."""
     attempt_timeout: float = Field(default=6.0, gt=0, le=600)
-    """Seconds for one attempt of one provider."""
+    """Seconds for one attempt while another provider can be called instead; of a longer search, in proportion."""
     safesearch: SafeSearch = "moderate"
     """The SafeSearch level: off, moderate or strict."""
     mode: Literal["auto", "native", "local"] = "auto"

@@ -32,6 +32,7 @@ from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import KEY_VARIABLES, Settings
 from groundwire.settings.schema import conflicting_settings, single_provider_warnings
+from groundwire.settings.sections import SearchSettings
 from groundwire.storage import open_store
 from groundwire.storage.archive.store import Archive, open_archive
 from groundwire.storage.base import Store
@@ -353,9 +354,12 @@ class Resources:
         self, searchers: Sequence[SearchProvider], policy: DomainPolicy, last: SearchProvider | None = None
     ) -> Router:
         search = self.settings.search
+        # The default of an attempt belongs to that of a search: raising one limit raises both.
+        own = "attempt_timeout" in search.model_fields_set
         return Router(
             searchers,
             attempt_timeout=search.attempt_timeout,
+            timeout=search.timeout if own else SearchSettings().timeout,
             policy=policy,
             attempt_listener=self._attempt_listener,
             hedging=HedgePolicy.of(search.latency, search.cost),

@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from components.held import Held
 from groundwire.server.ui.template_streaming import POLICY
 from groundwire.telemetry import PageDone, SearchDone
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
@@ -329,3 +330,22 @@ async def test_why_there_is_no_answer_is_said(serve: Serve, world: World) -> Non
     _, url = await serve(answer={"local_servers": []})
     async with aiohttp.ClientSession(url) as client, client.get("/?q=reciprocal+rank+fusion&answer=1") as response:
         assert "No answer" in await response.text()
+
+
+@pytest.mark.req("B37")
+async def test_a_provider_that_was_only_slower_is_no_failure(serve: Serve, world: World) -> None:
+    held = Held()
+    world.searxng.fail(held.fault)
+    second = world.add_searxng("second")
+    _, url = await serve(
+        search={"providers": ("searxng", "searxng:second")},
+        providers={"searxng": {"base_url": world.searxng.url}, "searxng:second": {"base_url": second.url}},
+    )
+    async with aiohttp.ClientSession(url) as client, client.get("/", params={"q": "ranking"}) as response:
+        text = await response.text()
+    held.release()
+    trail = text[text.index('<details class="trail">') :]
+    assert 'class="left"' in trail
+    assert 'class="bad"' not in trail
+    assert '<span class="outcome">abandoned</span>' in trail
+    assert "another provider answered first" in trail
