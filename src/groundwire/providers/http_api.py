@@ -43,7 +43,7 @@ _Method = Literal["GET", "POST"]
 
 _PAGE_TOKENS = 20_000  # for a long page, if a service bills by token
 _RATES = tuple(f"{prefix}RateLimit-{kind}" for prefix in ("X-", "") for kind in ("Limit", "Remaining"))
-_TIMEOUT = 10.0  # seconds, unless the service or the request overrides it
+_TIMEOUT = 10.0  # seconds of a request that was given no deadline
 
 
 class ApiOptions(Options):
@@ -176,7 +176,7 @@ class ApiProvider:
         form: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         address: Mapping[str, str] | None = None,
-        timeout: float = _TIMEOUT,
+        timeout: float | None = None,
     ) -> _T:
         """Make a request, with the next key if one is exhausted or rejected, and parse the response.
 
@@ -190,12 +190,14 @@ class ApiProvider:
             form: Fields to send as a form.
             headers: More headers.
             address: Values of the placeholders in the service's URL.
-            timeout: The timeout of the request in seconds.
+            timeout: The most seconds for the request, whatever is left until the deadline.
 
         Raises:
             ProviderError: one of its classes.
         """
-        limited = (deadline or Deadline.after(timeout)).capped(timeout)
+        limited = deadline or Deadline.after(timeout or _TIMEOUT)
+        if timeout is not None:
+            limited = limited.capped(timeout)
         base = self._base
         for variable, value in (address or {}).items():
             base = base.replace(f"{{{variable}}}", value)
@@ -227,7 +229,7 @@ class ApiProvider:
         try:
             return await (once(None) if self._keys is None else self._keys.use(once))
         except ProviderTimeout as error:
-            if error.status is not None or deadline is None or deadline.passed:
+            if error.status is not None or timeout is None or deadline is None or deadline.passed:
                 raise
             raise ProviderTimeout(self.name, f"no answer in {timeout:g} s, the most that it gets") from error
 
@@ -281,7 +283,7 @@ class ApiProvider:
     async def _send(
         self,
         mapped: Mapped,
-        usual: tuple[_Method, str, float],
+        usual: tuple[_Method, str, float | None],
         read: Callable[[Response], _T],
         deadline: Deadline | None,
     ) -> _T:
@@ -296,7 +298,7 @@ class ApiProvider:
             json_body=mapped.values if method == "POST" else None,
             headers=mapped.headers,
             address=mapped.address,
-            timeout=usual[2] if mapped.timeout is None else mapped.timeout,
+            timeout=usual[2],
         )
 
 
@@ -307,8 +309,8 @@ class SearchApiProvider(ApiProvider):
     """GET, with the query as parameters, or POST, with the query as JSON."""
     search_path: ClassVar[str] = "/search"
     """The path of searches, relative to the service's URL."""
-    search_timeout: ClassVar[float] = _TIMEOUT
-    """The timeout of a search in seconds."""
+    search_timeout: ClassVar[float | None] = None
+    """The most seconds for a search; by default it gets all that is left until its deadline."""
 
     @abstractmethod
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

@@ -16,7 +16,6 @@ __all__ = ["LinkupOptions", "LinkupSearchProvider"]
 
 _MAX_RESULTS = 50  # no limit is documented; this is the most that is ever requested
 _MAX_DOMAINS = 100
-_DEEP_TIMEOUT = 60.0  # seconds; several rounds of searching
 _ERRORS = (
     ErrorRule(  # sent as 429, like too many requests
         QuotaExceeded,
@@ -49,7 +48,6 @@ class LinkupSearchProvider(SearchApiProvider):
     key_variables: ClassVar[tuple[str, ...]] = ("LINKUP_API_KEY",)
     key_page = "https://app.linkup.so"
     search_path = "/v1/search"
-    search_timeout: ClassVar[float] = 15.0
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[LinkupOptions]] = LinkupOptions
     _options: LinkupOptions
@@ -66,7 +64,7 @@ class LinkupSearchProvider(SearchApiProvider):
             "includeImages": False,
             "maxResults": min(limit, _MAX_RESULTS),
         }
-        mapped = Mapped(body, timeout=_DEEP_TIMEOUT if self._options.depth == "deep" else None)
+        mapped = Mapped(body)
         days = zip(("fromDate", "toDate"), window(filters, self.today), strict=True)
         body |= {key: day.isoformat() for key, day in days if day}
         body |= mapped.domain_lists(filters, self.name, ("includeDomains", "excludeDomains"), most=_MAX_DOMAINS)

@@ -36,7 +36,6 @@ class ParallelSearchProvider(SearchApiProvider):
     key_page = "https://platform.parallel.ai"
     key_header = "x-api-key"
     search_path = "/v1/search"
-    search_timeout: ClassVar[float] = 20.0  # `advanced` takes several seconds
     Options: ClassVar[type[ParallelOptions]] = ParallelOptions
     _options: ParallelOptions
     capabilities: Capabilities = Capabilities(

@@ -53,8 +53,6 @@ class Mapped:
     """GET or POST; by default the provider's."""
     path: str | None = None
     """The path; by default the provider's."""
-    timeout: float | None = None
-    """The timeout of the request in seconds; by default the provider's."""
     headers: dict[str, str] = field(default_factory=dict)
     """Additional headers."""
     address: dict[str, str] = field(default_factory=dict)

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, cast
 
-from groundwire._version import install_extra
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     BlockedByPolicy,
@@ -51,8 +50,8 @@ _BROWSER_SHARE = 0.8  # of the time that is left, to complete a page that is the
 _AT_ONCE = 50_000  # characters that are cleaned without a thread, in about 2 ms
 
 _NO_BROWSER = (
-    'No configured reader runs scripts. The operator can add one to the setting read.providers: "browser" '
-    '({}), "crawl4ai", or a service such as "jina".'
+    'No configured reader runs scripts. The operator can add one to the setting read.providers: "browser", '
+    '"crawl4ai" (`groundwire doctor` says how to install them), or a service such as "jina".'
 )
 _FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)  # no other reader helps
 
@@ -262,7 +261,7 @@ class Readers:
     def _way_out(self) -> str:
         """Return what the operator can do to have pages rendered by a browser."""
         reasons = [reason for reason in self._skipped if reason.startswith(("browser", "crawl4ai"))]
-        return " ".join(reasons) or _NO_BROWSER.format(install_extra("browser"))
+        return " ".join(reasons) or _NO_BROWSER
 
     async def _observed(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         self._tell(AttemptStarted(reader.name))

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from lxml import etree
 
-from groundwire._version import install_extra
 from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, own_attribute, read_properties
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_text
@@ -135,7 +134,7 @@ def read_sheets(body: bytes) -> Extracted:
     except ImportError as error:
         raise UnreadableDocument(
             "missing",
-            f"The page is a spreadsheet, and its library is not installed: {install_extra('office')}.",
+            "The page is a spreadsheet, and its library is not installed (`groundwire doctor` says how).",
         ) from error
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(body))

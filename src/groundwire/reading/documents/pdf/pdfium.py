@@ -15,7 +15,6 @@ from ctypes import POINTER, Structure, byref, c_float, c_int, c_uint, c_void_p
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groundwire._version import install_command
 from groundwire.reading.extracted import UnreadableDocument
 
 __all__ = ["Edge", "Matrix", "Pdf", "PdfPage", "PdfiumCalls", "cut_off", "form_values", "open_pdf", "page_edges"]
@@ -168,7 +167,7 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         from pypdfium2 import raw
     except ImportError as error:
         raise UnreadableDocument(
-            "missing", f"The page is a PDF, and its library is not installed: {install_command('pypdfium2')}."
+            "missing", "The page is a PDF, and its library is not installed (`groundwire doctor` says how)."
         ) from error
     again = None
     try:
