@@ -93,6 +93,10 @@ def whole(message: dict[str, Any], finish: str = "stop", **more: Any) -> bytes:
     return json.dumps({**told, "usage": {"total_tokens": 3, "cost": 0.5}}, separators=(", ", ":")).encode()
 
 
+ANGLES = (
+    "In the template write <tool_call> and <system> as they stand: the <div> tag, `<b>` in code, Vec<String>, "
+    "it's a <b and x<y;\r<think>hm</think>\n```\n<p>\n```"
+)
 TEXT = (
     {"role": "assistant", "content": ""},
     {"reasoning_content": "Hm."},
@@ -119,6 +123,7 @@ CALLING = (
         (whole({"content": None, "refusal": "No."}, finish="content_filter"), {}),
         (whole({"content": "", "tool_calls": [CALL]}, finish="tool_calls"), {"tools": [chat("add", ADD)]}),
         (whole({"content": "One."}), {"n": 2}),
+        (whole({"content": ANGLES}), {}),
         (b'{"error":  {"message": "No.", "code":null}}', {"stream": True}),
     ],
 )
@@ -405,3 +410,14 @@ async def test_a_call_without_an_id_is_continued_by_the_one_made_up(ask: Ask) ->
     await ask(models, stream=True, tools=tools, messages=[*USER, turn, result])
     _, sent, told = json.loads(models.requests[1].body)["messages"]
     assert sent["tool_calls"][0]["id"] == told["tool_call_id"] == call["id"]
+
+
+@pytest.mark.req("B27")
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+async def test_what_loads_nothing_is_not_touched(ask: Ask, size: int) -> None:
+    text = f"{ANGLES}\n\n![a](https://x.test/i.png)"
+    parts = [{"content": text[at : at + size]} for at in range(0, len(text), size)]
+    reply = await ask(Fixed(stream(*parts)), stream=True)
+    deltas = [one["choices"][0]["delta"] for one in reply.chunks if one["choices"]]
+    shown = f"{ANGLES}\n\n\\[a](https://x.test/i.png)"
+    assert "".join(delta.get("content", "") for delta in deltas) == shown
