@@ -22,7 +22,7 @@ _NOTHING: Final = "{}"  # sent by some servers before the arguments
 
 
 @dataclass(slots=True)
-class _Call:
+class _PartialCall:
     """A call of which parts have come."""
 
     index: int
@@ -55,7 +55,7 @@ class CallDeltas:
     """Assigns the parts of streamed calls to their calls."""
 
     def __init__(self) -> None:
-        self._calls: list[_Call] = []
+        self._calls: list[_PartialCall] = []
 
     def feed(self, entries: object) -> list[dict[str, Any]]:
         """Return the parts in a delta, each with the index of its call, and the first one with an ID."""
@@ -77,7 +77,7 @@ class CallDeltas:
         if call is None:
             used = {one.index for one in self._calls}
             free = index if index is not None and index not in used else max(used, default=-1) + 1
-            call = _Call(free, index, id_ or _new_id(), name)
+            call = _PartialCall(free, index, id_ or _new_id(), name)
             self._calls.append(call)
             made["id"] = call.id
         elif id_:
@@ -87,7 +87,7 @@ class CallDeltas:
             made["function"] = {**function, "arguments": self._arguments(call, function["arguments"])}
         return entry if made == entry else made
 
-    def _call(self, index: int | None, id_: str, name: str) -> _Call | None:
+    def _call(self, index: int | None, id_: str, name: str) -> _PartialCall | None:
         """Return the call to which a part belongs; None for a new one."""
         last = self._calls[-1] if self._calls else None
         there = next((one for one in reversed(self._calls) if index is not None and one.given == index), None)
@@ -102,7 +102,7 @@ class CallDeltas:
         return before if before.begun or not id_ else None
 
     @staticmethod
-    def _arguments(call: _Call, given: object) -> object:
+    def _arguments(call: _PartialCall, given: object) -> object:
         """Return a part of the arguments as text, without empty ones before others."""
         if given is None:
             return None
