@@ -83,6 +83,27 @@ ATTACKS = [
     f"![1]\n\n[1]: {KNOWN}{'x' * 2_100}",
     f"![x]({KNOWN}&#63;q=secret)",
     f"\\\\<https://a.example/![x]({EVIL})>".replace("\\\\", "\\"),
+    # attributes, in tags of any name
+    *(
+        f'{tag}\n\nmore\' style=background:url({EVIL}) x `<img src={EVIL}>` [a](b "c")\n\n<b>'
+        for tag in ("<div title='", '<div title="', "<x title='", "a <x title='", "<div title", "<pre title='a'>")
+    ),
+    f"<x a='>' style=background:url({EVIL})>",
+    f"<x a=`>` style=background:url({EVIL})>",
+    f'<x ="x a="> " style=background:url({EVIL})>',
+    f"<x\na\n=\n'>'\nonload=x({EVIL})>",
+    f"<x/onload=x({EVIL})>",
+    f"<b title='`'> <img src={EVIL}> `",
+    f"<!-- ` --> <img src={EVIL}> `",
+    f"<!--\n\n` --> <img src={EVIL}> `",
+    f"<pre>\n\n` </pre> <img src={EVIL}> `",
+    f"<textarea>\n\n```\n</textarea><img src={EVIL}>\n```",
+    f"<think>\n`<img src={EVIL}>`\n</think>",
+    f"<think a>\n`<img src={EVIL}>`\n</think>",
+    f"x <x![[r]:>![x]({EVIL})",
+    f"<?\n<p> a <div\n\nstyle=background:url({EVIL})>",
+    f"> <div x\n>onload=x({EVIL})\n> >",
+    f"> <div x\n> style\n> =\n> 'background:url({EVIL})'\n> >",
     # code in HTML is none
     f"<b>\n~~~\n```<img src={EVIL}>```",
     *(
@@ -100,7 +121,8 @@ class _Loads(HTMLParser):
         self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [value or "" for name, value in attrs if name in LOADING and not (tag == "a" and name == "href")]
+        loading = [(name, value) for name, value in attrs if name in LOADING or name.startswith("on")]
+        self.found += [value or "" for name, value in loading if not (tag == "a" and name == "href")]
         if tag in {"style", "script"}:
             self.found.append(tag)
 
@@ -163,6 +185,7 @@ def test_an_image_in_html_is_a_link_to_a_source_or_its_words() -> None:
 
 
 MARKS = "![ ]( ) ` `` ```\n ~~~\n <img\tsrc= > <div> <p> </p> <!-- -\t >\t \t [1] [1]: [r]: \\ x | <br> [ ] #\t ' \""
+MARKS += " <pre> </pre> <x\t \ta= onload= \tstyle=x = / <?"
 PIECES = st.sampled_from(
     [
         *(mark.replace("\t", " ") for mark in MARKS.split(" ")),

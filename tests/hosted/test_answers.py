@@ -186,6 +186,28 @@ def test_venices_raised_marks_count_from_one() -> None:
     assert found == [("^1,2^", "a"), ("^1,2^", "b"), ("^2^", "b")]
 
 
+@pytest.mark.req("B7")
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("They borrow.^1,2", ["^1,2", "^1,2"]),
+        ("They borrow^1, 2\n", ["^1, 2", "^1, 2"]),
+        ("They borrow.^2", ["^2"]),
+        ("It is mc^2", []),
+        ("It is 10^2", []),
+        ("It is (a + b)^2", []),
+        ("Not ^1,2 within", []),
+    ],
+)
+def test_venices_last_mark_may_lack_its_end(text: str, marks: list[str]) -> None:
+    rows = [{"url": f"https://{name}.example/", "title": name} for name in "ab"]
+    body = {
+        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "venice_parameters": {"web_search_citations": rows},
+    }
+    assert [text[one.start : one.end] for one in read_answer("venice", body).citations] == marks
+
+
 def test_annotations_name_the_pages_of_a_bare_list() -> None:
     note = {"type": "url_citation", "url_citation": {"url": URL, "title": "A", "start_index": 0, "end_index": 3}}
     message = {"role": "assistant", "content": "Yes.", "annotations": [note]}

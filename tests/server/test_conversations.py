@@ -133,9 +133,15 @@ def agree(first: dict[str, str], second: dict[str, str]) -> bool:
 EDITS: dict[str, Callable[[list[Any]], list[Any]]] = {
     "as it was": lambda history: history,
     "another system prompt": lambda history: [{"role": "system", "content": "It is 10:41."}, *history],
-    "trimmed": lambda history: history[1:],
+    "an answer in the middle was cut off": lambda history: [*history, user("And?"), _said("Well [1]")],
+    "thoughts folded": lambda history: [history[0], _said(f"<think>Hm [7].</think>\n{_flat(history[1])}")],
+    "without its question": lambda history: history[1:],
     "summarized": lambda history: [{"role": "system", "content": f"Until now: {_flat(history[1])}"}],
 }
+
+
+def _said(text: str) -> dict[str, str]:
+    return {"role": "assistant", "content": text}
 
 
 @pytest.mark.req("B7")
@@ -158,8 +164,12 @@ async def test_the_second_turn_goes_on_with_the_numbers(start: Start, api: str, 
             one["content"] = one["text"]
             one["annotations"] = [{"url_citation": note} for note in one["annotations"]]
     assert list(pages(first)) == ["[1]", "[2]"]
-    assert list(dict.fromkeys(pages(second))) == ["[1]", "[2]", "[3]", "[4]"]
     assert agree(pages(first), pages(second))
+    if edit in ("without its question", "summarized"):  # perhaps another conversation's answer
+        assert list(pages(second)) == ["[3]", "[4]"]
+        return
+    known = ["[1]", "[2]", "[8]", "[9]"] if edit == "thoughts folded" else ["[1]", "[2]", "[3]", "[4]"]
+    assert list(dict.fromkeys(pages(second))) == known
     assert len(set(pages(second).values())) == 4
 
 
@@ -225,16 +235,16 @@ Step = st.tuples(
 )
 
 
-async def test_few_words_without_a_question_identify_no_conversation() -> None:
-    store, said = MemoryStore(), [Said("So [1].")]
-    ledger = await Conversations(store, "me").ledger([])
+async def test_an_answer_without_a_question_identifies_no_conversation() -> None:
+    store, answer = MemoryStore(), Said("So [1].", "assistant")
+    question = Said("Who says so?", "user")
+    ledger = await Conversations(store, "me").ledger([question])
     items = (SearchResultItem(citation_id=1, title="t", url="https://a.test/1", snippet=""),)
     await ledger.assign([WebSearchToolResult(status="success", query="q", results=items)])
-    await Conversations(store, "me").remember(ledger, said)
-    other = await Conversations(store, "me").ledger(said)
+    await Conversations(store, "me").remember(ledger, [answer.text])
+    other = await Conversations(store, "me").ledger([answer])
     assert other.get(1) is None, "another conversation may have said the same of another page"
-    await Conversations(store, "me").remember(ledger, [Said("So [1].", "Who says so?")])
-    same = await Conversations(store, "me").ledger([Said("So [1].", "Who says so?")])
+    same = await Conversations(store, "me").ledger([question, answer])
     assert (found := same.get(1))
     assert found.url == "https://a.test/1"
 
@@ -244,26 +254,30 @@ async def test_few_words_without_a_question_identify_no_conversation() -> None:
 async def test_no_mark_ever_points_to_another_page(steps: list[Any], poor: bool) -> None:
     """Random conversations: cut, summarized, mixed with others, of which the store forgets some."""
     store, made = MemoryStore(), count()
-    histories: list[list[tuple[str, dict[int, str]]]] = [[], []]  # what was said, and where its marks lead
+    histories: list[list[tuple[Said, dict[int, str]]]] = [[], []]  # what was said, and where its marks lead
     for place, (found, marks, edit) in enumerate(steps):
         history = histories[place % 2]
         if edit == "trim":
             del history[: len(history) // 2]
         elif edit == "summarize" and history:
             history[:] = [
-                (" ".join(text for text, _ in history), {n: u for _, told in history for n, u in told.items()})
+                (
+                    Said(" ".join(said.text for said, _ in history), "user"),
+                    {n: u for _, told in history for n, u in told.items()},
+                )
             ]
-        elif edit == "forget":
+        elif edit == "forget" and not poor:  # of two histories in the same words, one would be unknown
             store = MemoryStore()
         elif edit == "regenerate" and history:
             history.pop()
         elif edit == "mix" and histories[1 - place % 2]:
-            text, told = histories[1 - place % 2][-1]
+            said, told = histories[1 - place % 2][-1]
             mine = {number: url for _, known in history for number, url in known.items()}
             if all(mine.get(number, url) == url for number, url in told.items()):
-                history.append((text, told))
+                history.append((said, told))
+        history.append((Said("Go on" if poor else f"Question {place}", "user"), {}))
         conversations = Conversations(store, "me")  # each request may come to another process
-        ledger = await conversations.ledger([Said(text) for text, _ in history])
+        ledger = await conversations.ledger([said for said, _ in history])
         rows = [f"https://a.test/{next(made)}" for _ in range(found)]
         items = tuple(SearchResultItem(citation_id=1, title="t", url=url, snippet="") for url in rows)
         await ledger.assign([WebSearchToolResult(status="success", query="q", results=items)])
@@ -276,8 +290,8 @@ async def test_no_mark_ever_points_to_another_page(steps: list[Any], poor: bool)
         known = {number: source.url for number in marks if (source := ledger.get(number))}
         word = "so" if poor else f"so says answer {place}"
         text = " ".join(f"{word} [{number}]." for number in known)
-        await conversations.remember(ledger, [Said(text)])
-        history.append((text, known))
+        await conversations.remember(ledger, [text])
+        history.append((Said(text, "assistant"), known))
 
 
 def _words(item: Any) -> list[str]:

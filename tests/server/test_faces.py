@@ -14,6 +14,9 @@ from typing import Any
 
 import aiohttp
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from groundwire import Settings, Web
 from groundwire.models import SearchResult
@@ -175,11 +178,35 @@ def faces() -> list[Face]:
     ]
 
 
+def templated(asked: ScriptedRequest) -> Turn:
+    """Do as a model that says the same words in all conversations."""
+    said = asked.body.get("messages") or asked.body.get("contents") or asked.body["input"]
+    before, _, now = "\n".join(_texts(said)).rpartition("QUESTION")
+    rows, marks = _ROW.findall(now), re.findall(r"\[(\d+)\]", before)
+    if "search" in now and not rows:
+        return ScriptedCall("web_search", {"query": "anything"})
+    old = f"As said before [{marks[-1]}]." if marks else "It is known [1]."
+    return Say(
+        f"{old} It merges lists [{rows[0][0]}]." if rows and marks else f"It merges [{rows[0][0]}]." if rows else old
+    )
+
+
 @pytest.fixture
-async def urls(world: World, settings: Callable[..., Settings], tmp_path: Path) -> AsyncIterator[list[str]]:
+def provider() -> NewPages:
+    return NewPages()
+
+
+@pytest.fixture
+def decide() -> Any:
+    return repeating
+
+
+@pytest.fixture
+async def urls(
+    world: World, settings: Callable[..., Settings], tmp_path: Path, provider: NewPages, decide: Any
+) -> AsyncIterator[list[str]]:
     """Two proxies in front of one model, which share a store."""
-    models = world.add(ModelServer(repeating, name="model"))
-    provider = NewPages()
+    models = world.add(ModelServer(decide, name="model"))
     async with AsyncExitStack() as stack:
         made = []
         for _ in range(2):
@@ -230,3 +257,58 @@ async def test_no_mark_ever_points_to_another_page(urls: list[str], conversation
                 known |= {url for _, url in cited}
     assert min(seen.values()) >= conversations // 4
     assert again >= conversations // 2
+
+
+@dataclass
+class Conversation:
+    """One conversation of several that say the same words."""
+
+    face: Face
+    owned: set[str] = field(default_factory=set)
+    """The pages that its searches found."""
+    last: str = ""
+    """The page of the last mark in it; empty if it has none."""
+    is_whole: bool = True
+    """Whether its history differs from all others."""
+
+
+_examples = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from(["search", "search", "sure?"]), st.booleans(), st.booleans()),
+    min_size=3,
+    max_size=9,
+)
+
+
+@pytest.mark.req("B27")
+@pytest.mark.parametrize("face", range(5))
+@pytest.mark.parametrize("decide", [templated])
+@hypothesis_settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(_examples, st.booleans())
+async def test_equal_words_lead_to_no_page_of_another_conversation(
+    urls: list[str], provider: NewPages, face: int, steps: list[tuple[int, str, bool, bool]], alike: bool
+) -> None:
+    talks = [Conversation(faces()[face]) for _ in range(3)]
+    for place, words, streamed, trims in steps:
+        talk, one = talks[place], talks[place].face
+        topic = "the tides" if alike else f"the tides of place {next(provider.made)}"
+        if trims and alike and one.history:
+            asked = [at for at, said in enumerate(one.history) if said["role"] == "user"]
+            del one.history[: asked[-1]]
+        talk.is_whole = talk.is_whole and not alike
+        one.history.append(one.question(f"QUESTION: {words} {'' if one.history else topic}"))
+        first = next(provider.made)
+        body = {"model": "m", **one.body(one.history, streamed)}
+        path = (streamed and one.streamed_path) or one.path
+        async with aiohttp.ClientSession() as http, http.post(urls[place % 2] + path, json=body) as reply:
+            data = await reply.read()
+            assert reply.status == 200, data
+        talk.owned |= {f"{_PAGE}{number}" for number in range(first + 1, next(provider.made))}
+        added, cited = one.read(data, streamed)
+        one.history += added
+        pages = [url for _, url in cited]
+        assert talk.owned.issuperset(pages), (one.path, streamed, pages, data)
+        if talk.is_whole:
+            expected = [talk.last] if talk.last else []
+            assert pages[: len(expected)] == expected, (one.path, streamed, data)
+            assert len(pages) == len(expected) + (words == "search")
+            talk.last = pages[-1] if pages else ""

@@ -93,6 +93,10 @@ def whole(message: dict[str, Any], finish: str = "stop", **more: Any) -> bytes:
     return json.dumps({**told, "usage": {"total_tokens": 3, "cost": 0.5}}, separators=(", ", ":")).encode()
 
 
+ANGLES = (
+    "In the template write <tool_call> and <system> as they stand: the <div> tag, `<b>` in code, Vec<String>, "
+    "it's a <b and x<y;\r<think>hm</think>\n```\n<p>\n```"
+)
 TEXT = (
     {"role": "assistant", "content": ""},
     {"reasoning_content": "Hm."},
@@ -119,6 +123,7 @@ CALLING = (
         (whole({"content": None, "refusal": "No."}, finish="content_filter"), {}),
         (whole({"content": "", "tool_calls": [CALL]}, finish="tool_calls"), {"tools": [chat("add", ADD)]}),
         (whole({"content": "One."}), {"n": 2}),
+        (whole({"content": ANGLES}), {}),
         (b'{"error":  {"message": "No.", "code":null}}', {"stream": True}),
     ],
 )
@@ -301,3 +306,118 @@ async def test_connections_to_the_model_server_are_used_again(settings: Any) -> 
                     assert reply.status == 200
         await proxy.aclose()
     assert (closing.answered, closing.connections) == (5, 1)
+
+
+def _part(arguments: Any = None, name: str | None = "web_search", **more: Any) -> dict[str, Any]:
+    """Return a part of a call; what is not given is not sent."""
+    function = {"name": name, "arguments": arguments}
+    return {**more, "function": {key: value for key, value in function.items() if value is not None}}
+
+
+FEES, HOURS = '{"query": "harbour fees"}', '{"query": "harbour hours \\\\\\"}\\\\"}'
+ONE, BOTH = [FEES], [FEES, HOURS]
+ODD_CALLS: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
+    "no index": ([_part("", id="a"), _part(FEES[:9], None), _part(FEES[9:], None)], ONE),
+    "no index, two calls": ([_part(FEES, id="a"), _part(HOURS[:9], id="b"), _part(HOURS[9:], None)], BOTH),
+    "two calls at one index": ([_part(FEES, index=0, id="a"), _part(HOURS, index=0, id="b")], BOTH),
+    "two calls at one index, no ids": (
+        [_part(FEES[:9], index=0), _part(FEES[9:], index=0), _part(HOURS[:9], index=0), _part(HOURS[9:], index=0)],
+        BOTH,
+    ),
+    "arguments at another index": ([_part("", index=0, id="a"), _part(FEES, None, index=1)], ONE),
+    "an empty object first": ([_part("{}", index=0, id="a"), _part(FEES, None, index=0)], ONE),
+    "no id": ([_part(FEES, index=0)], ONE),
+    "an empty id": ([_part(FEES[:9], index=0, id=""), _part(FEES[9:], None, index=0, id="")], ONE),
+    "an object": ([_part(json.loads(FEES), index=0, id="a")], ONE),
+    "an empty object, then an object": ([_part({}, id="a"), _part(json.loads(FEES), None)], ONE),
+    "everything repeated": ([_part(FEES[:9], index=0, id="a"), _part(FEES[9:], index=0, id="a")], ONE),
+    "another id each time": ([_part(FEES[:9], index=0, id="a"), _part(FEES[9:], index=0, id="b")], ONE),
+    "an index from one": ([_part("", index=1, id="a"), _part(FEES, None, index=1)], ONE),
+    "interleaved": (
+        [
+            _part("", index=0, id="a"),
+            _part("", index=1, id="b"),
+            _part(FEES, None, index=0),
+            _part(HOURS, None, index=1),
+        ],
+        BOTH,
+    ),
+}
+
+ODD_WAYS = [(name, True) for name in ODD_CALLS]
+ODD_WAYS += [(name, False) for name, (parts, wanted) in ODD_CALLS.items() if len(parts) == len(wanted)]
+
+
+def _is_well_formed(call: dict[str, Any]) -> bool:
+    function = call["function"]
+    return bool(call["id"]) and call["type"] == "function" and isinstance(function["arguments"], str)
+
+
+@pytest.mark.req("B27")
+@pytest.mark.parametrize(("name", "streamed"), ODD_WAYS)
+async def test_a_call_in_odd_parts_is_made_once(world: World, ask: Ask, name: str, streamed: bool) -> None:
+    parts, wanted = ODD_CALLS[name]
+    first = stream(
+        {"role": "assistant", "content": None}, *({"tool_calls": [one]} for one in parts), finish="tool_calls"
+    )
+    if not streamed:
+        first = whole({"content": None, "tool_calls": parts}, finish="tool_calls")
+    models = Fixed(first, stream({"content": "Ten euros."}) if streamed else whole({"content": "Ten euros."}))
+    reply = await ask(models, stream=streamed)
+    assert "Ten euros." in reply.body.decode()
+    assert "tool_calls" not in reply.body.decode()
+    _, turn, *results = json.loads(models.requests[1].body)["messages"]
+    assert [json.loads(call["function"]["arguments"]) for call in turn["tool_calls"]] == list(map(json.loads, wanted))
+    assert all(map(_is_well_formed, turn["tool_calls"]))
+    assert [one["tool_call_id"] for one in results] == [call["id"] for call in turn["tool_calls"]]
+    assert len({call["id"] for call in turn["tool_calls"]}) == len(wanted)
+    assert len(world.searxng.requests) == len(wanted)
+
+
+@pytest.mark.req("B27")
+@pytest.mark.parametrize(("name", "streamed"), ODD_WAYS)
+async def test_a_call_of_the_clients_in_odd_parts_comes_whole(ask: Ask, name: str, streamed: bool) -> None:
+    parts, wanted = ODD_CALLS[name]
+    named = json.loads(json.dumps(parts).replace("web_search", "add"))
+    chunks = [{"tool_calls": [one]} for one in [*named, _part("{}", "add", id="last")]]
+    answer = whole({"content": None, "tool_calls": [*named, _part("{}", "add", id="last")]}, finish="tool_calls")
+    models = Fixed(stream(*chunks, finish="tool_calls") if streamed else answer)
+    reply = await ask(models, stream=streamed, tools=[chat("add", ADD)])
+    if not streamed:
+        calls = dict(enumerate(json.loads(reply.body)["choices"][0]["message"]["tool_calls"]))
+    else:
+        calls = {}
+        deltas = [one["choices"][0]["delta"] for one in reply.chunks if one["choices"]]
+        for entry in (entry for delta in deltas for entry in delta.get("tool_calls", ())):
+            known = calls.setdefault(entry["index"], {"id": entry.get("id"), "function": {"arguments": ""}})
+            known["function"]["arguments"] += entry["function"].get("arguments") or ""
+    assert [calls[place]["function"]["arguments"] for place in range(len(calls))] == [*wanted, "{}"]
+    assert all(call["id"] for call in calls.values())
+
+
+@pytest.mark.req("B27")
+async def test_a_call_without_an_id_is_continued_by_the_one_made_up(ask: Ask) -> None:
+    models = Fixed(
+        stream({"tool_calls": [_part('{"a": 1}', "add", index=0)]}, finish="tool_calls"), stream({"content": "One."})
+    )
+    tools = [chat("add", ADD)]
+    reply = await ask(models, stream=True, tools=tools)
+    [call] = [
+        entry for one in reply.chunks if one["choices"] for entry in one["choices"][0]["delta"].get("tool_calls", ())
+    ]
+    turn = {"role": "assistant", "content": None, "tool_calls": [{**call, "type": "function"}]}
+    result = {"role": "tool", "tool_call_id": call["id"], "content": "1"}
+    await ask(models, stream=True, tools=tools, messages=[*USER, turn, result])
+    _, sent, told = json.loads(models.requests[1].body)["messages"]
+    assert sent["tool_calls"][0]["id"] == told["tool_call_id"] == call["id"]
+
+
+@pytest.mark.req("B27")
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+async def test_what_loads_nothing_is_not_touched(ask: Ask, size: int) -> None:
+    text = f"{ANGLES}\n\n![a](https://x.test/i.png)"
+    parts = [{"content": text[at : at + size]} for at in range(0, len(text), size)]
+    reply = await ask(Fixed(stream(*parts)), stream=True)
+    deltas = [one["choices"][0]["delta"] for one in reply.chunks if one["choices"]]
+    shown = f"{ANGLES}\n\n\\[a](https://x.test/i.png)"
+    assert "".join(delta.get("content", "") for delta in deltas) == shown

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Final, Literal
 
 from groundwire.citations.marker_parser import address_of_link, written_address
@@ -31,12 +32,54 @@ _FENCE_END: Final = re.compile(r" {0,3}(`+|~+)[ \t]*\r?\n?")
 _RUN: Final = re.compile(r"( {0,3})(`{3,}|~{3,})")
 _MAY_BE_RUN: Final = re.compile(r" {0,3}(?:`{0,2}|~{0,2})\Z")
 _LONE_RETURN: Final = re.compile(r"\r(?!\n|\Z)")
-_INERT: Final = re.compile(
-    r"</?(?:b|i|em|strong|u|s|del|ins|sub|sup|br|hr|kbd|code|mark|small|p|li|ul|ol|dl|dt|dd|q|details|summary|blockquote"
-    r"|table|thead|tbody|tr|td|th|h[1-6]) ?/?>",
-    re.IGNORECASE,
+_BARE: Final = re.compile(r"</?[A-Za-z][\w:.-]{0,100} ?/?>")
+_PLAIN: Final = re.compile(
+    r"<[A-Za-z][A-Za-z\d-]{0,100}"
+    r"(?:\s{1,9}[A-Za-z_:][\w.:-]{0,100}(?:\s{0,9}=\s{0,9}(?:[^\s\"'=<>`]+|'[^'<>`]*'|\"[^\"<>`]*\"))?)*\s{0,9}/?>"
 )
-"""Tags without attributes that load nothing."""
+"""A whole tag with attributes (CommonMark 0.31, 6.6), in which nothing else could begin."""
+_BREAK: Final = re.compile(r"(>|\n[ \t]*\r?\n)|\n[ \t>*+.)\d-]*")
+"""What may end a tag: not the marks of containers that begin its further lines."""
+_ATTRIBUTE: Final = re.compile(r"([^\s\"'<>/=]{1,100})[\s>]*=")
+_QUOTED: Final = re.compile(r"=[\s>]*[\"']")
+_LOADING: Final = frozenset(
+    {
+        "src",
+        "srcset",
+        "imagesrcset",
+        "srcdoc",
+        "poster",
+        "background",
+        "style",
+        "data",
+        "href",
+        "xlink:href",
+        "archive",
+        "code",
+        "codebase",
+        "classid",
+        "content",
+        "values",
+        "from",
+        "to",
+        "by",
+        "manifest",
+        "lowsrc",
+        "dynsrc",
+        "icon",
+        "is",
+        "action",
+        "formaction",
+        "ping",
+    }
+)
+"""Attributes that load, or change what others load; like those that begin with `on`."""
+_SCRIPT: Final = re.compile(r"<(?:script|style)\b", re.IGNORECASE)
+_RAW: Final = re.compile(r"<(?:[!?]|(?:pre|textarea)\b)", re.IGNORECASE)
+_ENDS: Final = MappingProxyType(
+    {"<!--": "-->", "<![CDATA[": "]]>", "<!": ">", "<?": "?>", "<pre": "</pre>", "<textarea": "</textarea>"}
+)
+"""What begins HTML that no empty line ends, and how it ends (CommonMark 0.31, 4.6)."""
 _AUTOLINK: Final = re.compile(r"<(?:https?://|mailto:)[^\s<>]{1,2000}>", re.IGNORECASE)
 _NUMBER: Final = r"\[[\d ,;–-]{1,40}\]"
 _MARKER: Final = re.compile(rf"!{_NUMBER}(?![(\[])")
@@ -46,7 +89,10 @@ _NUMBERS: Final = re.compile(r"[\s\ufeff>*+.)\d,;–-]*+")
 """What a label such as `1, 2` is written with, over several lines of containers, as white space is one space in it."""
 _DEFINED: Final = re.compile(r"\]:[ \t]{0,40}([^ \t\r\n]{0,2000})")
 _BLOCK: Final = re.compile(
-    r"</?(?:(?:p|hr|li|ul|ol|dl|dt|dd|details|summary|blockquote|table|thead|tbody|tr|td|th|h[1-6])\b|[^>]*>[ \t\r]*$)",
+    r"</?(?:(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div"
+    r"|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main"
+    r"|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title"
+    r"|tr|track|ul)\b|[^>]*>[ \t\r]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
 """A tag at the start of a line from which on HTML is read (CommonMark 0.31, 4.6)."""
@@ -103,12 +149,16 @@ class LinkFilter:
         self._text = ""
         self._fence = ""
         self._line_start = True
-        self._paragraph: set[str] = set()  # what makes later code of the paragraph doubtful: "<", "<p", "$", a backtick
+        self._paragraph: set[str] = (
+            set()
+        )  # what makes later code doubtful, of the paragraph: "<", "<p", "$", a backtick, or of all: "<!"
         self._only_marks = True  # whether a block may begin here
         self._number = False  # whether a bracket that began a block has only numbers so far
         self._word, self._in_address = "", False  # the end of the word so far; whether it may be an address
         self._in_formula = False
         self._inner: tuple[str, str] | None = None  # spaces and run of an indented fence, perhaps in a list item
+        self._ahead = ("", 0)  # what `<` becomes in the next characters, and in how many
+        self._given = ""  # the text as it came, of which a lone return ends a line, too
         self._unsure = False  # whether code may be open here in a renderer: no fence is believed from then on
 
     def knows(self, url: str) -> bool:
@@ -143,6 +193,7 @@ class LinkFilter:
         """Take the next chunk of the answer and return the text that is final."""
         if self._images == self._links == "any":
             return chunk
+        self._given += chunk
         self._text = _LONE_RETURN.sub("\n", self._text + chunk)  # Markdown ends a line there
         return self._taken(ended=False)
 
@@ -167,9 +218,12 @@ class LinkFilter:
             piece, end = step
             out.append(piece)
             self._note(text[place:end])
+            self._ahead = self._ahead[0], max(0, self._ahead[1] - (end - place))
             place = end
         self._text = text[place:] + held
-        return "".join(out)
+        made, given = "".join(out), self._given[:place]
+        self._given = self._given[place:]
+        return "".join(map(_restored, made, given)) if "\r" in given else made
 
     def _note(self, piece: str) -> None:
         """Note what the meaning of the following text depends on."""
@@ -206,7 +260,7 @@ class LinkFilter:
             if opens:
                 return line, place + len(line)
         if text[place] == "\n":
-            self._paragraph.clear()
+            self._paragraph &= {"<!"}
         return self._in_line(text, place, ended=ended)
 
     def _opens(self, line: str, *, whole: bool) -> bool | None:
@@ -224,7 +278,7 @@ class LinkFilter:
                 self._inner = run[1], found[1]
             else:
                 self._fence = found[1]
-            self._paragraph.clear()
+            self._paragraph &= {"<!"}
             return bool(self._fence)
         self._unsure = run[2][0] == "~" or "`" not in line[run.end() :][:_INFORMATION]
         return False
@@ -253,8 +307,10 @@ class LinkFilter:
         at = found.start()
         if at > place:
             return text[place:at], at
+        if text.startswith(("<", "\\<"), place):  # a tag may go on in other lines
+            end, stop = -1, len(text)
         rest = text[place : min(stop, place + _LONGEST)]
-        open_ended = end < 0 and not ended and len(rest) < _LONGEST  # more of the line may come
+        open_ended = end < 0 and not ended and len(rest) < _LONGEST  # more of it may come
         made = self._special(rest, open_ended=open_ended)
         return None if made is None else (made[0], place + made[1])
 
@@ -263,8 +319,9 @@ class LinkFilter:
         if rest[0] == "\\":
             if open_ended and len(rest) < 3:
                 return None
-            if re.match(r"\\<[A-Za-z/!?]", rest):  # no autolink, but perhaps in HTML
-                return "\\‹", 2
+            if rest[1:2] == "<":  # no autolink, but perhaps in HTML
+                made = self._tag(rest[1:], open_ended=open_ended, is_escaped=True)
+                return None if made is None else (f"\\{made[0]}", made[1] + 1)
             return (rest[:2], len(rest[:2])) if rest[1:2] in "\\`" else _one(rest)
         kinds = {"$": self._dollars, "`": self._code, "!": self._image, "<": self._tag, "]": self._bracket}
         return kinds.get(rest[0], self._address)(rest, open_ended=open_ended)
@@ -275,7 +332,7 @@ class LinkFilter:
         It is none in HTML, and in other renderers none that begins in an address or a formula.
         """
         run = len(rest) - len(rest.lstrip("`"))
-        place = len(rest) if self._in_address or self._paragraph & {"`", "<p"} else run
+        place = len(rest) if self._in_address or self._paragraph & {"`", "<p", "<!"} else run
         while (at := rest.find("`", place)) >= 0:
             place = at + len(rest[at:]) - len(rest[at:].lstrip("`"))
             if place - at == run and not (open_ended and place == len(rest)):
@@ -310,21 +367,62 @@ class LinkFilter:
             return None
         return ("![" if url and self.knows(url) else "\\["), 2
 
-    def _tag(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+    def _tag(self, rest: str, *, open_ended: bool, is_escaped: bool = False) -> tuple[str, int] | None:
         self._paragraph.add("<")
         if self._images == "any" or not self._markdown:
             return _one(rest)
-        if found := _INERT.match(rest) or _AUTOLINK.match(rest):
-            if self._only_marks and ":" not in found[0]:
+        if not is_escaped and (found := _AUTOLINK.match(rest)):
+            is_kept = rest[1] in "mM" or self._may_link(found[0][1:-1])
+            return (found[0], found.end()) if is_kept else ("‹", 1)
+        if open_ended and re.fullmatch(r"</?[A-Za-z]{0,8}", rest):
+            return None
+        if _SCRIPT.match(rest):
+            return "‹", 1
+        if "<!" not in self._paragraph and (raw := _RAW.match(rest)):
+            closes = next(end for begin, end in _ENDS.items() if rest[: len(begin)].lower() == begin.lower())
+            line, newline, _ = rest[len(raw[0]) :].partition("\n")
+            is_long = closes not in line.lower()
+            if is_long and open_ended and not newline:
+                return None
+            self._unsure = self._unsure or (is_long and self._only_marks)
+            self._paragraph.add("<!" if self._unsure else "<p")
+        if not re.match(r"</?[A-Za-z]", rest):
+            return _one(rest)
+        if found := _BARE.match(rest):
+            if self._only_marks:
                 if open_ended and not rest[found.end() :].strip(" \t\r"):
                     return None
                 if _BLOCK.match(rest):
                     self._paragraph.add("<p")
-            is_kept = ":" not in found[0] or rest[1] in "mM" or self._may_link(found[0][1:-1])
-            return (found[0], found.end()) if is_kept else ("‹", 1)
-        if open_ended and ">" not in rest and not re.search(r"[\s<]", rest[1:]):
+            return found[0], found.end()
+        return (self._ahead[0], 1) if self._ahead[1] else self._open_tag(rest, open_ended=open_ended)
+
+    def _open_tag(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+        """Return a tag unchanged if it neither loads nor runs anything, by its attributes."""
+        is_raw = "<!" in self._paragraph
+        ends = (one.end() for one in _BREAK.finditer(rest) if one[1] and not (is_raw and one[1] != ">"))
+        end = next(ends, 0)
+        if not end and open_ended:
             return None
-        return ("‹", 1) if re.match(r"<[A-Za-z/!?]", rest) else _one(rest)
+        tag = rest[:end] if end else rest
+        self._paragraph.add("<p")
+        acting = [one.end() for one in _ATTRIBUTE.finditer(tag) if self._acts(tag, one[1].lower())]
+        if not acting and _PLAIN.fullmatch(tag):
+            return tag, len(tag)
+        acting += [one.end() for one in _QUOTED.finditer(tag)]  # in which the end of the tag may be none
+        if not end and len(rest) >= _LONGEST:
+            acting.append(_LONGEST // 2)
+        if not tag.endswith(">") and self._only_marks:
+            acting.append(1)
+        # What holds for this tag holds for what looks like another one before its end, too.
+        self._ahead = ("‹", max(acting)) if acting else ("<", len(tag))
+        return self._ahead[0], 1
+
+    def _acts(self, tag: str, attribute: str) -> bool:
+        """Return whether an attribute of a tag may load or run something."""
+        if attribute == "href" and re.match(r"<a\s", tag, re.IGNORECASE):
+            return self._links == "known"
+        return attribute.startswith("on") or attribute in _LOADING
 
     def _bracket(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
         if not self._markdown or (open_ended and len(rest) < 2):
@@ -375,6 +473,10 @@ class LinkFilter:
 
 def _one(rest: str) -> tuple[str, int]:
     return rest[0], 1
+
+
+def _restored(shown: str, given: str) -> str:
+    return given if given == "\r" else shown
 
 
 def _line(text: str, place: int) -> str:

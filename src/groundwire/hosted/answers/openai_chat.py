@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from groundwire.hosted.answers.answer_builder import Gather, in_part
+from groundwire.hosted.answers.call_deltas import CallDeltas, well_formed
 from groundwire.hosted.answers.types import (
     HostedError,
     count,
@@ -31,7 +32,7 @@ _GROWING = ("reasoning", "reasoning_content", "refusal")
 _NUMBERED: Final[
     Mapping[str, frozenset[str]]
 ] = {  # lists of indexed objects, and their fields that are sent in pieces; the others are sent whole
-    "tool_calls": frozenset({"arguments"}),
+    "tool_calls": frozenset({"arguments"}),  # placed by `CallDeltas`
     "executed_tools": frozenset[str](),
     "reasoning_details": frozenset({"text", "summary", "data"}),
 }
@@ -47,6 +48,7 @@ class Deltas:
         self._texts: list[str] = []
         self._numbered: dict[str, dict[object, dict[str, Any]]] = {}
         self._notes: list[Any] = []
+        self._calls = CallDeltas()
 
     def add(self, delta: dict[str, Any]) -> None:
         """Add a delta."""
@@ -58,7 +60,7 @@ class Deltas:
                 if isinstance(value, str):
                     self._pieces[name].append(value)
             elif name in _NUMBERED:
-                for one in items(value):
+                for one in self._calls.feed(value) if name == "tool_calls" else items(value):
                     self._number(name, one)
             elif name == "annotations":
                 self._notes += value if isinstance(value, list) else []
@@ -67,6 +69,8 @@ class Deltas:
 
     def message(self) -> dict[str, Any]:
         """Return the merged message; empty without any delta."""
+        for one in self._calls.close():
+            self._number("tool_calls", one)
         made = dict(self._fields)
         if self._chunks:
             self._flush()
@@ -125,8 +129,10 @@ _MARKER = re.compile(r"\[(\d{1,4})\]")  # Perplexity; counted from 1
 _REF = re.compile(r"\[REF\]([\d,\s]{1,60})\[/REF\]", re.IGNORECASE)  # Venice; counted from 0, comma-separated
 _REFER = re.compile(r"\[ref_(\d{1,4})\]")  # Z.ai; counted from 1
 _RAISED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\^")  # Venice's newer form; counted from 1
+# The same at the end of an answer, where its end may be missing; one number after a letter or a digit is a power.
+_UNCLOSED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){1,9}|(?<![\w)\]}]\^)\d{1,4})(?=\s{0,9}\Z)")
 _MARKERS: Final[Mapping[str, tuple[tuple[re.Pattern[str], int], ...]]] = MappingProxyType(
-    {"perplexity": ((_MARKER, 1),), "venice": ((_REF, 0), (_RAISED, 1)), "zai": ((_REFER, 1),)}
+    {"perplexity": ((_MARKER, 1),), "venice": ((_REF, 0), (_RAISED, 1), (_UNCLOSED, 1)), "zai": ((_REFER, 1),)}
 )
 _PLAIN = frozenset({"id", "object", "created", "model", "system_fingerprint", "service_tier", "choices"})
 _OPENERS = frozenset({"visit", "visit_website", "browser.open"})
@@ -147,11 +153,8 @@ class ChatReader:
         """Parse a completion."""
         self._beside(body)
         choice = _first(body.get("choices"))
-        message = choice.get("message")
         self._stop(choice)
-        self._message(object_of(message))
-        if isinstance(message, dict):
-            self._gather.turn = [message]
+        self._take(object_of(choice.get("message")), there=isinstance(choice.get("message"), dict))
 
     def event(self, name: str, data: dict[str, Any]) -> None:
         """Parse one chunk."""
@@ -171,9 +174,14 @@ class ChatReader:
         message = self._deltas.message()
         if not _said(message.get("content")) and self._final:
             message = {**message, **self._final}
-        if message:
-            self._message(message)
+        self._take(message, there=bool(message))
+
+    def _take(self, message: dict[str, Any], *, there: bool) -> None:
+        if self._gather.api != "ollama":  # which has no IDs, and arguments as objects
+            message = well_formed(message)
+        if there:
             self._gather.turn = [message]
+            self._message(message)
 
     def _message(self, message: dict[str, Any]) -> None:
         self._tools(message)

@@ -16,6 +16,7 @@ from groundwire.agent_loop import LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
+from groundwire.hosted.answers.call_deltas import CallDeltas
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire.hosted.requirements import Needs
@@ -38,7 +39,6 @@ _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 class _StreamedCall:
     """A function call that is being received."""
 
-    id: str
     name: str = ""
     place: int | None = None
     """Its index among the client's calls; None until it is known to be one."""
@@ -62,7 +62,7 @@ class ChatHandler(CompletionHandler):
         self._ever: set[str] = set()  # the same for all rounds
         self._done = b"data: [DONE]\n\n"
         self._cited = False  # whether the model server has sent its own annotations
-        self._calls: dict[Any, _StreamedCall] = {}
+        self._calls: dict[int, _StreamedCall] = {}
         self._places = 0
         self._tail: list[tuple[dict[str, Any], bytes]] = []  # the end of this round, in case it is the last
         super().__init__(*args)
@@ -90,8 +90,12 @@ class ChatHandler(CompletionHandler):
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Request a whole completion."""
         answer = await self.context.upstream.post(self.target, self.headers, body)
+        made = read_answer(cast("AnswerApi", self.api), answer.value)
+        if made.turn and made.turn[0] != _message(answer.value):
+            value = {**answer.value, "choices": [{**_first(answer.value), "message": made.turn[0]}]}
+            answer = UpstreamAnswer(value, json.dumps(value).encode(), answer.headers)
         self._took(answer)
-        return read_answer(cast("AnswerApi", self.api), answer.value)
+        return made
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
         """Request a stream, and forward its chunks without local calls and without the end."""
@@ -105,6 +109,10 @@ class ChatHandler(CompletionHandler):
             outbox.headers |= passed_back(response.headers)
             async for event, found in events_of(response):
                 await self._event(event, found, stream, outbox)
+        if rest := self._parts.close():  # without an end of its own
+            delta = {"choices": [{"index": 0, "delta": {"tool_calls": rest}}]}
+            stream.event(delta)
+            await self._chunk(delta, b"", outbox)
         await self._say_rest(outbox)
         stream.close()
         answer = stream.answer
@@ -192,7 +200,8 @@ class ChatHandler(CompletionHandler):
             raise UpstreamRejected(502, answer.data, _TYPED)
         choice = _first(answer.value)
         delta = dict(object_of(choice.get("message")))
-        if calls := list(items(delta.pop("tool_calls", None))):
+        delta.pop("tool_calls", None)
+        if calls := list(items(made.turn[0].get("tool_calls") if made.turn else None)):
             delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
         chunk = {**answer.value, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
         usage = {"choices": [], "usage": chunk.pop("usage", None)}
@@ -212,7 +221,7 @@ class ChatHandler(CompletionHandler):
         self._usage, self._round = added_up(self._usage, self._round), None
         self._later = bool(self._head)
         self._filter = self.link_filter()
-        self._tail, self._calls = [], {}
+        self._tail, self._calls, self._parts = [], {}, CallDeltas()
         self._ever |= self._said
         self._said = set()
 
@@ -225,8 +234,19 @@ class ChatHandler(CompletionHandler):
         if data.get("error"):
             await outbox.put(b"")  # the failure event, unchanged
             raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), _TYPED)
-        stream.event(data)
-        await self._chunk(data, event.raw, outbox)
+        placed = self._placed(data)
+        stream.event(placed)
+        await self._chunk(placed, event.raw if placed is data else b"", outbox)
+
+    def _placed(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return a chunk in which each part of a call says which one it belongs to."""
+        choice = _first(data)
+        delta = object_of(choice.get("delta"))
+        given = delta.get("tool_calls") or []
+        calls = self._parts.feed(given) + (self._parts.close() if choice.get("finish_reason") is not None else [])
+        if calls == given:
+            return data
+        return {**data, "choices": [{**choice, "delta": {**delta, "tool_calls": calls}}]}
 
     async def _chunk(self, data: dict[str, Any], raw: bytes, outbox: Outbox) -> None:
         """Forward a chunk, unchanged if possible."""
@@ -281,20 +301,14 @@ class ChatHandler(CompletionHandler):
         self._said.add(name)
         return _BETWEEN + text if name in self._ever else text
 
-    def _client_calls(self, entries: Sequence[Any]) -> list[dict[str, Any]]:
+    def _client_calls(self, entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the parts of the client's calls, without those of local and undeclared tools."""
         made: list[dict[str, Any]] = []
         for entry in entries:
-            if not isinstance(entry, dict):
-                continue
-            function = entry.get("function")
-            function = function if isinstance(function, Mapping) else {}
-            index, id_, name = entry.get("index", 0), str(entry.get("id") or ""), str(function.get("name") or "")
-            call = self._calls.get(index)
-            if call is None or (id_ and name and call.id and id_ != call.id):  # some servers number every call 0
-                call = self._calls[index] = _StreamedCall(id_)
+            function = object_of(entry.get("function"))
+            call = self._calls.setdefault(entry["index"], _StreamedCall())
             if call.place is None:
-                call.name += name
+                call.name = str(function.get("name") or call.name)
             call.held.append(entry)
             known = call.name in (self.declared or ()) or bool(function.get("arguments"))
             if call.place is None and call.name and known and not self.is_ours(call.name):

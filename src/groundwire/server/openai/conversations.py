@@ -1,7 +1,7 @@
 """Conversations across requests: their citation numbers, and runs suspended for a function of the client.
 
-A client sends its history, possibly edited, and without the local calls. A marker in it is resolved from the words
-before it, from response IDs, or from a header; an unresolved number is never reassigned.
+A client sends its history, possibly edited, and without the local calls. What its markers mean is known from the whole
+visible history, from response IDs, or from a header; an unresolved number is never reassigned.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import uuid4
 
 from groundwire.agent_loop.citation_ledger import CitationLedger, marks_in
@@ -23,21 +22,17 @@ from groundwire.storage import Store, StoreError
 from groundwire.storage.base import AssignNumbers, Numbers
 from groundwire.tools import ToolResult
 
-__all__ = ["ConversationLedger", "Conversations", "Said", "StoredRun", "question_in", "text_of"]
+__all__ = ["ConversationLedger", "Conversations", "History", "Said", "StoredRun", "question_in", "text_of"]
 
 _LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes the numbers of a conversation
 _RUN_LIFE: Final = 86_400.0  # seconds that a client may take for its function
-_MOST: Final = 24  # markers whose words are looked up, the last of a history first
-_NEAR: Final = 200  # characters before a marker that identify it
-_WORDS: Final = 6
-_TELLING: Final = 3  # with fewer words than this, a marker is identified only together with the question
-_YEARS: Final = 1_000  # numbers from which on one in brackets is probably a year
-_LAST: Final = 1_000  # markers identified by their words; of earlier ones only the number counts
+_MOST: Final = 100  # conversations with the same history whose pages are compared
+_BACK: Final = 8  # answers at the end of a history that are looked up, as the last ones may have been cut off
+_STARTS: Final = 50  # of the user's last messages, from which a trimmed history may begin
 _PIECE: Final = 200_000  # characters of a text that are scanned without a pause
 _AT_ONCE: Final = 20_000  # characters scanned without a thread, in a few milliseconds
 _UNIQUE: Final = 16  # characters from which a call's ID is random rather than a counter
-_WORD: Final = re.compile(r"\w+")
-_BRACKETS: Final = re.compile(r"\[[\d\s,]*\]|【[^】]*】")
+_THOUGHTS: Final = ("<think>", "</think>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +41,77 @@ class Said:
 
     text: str
     """The text."""
-    question: str = ""
-    """The user's preceding message."""
+    role: Literal["user", "assistant", ""] = ""
+    """Who said it; empty for instructions and results of tools, which clients change from request to request."""
     cited: Mapping[int, str] = field(default_factory=dict)
     """The URLs that annotations give for its markers."""
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A question, or an answer in one or several texts."""
+
+    is_answer: bool
+    digest: Any = field(default_factory=hashlib.sha256)
+    marks: set[int] = field(default_factory=set)
+
+
+class History:
+    """The questions and answers of a conversation, without the answers before the first question.
+
+    Consecutive texts of the model count as one answer, and white space does not count: clients join and split texts.
+    """
+
+    def __init__(self) -> None:
+        self._turns: list[_Turn] = []
+        self.cited: dict[int, set[str]] = {}
+        """The URLs that annotations give for markers."""
+        self.others: set[int] = set()
+        """The markers outside of questions and answers."""
+
+    @property
+    def ends(self) -> list[int]:
+        """The lengths of the history up to each answer, the last one first."""
+        return [at + 1 for at in reversed(range(len(self._turns))) if self._turns[at].is_answer]
+
+    def add(self, said: Said) -> None:
+        """Add the next text."""
+        numbers = _marks(said.text)
+        for number, url in said.cited.items():
+            self.cited.setdefault(number, set()).add(url)
+        text = "".join(_without_thoughts(said.text).split())
+        is_answer = said.role == "assistant"
+        if not said.role or not text or (is_answer and not self._turns):
+            self.others |= numbers
+            return
+        if not (is_answer and self._turns[-1].is_answer):
+            self._turns.append(_Turn(is_answer))
+        self._turns[-1].digest.update(text.encode("utf-8", "surrogatepass"))
+        self._turns[-1].marks |= numbers
+
+    def name(self, end: int) -> str:
+        """Return what identifies the first turns."""
+        return _joint([one.digest.digest() for one in self._turns[:end]])
+
+    def names(self, *, marked: bool = True) -> list[str]:
+        """Return what identifies the history up to its last answer, if it begins with any of the last questions.
+
+        Args:
+            marked: Whether only parts with markers are of interest.
+        """
+        turns = self._turns if self._turns and self._turns[-1].is_answer else []
+        digests = [one.digest.digest() for one in turns]
+        starts = [at for at, one in enumerate(turns) if not one.is_answer]
+        last = max((at for at, one in enumerate(turns) if one.marks), default=-1) if marked else len(turns)
+        return [_joint(digests[at:]) for at in dict.fromkeys((*starts[:1], *starts[-_STARTS:])) if at <= last]
+
+    def marks(self, end: int) -> set[int]:
+        """Return the markers of the first turns."""
+        return set().union(*(one.marks for one in self._turns[:end]))
+
+    def answered(self, start: int) -> set[int]:
+        """Return the markers of the answers after the first turns."""
+        return set().union(*(one.marks for one in self._turns[start:] if one.is_answer))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +157,8 @@ class ConversationLedger(CitationLedger):
         super().__init__(sources, reserved=reserved)
         self._from_text |= set(from_text)
         self.id = id_
-        self.also: tuple[tuple[str, str], ...] = ()
-        """Further keys under which it can be found, each with the URL of its marker; empty if that is unresolved."""
+        self.history = History()
+        """What the client has sent of the conversation."""
         self._store = store
         self._key = key
         self._saved = saved or not sources
@@ -149,28 +211,30 @@ class Conversations:
             keys: IDs that it continues from, such as that of the last response.
             run: The ledger of a continued run.
         """
-        contexts = await _off_loop(said)
-        latest = list(dict.fromkeys(context for _, context in reversed(contexts) if context))[:_MOST]
-        names = [*latest, *keys]
-        found = dict(zip(names, await asyncio.gather(*map(self._noted, names)), strict=True))
-        known: list[list[str]] = [[str(one[0]) for one in notes] for notes in found.values() if notes]
-        common = [one for one in reversed(known[0]) if all(one in other for other in known)] if known else []
-        fixed = run or (_digest("name", name) if name else "")
-        sole = bool(fixed) or len(set(common)) == 1
-        base = fixed or (common[0] if common else "")
-        pages, from_text = await self._pages(base) if base else ({}, set[str]())
-        told = (found.get(context, []) for number, context in contexts if number < _YEARS)
-        lost = any(notes and not any(note[1] for note in notes) for notes in told)
-        reserved, clash, fresh = set[int](), False, False
-        for number, urls in _evidence(contexts, found, said).items():
+        history = await _history(said)
+        candidates = [run or _digest("name", name)] if run or name else []
+        known = len(said)  # how much of the history they are known to share
+        for key in keys:
+            candidates = candidates or await self._ledgers(key)
+        if not candidates:
+            for known in history.ends[:_BACK]:
+                if history.marks(known) and (candidates := await self._ledgers(history.name(known))):
+                    break
+        base = candidates[0] if len(candidates) == 1 else ""
+        pages, from_text = await self._agreed(candidates)
+        # An answer of unknown origin may have meant another page by a number.
+        unknown = history.answered(known if candidates else 0) - (history.marks(known) if candidates else set())
+        reserved = set[int]()
+        fresh = not base
+        for number in history.others | history.marks(len(said)) | history.cited.keys():
+            urls = history.cited.get(number, set[str]())
             page = pages.get(number)
             if len(urls) == 1 and page is None:
                 pages[number] = Source(citation_id=number, title="", url=next(iter(urls)))
                 fresh = True
-            elif page is None or (urls and page.url not in urls) or (len(urls) != 1 and (lost or not sole)):
+            elif page is None or (urls != {page.url} if urls else number in unknown):
                 reserved.add(number)
-                clash = clash or bool(urls)
-        if not base or (clash and not sole):
+        if not base or not (run or name or reserved.isdisjoint(pages)):
             base, fresh = uuid4().hex, True
         made = ConversationLedger(
             self._store,
@@ -181,34 +245,28 @@ class Conversations:
             saved=not fresh,
             from_text=from_text,
         )
-        resolved = {context: page.url for number, context in contexts if (page := made.get(number))}
-        made.also = tuple((one, resolved.get(one, "")) for one in names if all(base != note[0] for note in found[one]))
+        made.history = history
         return made
 
-    async def remember(self, ledger: ConversationLedger, said: Sequence[Said], keys: Sequence[str] = ()) -> None:
-        """Store the markers of an answer, so that its conversation can be found.
+    async def remember(self, ledger: ConversationLedger, answers: Sequence[str], keys: Sequence[str] = ()) -> None:
+        """Store what identifies a conversation, also if no page is known: it is not to be taken for another one.
 
         Args:
             ledger: The numbering.
-            said: The texts of the answer.
+            answers: The texts of the answer.
             keys: IDs from which the client may continue.
         """
-        if not ledger.sources:
+        history = ledger.history
+        for text in answers:
+            history.add(Said(text, "assistant"))
+        names = history.names() if answers else []
+        if not names and not keys:
             return
-        marks = [
-            (context, source.url)
-            for number, context in await _off_loop(said)
-            if context and (source := ledger.get(number))
-        ]
-        rows = [*marks[-_MOST:], *ledger.also, *((key, "") for key in keys)]
-        name = ledger.id.encode()
+        name, note = ledger.id.encode(), json.dumps([ledger.id]).encode()
         with suppress(StoreError):
             await ledger.save()
             await self._store.batch(
-                [
-                    AssignNumbers(self._key("said", key), ((name,),), json.dumps([ledger.id, url]).encode(), _LIFE)
-                    for key, url in dict.fromkeys(rows)
-                ]
+                [AssignNumbers(self._key("said", key), ((name,),), note, _LIFE) for key in (*names, *keys)]
             )
 
     async def keep_run(self, run: StoredRun, calls: Sequence[Mapping[str, Any]], question: str, response: str) -> None:
@@ -252,22 +310,29 @@ class Conversations:
                 return StoredRun(id=same[-1], **json.loads(zlib.decompress(entry.value)))
         return None
 
-    async def keep_marked(self, shown: str, said: str) -> None:
-        """Store a text of the model of which the client gets less, such as one without its markers."""
-        packed = zlib.compress(json.dumps(said).encode(), 1)
-        name = _digest(said).encode()
+    async def keep_marked(self, shown: History, said: str) -> None:
+        """Store an answer of the model of which the client gets less, such as one without its markers."""
+        name = _digest(said)
+        note = json.dumps([name]).encode()
         with suppress(StoreError):
-            key = self._key("said", _shown_name(shown))
-            await self._store.batch([AssignNumbers(key, ((name,),), packed, _LIFE)])
+            await self._store.set(
+                self._key("marked", name), zlib.compress(said.encode("utf-8", "surrogatepass")), fresh=_LIFE
+            )
+            await self._store.batch(
+                [
+                    AssignNumbers(self._key("shown", key), ((name.encode(),),), note, _LIFE)
+                    for key in shown.names(marked=False)
+                ]
+            )
 
-    async def marked(self, shown: str) -> str:
-        """Return the model's text for a text that the client got; empty if it is unknown or ambiguous."""
-        if not shown.strip():
+    async def marked(self, shown: History) -> str:
+        """Return the model's text for the last answer that the client got; empty if it is unknown or ambiguous."""
+        if not shown.ends:
             return ""
+        notes = await self._noted(shown.name(shown.ends[0]), "shown")
         with suppress(StoreError):
-            notes = (await self._store.register(self._key("said", _shown_name(shown)))).notes
-            if len(notes) == 1:
-                return str(json.loads(zlib.decompress(notes[0])))
+            if len(notes) == 1 and (entry := await self._store.get(self._key("marked", str(notes[0][0])))):
+                return zlib.decompress(entry.value).decode("utf-8", "surrogatepass")
         return ""
 
     async def restored(self, messages: Sequence[Any]) -> tuple[list[Any], StoredRun | None]:
@@ -287,10 +352,25 @@ class Conversations:
             run = kept or run
         return made, run
 
-    async def _noted(self, name: str) -> list[list[Any]]:
+    async def _noted(self, name: str, kind: str = "said") -> list[list[Any]]:
         with suppress(StoreError):
-            return [json.loads(note) for note in (await self._store.register(self._key("said", name))).notes]
+            return [json.loads(note) for note in (await self._store.register(self._key(kind, name))).notes]
         return []
+
+    async def _ledgers(self, name: str) -> list[str]:
+        return list(dict.fromkeys(str(one[0]) for one in await self._noted(name)))
+
+    async def _agreed(self, ledgers: Sequence[str]) -> tuple[dict[int, Source], set[str]]:
+        """Return the pages that have the same number in all ledgers; see `_pages`."""
+        if not 0 < len(ledgers) <= _MOST:
+            return {}, set()
+        (pages, from_text), *others = await asyncio.gather(*map(self._pages, ledgers))
+        for other, more in others:
+            pages = {
+                number: page for number, page in pages.items() if number in other and other[number].url == page.url
+            }
+            from_text |= more
+        return pages, from_text
 
     async def _pages(self, id_: str) -> tuple[dict[int, Source], set[str]]:
         """Return the pages of a ledger by number, and which addresses only web text has named."""
@@ -322,57 +402,38 @@ def text_of(message: Mapping[str, Any]) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
-    return "\n".join(filter(None, (text_of(part) for part in parts if isinstance(part, Mapping))))
+    return "\n".join(
+        filter(None, (text_of(part) for part in parts if isinstance(part, Mapping) and not part.get("thought")))
+    )
 
 
-async def _off_loop(said: Sequence[Said]) -> list[tuple[int, str]]:
-    """Return what `_contexts` does; a long conversation is looked through by a thread."""
-    long = sum(len(one.text) for one in said) > _AT_ONCE
-    return await asyncio.to_thread(_contexts, said) if long else _contexts(said)
+async def _history(said: Sequence[Said]) -> History:
+    """Return the history of texts; a long conversation is looked through by a thread."""
+    made = History()
 
+    def read() -> None:
+        for one in said:
+            made.add(one)
 
-def _contexts(said: Sequence[Said]) -> list[tuple[int, str]]:
-    """Return the markers of texts: their numbers, and what identifies each; empty if few words and no question do.
-
-    Of the first of very many markers, only the numbers are returned, each once.
-    """
-    marks = [(one, at, number) for one in said for at, numbers in _marks(one.text) for number in numbers]
-    early = dict.fromkeys((number, "") for _, _, number in marks[:-_LAST])
-    late = marks[-_LAST:]
-    questions = {text: " ".join(text.split()) for text in {one.question for one, _, _ in late}}
-    return [*early, *((number, _context(one.text, at, number, questions[one.question])) for one, at, number in late)]
-
-
-def _marks(text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the position and the numbers of each marker in a text; a very long text is scanned in pieces."""
-    for begin in range(0, len(text), _PIECE):
-        for start, _, numbers in marks_in(text[begin : begin + _PIECE] if len(text) > _PIECE else text):
-            yield begin + start, numbers
-
-
-def _context(text: str, start: int, number: int, question: str) -> str:
-    before = _BRACKETS.sub(" ", text[max(0, start - _NEAR) : start])
-    words = _WORD.findall(before.casefold())[-_WORDS:]
-    if len(words) < _TELLING:
-        return _digest(" ".join(words), str(number), question) if question else ""
-    return _digest(" ".join(words), str(number), "")
-
-
-def _evidence(
-    contexts: Sequence[tuple[int, str]], found: Mapping[str, Sequence[Sequence[Any]]], said: Sequence[Said]
-) -> dict[int, set[str]]:
-    """Return the URLs of a conversation's markers by number, as far as known."""
-    made: dict[int, set[str]] = {number: set() for number, _ in contexts}
-    for number, context in contexts:
-        made[number] |= {str(one[1]) for one in found.get(context, ()) if one[1]}
-    for one in said:
-        for number, url in one.cited.items():
-            made[number] = {url}
+    if sum(len(one.text) for one in said) > _AT_ONCE:
+        await asyncio.to_thread(read)
+    else:
+        read()
     return made
 
 
-def _shown_name(text: str) -> str:
-    return _digest("shown", " ".join(text.split()))
+def _marks(text: str) -> set[int]:
+    """Return the numbers in the markers of a text; a very long text is scanned in pieces."""
+    pieces = (text[begin : begin + _PIECE] for begin in range(0, len(text), _PIECE))
+    return {number for piece in pieces for _, _, numbers in marks_in(piece) for number in numbers}
+
+
+def _without_thoughts(text: str) -> str:
+    """Return a text without what clients fold away and do not send back."""
+    begin, end = _THOUGHTS
+    first, *parts = text.split(begin)
+    thoughts = (part.partition(end) for part in parts)
+    return first + "".join(after if ended else begin + thought for thought, ended, after in thoughts)
 
 
 def _call_name(call: Mapping[str, Any], response: str) -> str:
@@ -381,6 +442,10 @@ def _call_name(call: Mapping[str, Any], response: str) -> str:
         given = json.loads(given or "{}") if isinstance(given, str) else given
     told = json.dumps(given, sort_keys=True, default=str)
     return _digest("call", str(call.get("id") or ""), str(call.get("name")), told, response)
+
+
+def _joint(digests: Sequence[bytes]) -> str:
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:32]
 
 
 def _digest(*texts: str) -> str:

@@ -22,7 +22,7 @@ from groundwire.hosted import Needs
 from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.server.client_disconnect import Outbox
-from groundwire.server.openai.conversations import Said, question_in
+from groundwire.server.openai.conversations import History, Said, question_in
 from groundwire.server.openai.grounding import Grounding
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up, said_in
@@ -54,6 +54,7 @@ class GeminiHandler(CompletionHandler):
         self._parts: list[dict[str, Any]] = []
         self._text = ""  # what the client has got
         self._grounding = Grounding()
+        self._shown_before = History()  # what the client has got and asked
         self._marked = ""  # what the model has said
         self._said_now = False  # whether this round has said anything
         self._pages: list[dict[str, str]] = []
@@ -136,6 +137,8 @@ class GeminiHandler(CompletionHandler):
             turn = []
             if content is None:
                 break
+            for one in said_in([content]):
+                self._shown_before.add(one)
             if made and _has_results(made[-1]) and _has_results(content):
                 content = {**content, "parts": [*made.pop()["parts"], *content["parts"]]}
             made.append(content)
@@ -144,6 +147,8 @@ class GeminiHandler(CompletionHandler):
 
     async def _turn(self, contents: list[Any], before: Any) -> list[Any]:
         """Return one turn of the model, which clients may have in several contents."""
+        for one in said_in(contents):
+            self._shown_before.add(one)
         if not contents:
             return []
         parts = [part for one in contents for part in one.get("parts") or () if isinstance(part, Mapping)]
@@ -153,7 +158,7 @@ class GeminiHandler(CompletionHandler):
                 if kept := await self.conversations.run_of(told, question_in(before)):
                     self.run = kept
                     return list(kept.added)
-        marked = await self.conversations.marked("".join(map(_text, parts)))
+        marked = await self.conversations.marked(self._shown_before) if any(map(_text, parts)) else ""
         if not marked:
             return contents
         return [{"role": "model", "parts": [{"text": marked}, *(part for part in parts if "text" not in part)]}]
@@ -233,8 +238,9 @@ class GeminiHandler(CompletionHandler):
 
     async def _remember(self, run: Run) -> None:
         await super()._remember(run)
-        if self._marked != self._text:
-            await self.conversations.keep_marked(self._text, self._marked)
+        if self._text:
+            self._shown_before.add(Said(self._text, "assistant"))
+            await self.conversations.keep_marked(self._shown_before, self._marked)
 
     def _begin(self) -> None:
         """Add up the previous round, and start another."""

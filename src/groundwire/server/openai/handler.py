@@ -337,9 +337,9 @@ class CompletionHandler(ABC):
 
     async def _remember(self, run: Run) -> None:
         """Store what the next request of the conversation needs."""
-        question = question_in(self.sent)
-        said = [Said(text, question) for text in self.answered() or [one.text for one in run.answers]]
-        await self.conversations.remember(self.ledger, said, [f"response:{id_}"] if (id_ := self.response_id()) else ())
+        keys = [f"response:{id_}"] if (id_ := self.response_id()) else []
+        said = self.answered() or [one.text for one in run.answers]
+        await self.conversations.remember(self.ledger, said, keys)
         if run.stop != "calls":
             return
         added = list(run.messages[len(run.messages) - run.added :])
@@ -354,7 +354,7 @@ class CompletionHandler(ABC):
         )
         await self.ledger.save()
         calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in run.pending]
-        await self.conversations.keep_run(kept, calls, question, self.response_id())
+        await self.conversations.keep_run(kept, calls, question_in(self.sent), self.response_id())
 
     def link_filter(self) -> LinkFilter:
         """Return the filter that neutralizes unknown URLs in the model's next text."""

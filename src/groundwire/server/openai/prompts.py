@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 from groundwire.agent_loop.citation_ledger import marks_in
 from groundwire.errors import InvalidRequest
@@ -15,6 +16,9 @@ from groundwire.tools import Tool
 __all__ = ["added_up", "dated", "merged", "messages_of", "said_in", "with_results"]
 
 
+_ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = MappingProxyType(
+    {"user": "user", "assistant": "assistant", "model": "assistant"}
+)
 _FIRST = "Answer with these search results where they help, and cite them by their numbers, like [1]."
 
 
@@ -88,21 +92,11 @@ def messages_of(given: object) -> Sequence[Any]:
 
 def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
     """Return the texts of a conversation in any API's format."""
-    made: list[Said] = []
-    question = ""
-    for message in messages:
-        if not isinstance(message, Mapping):
-            continue
-        text = text_of(message)
-        if message.get("role") == "user" and text:
-            question = text
-        elif text:
-            said = message.get("role") in ("assistant", "model")
-            made.append(Said(text, question if said else "", dict(_cited(message))))
-            continue
-        if text:
-            made.append(Said(text))
-    return tuple(made)
+    return tuple(
+        Said(text, _ROLES.get(message.get("role"), ""), dict(_cited(message)))
+        for message in messages
+        if isinstance(message, Mapping) and (text := text_of(message))
+    )
 
 
 def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:

@@ -52,6 +52,8 @@ class ResponsesHandler(CompletionHandler):
         self._failure = b""  # the same, if it is a failure
         self._filters: dict[tuple[int, Any], LinkFilter] = {}  # for texts that are streamed in parts, by position
         super().__init__(*args)
+        if (named := self.given.get("conversation")) and not self.conversation:
+            self.conversation = f"conversation:{named.get('id') if isinstance(named, Mapping) else named}"
 
     async def restored(self) -> list[Any]:
         """Return the input without generated items, with stored runs restored."""
@@ -84,15 +86,9 @@ class ResponsesHandler(CompletionHandler):
         return made
 
     def known_by(self) -> list[str]:
-        """Return the keys of the response and of the conversation that it continues."""
-        conversation = self.given.get("conversation")
-        conversation = conversation.get("id") if isinstance(conversation, Mapping) else conversation
+        """Return the key of the response that it continues."""
         before = self.given.get("previous_response_id")
-        return [
-            f"{kind}:{id_}"
-            for kind, id_ in (("response", before), ("conversation", conversation))
-            if isinstance(id_, str) and id_
-        ]
+        return [f"response:{before}"] if before else []
 
     def response_id(self) -> str:
         """Return the id of the last response of the model server."""
