@@ -35,7 +35,7 @@ def said(text: str) -> bool:
 TEXT = {"Accept": "text/plain"}
 
 
-async def ask(client: Any, query: str) -> list[tuple[int, str]]:
+async def ask(client: Any, query: str) -> tuple[tuple[int, str], ...]:
     """Search by every face at once, as each waits a while for the provider; return each status and text."""
 
     async def read(method: str, path: str, **sent: Any) -> tuple[int, str]:
