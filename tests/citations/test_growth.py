@@ -11,7 +11,7 @@ from components.work import growth, growths, lines
 from groundwire.citations.marker_parser import find_marks
 from groundwire.citations.rendering import render_answer
 from groundwire.citations.verify import CitedPage, verify_answer
-from groundwire.citations.verify.language_packs import LANGUAGES, language
+from groundwire.citations.verify.language_data import LANGUAGES, language
 from groundwire.models import Source
 
 WORST = {
