@@ -67,7 +67,7 @@ _DENIALS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         (r"\b(ist|sind|wurde|wurden|war|waren) (?=ein|der|die|das|in|im|am|auf|von)", r"\1 nicht "),
         (" nicht\\b", ""),
     ),
-    "fr": ((r"\b(est|sont|était|a été)\b ", r"n'\1 pas "), (r"\bn(?:e |['’])(\w+) pas\b", r"\1")),
+    "fr": ((r"(?<=\w )(est|était) ", r"n'\1 pas "), (r"\bn(?:e |['’])(\w+) pas\b", r"\1")),
     "es": ((r" (es|son|fue|era|está|tiene) ", r" no \1 "), (" no ", " ")),
     "pt": ((r" (é|são|foi|era|está|tem) ", r" não \1 "), (" não ", " ")),
     "ru": ((r" (был|была|было|были|может|является|имеет) ", r" не \1 "), (" не ", " ")),
@@ -81,6 +81,10 @@ _DENIALS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "ar": ((" (كان|كانت) ", " لم تكن "), (" (لا|لم|لن) ", " ")),
 }
+_TWICE: Final = (  # sentences in which a further negation changes nothing, or another thing
+    r"nicht\b.*\bnicht\b|nicht (?:nur|mehr|immer)|\bn(?:e |['’]).*\bn(?:e |['’])|n['’]\w+ .*\bpas"
+    r"|\bnot\b.*\bnot\b|not only"
+)
 Change = Callable[[str, str, random.Random], str | None]
 
 
@@ -89,7 +93,7 @@ def number(sentence: str, code: str, chance: random.Random) -> str | None:
     months = _MONTHS.get(code, "").replace(" ", "|") or "(?!)"
     spans = [
         found
-        for found in re.finditer(r"(?<![\w.,:/-])\d[\d.,]*(?<=\d)(?![\w:/]|[.-]\d)", sentence)
+        for found in re.finditer(r"(?<![A-Za-z0-9.,:/-])\d[\d.,]*(?<=\d)(?![A-Za-z0-9:/]|[.-]\d)", sentence)
         if not re.fullmatch(r"1\d{3}|20\d\d", found[0])
         and not re.match(rf"\.? (?:de )?(?:{months})", sentence[found.end() :], re.IGNORECASE)
         and not re.search(rf"(?:{months}) $", sentence[: found.start()], re.IGNORECASE)
@@ -108,7 +112,7 @@ def _with_digit(sentence: str, found: re.Match[str], chance: random.Random) -> s
 def date(sentence: str, code: str, chance: random.Random) -> str | None:
     """Change a year, or a month beside a number."""
     ways: list[str] = []
-    for found in re.finditer(r"(?<![\w.,:/-])(?:1[5-9]\d\d|20[0-4]\d)(?![\w:/]|[.-]\d)", sentence):
+    for found in re.finditer(r"(?<![A-Za-z0-9.,:/-])(?:1[5-9]\d\d|20[0-4]\d)(?![A-Za-z0-9:/]|[.-]\d)", sentence):
         year = int(found[0]) + chance.choice([-9, -3, -2, -1, 1, 2, 3, 8])
         ways.append(f"{sentence[: found.start()]}{year}{sentence[found.end() :]}")
     months = _MONTHS.get(code, "").split()
@@ -136,7 +140,7 @@ def negation(sentence: str, code: str, chance: random.Random) -> str | None:
     """Deny what a sentence says, or say what it denies."""
     for wanted, said in chance.sample(_DENIALS[code], len(_DENIALS[code])):
         changed = re.sub(wanted, said, sentence, count=1)
-        if changed != sentence:
+        if changed != sentence and not re.search(_TWICE, sentence):
             return changed
     return None
 
@@ -173,6 +177,7 @@ def quoted(sentence: str, code: str, chance: random.Random) -> str | None:
 
 CHANGES: Final[dict[str, Change]] = {"number": number, "date": date, "unit": unit, "quote": quote, "negation": negation}
 COPIES: Final[dict[str, Change]] = {"copied": copied, "quoted": quoted}
+"""The changes that leave a sentence true. Sentences are also joined with others of the page, without a change."""
 
 
 def pages(folder: Path) -> Iterator[tuple[str, str]]:
@@ -216,10 +221,11 @@ def main() -> None:
             continue
         many[code] += 1
         _judge(text, code, random.Random(digest), counts, arguments.show)
-    print(f"{'':4}" + "".join(f"{kind:>24}" for kind in (*CHANGES, *COPIES)))
+    kinds = (*CHANGES, *COPIES, "joined")
+    print(f"{'':4}" + "".join(f"{kind:>24}" for kind in kinds))
     for code in LANGUAGES:
         cells = []
-        for kind in (*CHANGES, *COPIES):
+        for kind in kinds:
             own = {verdict: count for (of, which, verdict), count in counts.items() if (of, which) == (code, kind)}
             total, accused = sum(own.values()), own.get("contradicted", 0)
             share = f"{accused / total:.1%}" if total else "-"
@@ -231,6 +237,12 @@ def _judge(text: str, code: str, chance: random.Random, counts: Counter[tuple[st
     page = CitedPage(number=1, url="", content=text)
     said = copies(text, code)
     chance.shuffle(said)
+    for one, other in zip(said[:_EACH], said[_EACH : 2 * _EACH], strict=False):
+        joined = f"{one[:-1]}，{other}" if code in {"zh", "ja"} else f"{one[:-1]}, and {other}"
+        verdicts = {finding.verdict for finding in verify_answer(f"{joined} [1]", [page]).findings}
+        counts[code, "joined", "contradicted" if "contradicted" in verdicts else "other"] += 1
+        if show == f"{code}:joined" and "contradicted" in verdicts:
+            print("-", joined, verify_answer(f"{joined} [1]", [page]).findings)
     for kind, change in {**CHANGES, **COPIES}.items():
         made = 0
         for sentence in said:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,15 +18,19 @@ from groundwire.reading.passages.terms import Terms
 __all__ = ["NearCopy", "near_copy", "unquoted"]
 
 _ORDER: Final = FEATURES.index("order")
-_COPIED_ORDER: Final = 0.5  # share of a sentence's words that its passage must have in order to be compared in full
+_COPIED_DENIAL: Final = 0.5  # the same for a negation
+_COPIED_ORDER: Final = 0.15  # share of a sentence's words that its passage must have in order to be compared in full
 _CLAIM: Final = 120  # tokens of a sentence that are aligned
 _PAGE: Final = 300  # the same of a passage
-_NEAR: Final = 8  # tokens on each side of a difference, its clause
-_COPIED: Final = 0.75  # share of the clause that the passage has in the same order
-_COPIED_WHOLE: Final = 0.6  # share of the sentence
-_DENIED: Final = 0.85  # share of the clause, for a negation
+_BESIDE: Final = 3  # words on each side of a figure
+_CLAUSE: Final = 8  # the same of a negation
+_COPIED: Final = 0.34  # share of the words beside a figure that the passage has in the same order, one right beside it
+_COPIED_WHOLE: Final = 0.2  # share of the sentence
+_AROUND: Final = 3  # sentences before and after a passage that may have the figure of a sentence
+_DENIED: Final = 0.75  # share of the clause with a negation
 _QUOTED_WORDS: Final = 4  # words from which a quotation must be on the page
-_LIKE: Final = 0.5  # share of a quotation's words that a passage must have to be shown beside it
+_MADE_UP: Final = 6  # the same of one that resembles nothing on it
+_LIKE: Final = 0.6  # share of a quotation's words that a passage must have to be shown beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +52,30 @@ def near_copy(claim: Claim, found: Evidence) -> NearCopy | None:
     """
     if found.counts[_ORDER] < _COPIED_ORDER:
         return None
-    passages = ([found.sentence] if found.sentence else []) + list(found.passages)
-    for passage in passages:
+    mine = claim.tokens[:_CLAIM]
+    for passage in ([found.sentence] if found.sentence else []) + list(found.passages):
         page = passage.index.tokens(passage.first, passage.size)[:_PAGE]
-        mine = claim.tokens[:_CLAIM]
-        kinds = {token.kind for token in (*mine, *page)}
-        if kinds == {"word"}:
+        lost = {at for at, one in enumerate(mine) if one.kind in {"number", "date"} and not _has(one, page)}
+        if lost:
+            said = passage.index.tokens(max(0, passage.first - _AROUND), 2 * _AROUND + 1)
+            lost = {at for at in lost if not _has(mine[at], said)}
+        denies = found.counts[_ORDER] >= _COPIED_DENIAL and _denials(mine) != _denials(page)
+        if not denies and not any(one.kind in {"number", "date"} for one in page if lost):
             continue
         pairs = _aligned(mine, page)
-        if differ := tuple(_differences(mine, page, pairs, passage.index, claim)):
+        if differ := tuple(_differences(mine, page, pairs, passage.index, lost, claim)):
             return NearCopy(passage, differ)
-        if sum(_equal(mine[at], page[other]) for at, other in pairs.items()) > _COPIED * len(mine):
+        if sum(_equal(mine[at], page[other]) for at, other in pairs.items()) > 0.75 * len(mine):
             return None  # a copy without a difference
     return None
+
+
+def _has(claimed: Token, said: Sequence[Token]) -> bool:
+    return any(_equal(claimed, one) for one in said)
+
+
+def _denials(tokens: Sequence[Token]) -> int:
+    return sum(token.kind == "negation" for token in tokens)
 
 
 def _equal(one: Token, other: Token) -> bool:
@@ -118,56 +134,65 @@ def _aligned(claim: Sequence[Token], page: Sequence[Token]) -> Mapping[int, int]
 
 
 def _differences(
-    mine: Sequence[Token], page: Sequence[Token], pairs: Mapping[int, int], index: PageIndex, claim: Claim
+    mine: Sequence[Token],
+    page: Sequence[Token],
+    pairs: Mapping[int, int],
+    index: PageIndex,
+    lost: Set[int],
+    claim: Claim,
 ) -> Iterator[Disagreement]:
     equal = {at: other for at, other in pairs.items() if _equal(mine[at], page[other])}
     if len(equal) < _COPIED_WHOLE * (len(mine) - 1):
         return
     for at, other in pairs.items():
-        if at in equal or mine[at].kind not in {"number", "date"}:
+        if at not in lost or page[other].kind != mine[at].kind:
             continue
         kind = _kind(mine[at], page[other], at, other, equal)
-        if kind and _copied(at, other, len(mine), equal) >= _COPIED and not any(_equal(mine[at], one) for one in page):
+        if kind and _copied(at, other, len(mine), equal, _BESIDE) >= _COPIED:
             yield _disagreement(kind, claim.text, mine[at], index, page[other])
     back = {other: at for at, other in pairs.items()}
     inside = sorted(equal.values())
     for at, token in enumerate(mine):
-        place = equal.get(at - 1, equal.get(at + 1))
-        alone = token.kind == "negation" and at not in pairs and place is not None and not _only(mine, at)
-        if alone and place is not None and _denies(at, place, len(mine), equal, page, place):
+        place = next((equal[one] for one in (at - 1, at + 1, at - 2) if one in equal), None)
+        if token.kind != "negation" or at in pairs or place is None or (_is_only(mine, at) and at + 1 not in equal):
+            continue
+        if _denies(at, place, len(mine), equal, page[max(0, place - 4) : place + 5]):
             yield _disagreement("negation", claim.text, token, index, None)
     for other, token in enumerate(page):
         place = next((back[one] for one in (other - 1, other + 1) if back.get(one) in equal), None)
-        alone = token.kind == "negation" and other not in back and not _only(page, other)
-        between = bool(inside) and inside[0] < other < inside[-1]
-        if alone and between and place is not None and _denies(place, other, len(mine), equal, mine, place):
+        if (
+            token.kind != "negation"
+            or other in back
+            or place is None
+            or (_is_only(page, other) and other + 1 not in back)
+        ):
+            continue
+        ends = place == len(mine) - 1 and not _STOP.search(index.plain, page[other - 1].end, token.start)
+        if (inside[0] < other < inside[-1] or ends) and _denies(
+            place, other, len(mine), equal, mine[max(0, place - 4) : place + 5]
+        ):
             yield _disagreement("negation", claim.text, None, index, token)
 
 
-def _denies(at: int, other: int, size: int, equal: Mapping[int, int], against: Sequence[Token], place: int) -> bool:
-    """Whether the clause around a negation is copied, and what it is copied from or to has no other negation there."""
-    near = against[max(0, place - 4) : place + 5]
-    return _copied(at, other, size, equal) >= _DENIED and all(one.kind != "negation" for one in near)
+def _denies(at: int, other: int, size: int, equal: Mapping[int, int], near: Sequence[Token]) -> bool:
+    """Whether the clause around a negation is copied, and the other side has no negation near it."""
+    return _copied(at, other, size, equal, _CLAUSE) >= _DENIED and all(one.kind != "negation" for one in near)
 
 
-def _only(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a negation denies no statement: not only, no less than."""
-    return at + 1 < len(tokens) and tokens[at + 1].key in {
-        "only",
-        "just",
-        "nur",
-        "seulement",
-        "solo",
-        "apenas",
-        "только",
-    }
+def _is_only(tokens: Sequence[Token], at: int) -> bool:
+    """Whether what follows a negation makes it deny no statement: not only, not just."""
+    return at + 1 < len(tokens) and tokens[at + 1].key in _ONLY
 
 
-def _copied(at: int, other: int, size: int, equal: Mapping[int, int]) -> float:
+_ONLY: Final = frozenset({"only", "just", "nur", "seulement", "solo", "apenas", "только"})
+_STOP: Final = re.compile(r"[.!?。！？\n]")
+
+
+def _copied(at: int, other: int, size: int, equal: Mapping[int, int], reach: int) -> float:
     """Return the share of the words around a difference that the page has around it, too."""
-    around = [one for one in range(max(0, at - _NEAR), min(size, at + _NEAR + 1)) if one != at]
-    reach = 2 * _NEAR
-    return sum(abs(equal.get(one, 10**6) - other) <= reach for one in around) / len(around) if len(around) > 2 else 0.0
+    around = [one for one in range(max(0, at - reach), min(size, at + reach + 1)) if one != at]
+    near = sum(abs(equal.get(one, 10**6) - other) <= 2 * reach for one in around)
+    return near / len(around) if len(around) > 2 else 0.0
 
 
 def _kind(claimed: Token, stated: Token, at: int, other: int, equal: Mapping[int, int]) -> Kind | None:
@@ -184,7 +209,8 @@ def _kind(claimed: Token, stated: Token, at: int, other: int, equal: Mapping[int
         if unit_size(claimed.unit)[0] != unit_size(stated.unit)[0]:
             return None
     before = equal.get(at - 1) == other - 1 or at == 0
-    return None if not before and same_number(claimed, stated, rounded=True) else "number"
+    shorter = sum(map(str.isdecimal, claimed.key)) < sum(map(str.isdecimal, stated.key))
+    return None if (shorter or not before) and same_number(claimed, stated, rounded=True) else "number"
 
 
 def _disagreement(kind: Kind, text: str, claimed: Token | None, index: PageIndex, stated: Token | None) -> Disagreement:
@@ -214,6 +240,8 @@ def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tu
             word[:1].isupper() for word in words if len(word) > 3
         ):
             continue  # a term, or a title
+        if quote.endswith(("?", "!")):
+            continue  # what someone might say
         pieces = [piece for piece in quote.split("…") if squeezed(piece)]
         if any(all(squeezed(piece) in index.letters for piece in pieces) for index in pages):
             continue
@@ -226,6 +254,8 @@ def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tu
                 if share > most:
                     most, best = share, Passage(index, first, 1)
         near = best if best and most >= _LIKE else None
+        if near is None and len(wanted) < _MADE_UP:
+            continue
         said = near.index.span(near.first, 1) if near else None
         yield (
             Disagreement(

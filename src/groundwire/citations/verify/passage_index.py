@@ -18,6 +18,7 @@ MAX_TERMS: Final = 400
 """Terms of a sentence, of a page or an answer, that are compared."""
 _POSTINGS: Final = 300  # sentences of a page in which a term is looked up
 _LONGEST: Final = 12_000  # characters of a passage
+_LOOKED_UP: Final = 400  # places in which the terms of a sentence are looked up, those of the rarest first
 _CANDIDATES: Final = 4  # passages that are compared in full
 
 
@@ -108,9 +109,13 @@ class PageIndex:
             size: The sentences of a passage.
         """
         sums: dict[int, float] = defaultdict(float)
-        for term, weight in weights:
-            done = -1
-            for at in self.postings.get(term, ()):
+        found = [(self.postings[term], weight) for term, weight in weights if term in self.postings]
+        seen = 0
+        for where, weight in sorted(found, key=lambda one: len(one[0])):
+            done, seen = -1, seen + len(where)
+            if seen > _LOOKED_UP and sums:
+                break
+            for at in where:
                 for first in range(max(0, at - size + 1, done + 1), at + 1):
                     sums[first] += weight
                 done = at
