@@ -22,7 +22,7 @@ from groundwire.models import Source
 from groundwire.testing import World
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "citations.md").read_text()
-BLOCK, ASKING, STREAMING = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+BLOCK, _JUDGE, ASKING, STREAMING = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 CONTENT = (
     "# Well-known towers\n\nThe **tower** is 324 metres tall. It has [three floors](https://x.example/a-b).\n\n"
     "- PULL&BEAR, the shop, sells hats, caps and e-bikes - cheaply.\n- It has a lift.\n\nElsewhere it has a lift.\n"

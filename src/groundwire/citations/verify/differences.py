@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
-from groundwire.citations.verify.evidence import FEATURES, Claim, Evidence, Passage
+from groundwire.citations.verify.evidence import FEATURES, Claim, Evidence, PagePassage
 from groundwire.citations.verify.language_data import unit_size
-from groundwire.citations.verify.passage_index import PageIndex
+from groundwire.citations.verify.passage_index import PageIndex, terms_in
 from groundwire.citations.verify.report import Disagreement, Kind
 from groundwire.citations.verify.segmentation import quotes_of, squeezed
-from groundwire.citations.verify.values import Token, same_date, same_number
+from groundwire.citations.verify.values import ValueToken, same_date, same_number
 from groundwire.reading.passages.terms import Terms
 
 __all__ = ["NearCopy", "near_copy", "unquoted"]
@@ -27,6 +27,7 @@ _CLAUSE: Final = 8  # the same of a negation
 _COPIED: Final = 0.34  # share of the words beside a figure that the passage has in the same order, one right beside it
 _COPIED_WHOLE: Final = 0.2  # share of the sentence
 _AROUND: Final = 3  # sentences before and after a passage that may have the figure of a sentence
+_COPY: Final = 0.8  # share of a sentence's words by which it copies a passage as a whole
 _DENIED: Final = 0.75  # share of the clause with a negation
 _QUOTED_WORDS: Final = 4  # words from which a quotation must be on the page
 _MADE_UP: Final = 6  # the same of one that resembles nothing on it
@@ -37,7 +38,7 @@ _LIKE: Final = 0.6  # share of a quotation's words that a passage must have to b
 class NearCopy:
     """A passage that has most of a clause of a sentence in order, and how the two differ."""
 
-    passage: Passage
+    passage: PagePassage
     """The passage."""
     disagreements: tuple[Disagreement, ...]
     """The differences."""
@@ -56,36 +57,38 @@ def near_copy(claim: Claim, found: Evidence) -> NearCopy | None:
     for passage in ([found.sentence] if found.sentence else []) + list(found.passages):
         page = passage.index.tokens(passage.first, passage.size)[:_PAGE]
         lost = {at for at, one in enumerate(mine) if one.kind in {"number", "date"} and not _has(one, page)}
-        if lost:
-            said = passage.index.tokens(max(0, passage.first - _AROUND), 2 * _AROUND + 1)
-            lost = {at for at in lost if not _has(mine[at], said)}
         denies = found.counts[_ORDER] >= _COPIED_DENIAL and _denials(mine) != _denials(page)
         if not denies and not any(one.kind in {"number", "date"} for one in page if lost):
             continue
         pairs = _aligned(mine, page)
+        copied = sum(_equal(mine[at], page[other]) for at, other in pairs.items()) >= _COPY * (len(mine) - len(lost))
+        if lost and not copied:  # a sentence near it may have the figure
+            said = passage.index.tokens(max(0, passage.first - _AROUND), 2 * _AROUND + 1)
+            lost = {at for at in lost if not _has(mine[at], said)}
         if differ := tuple(_differences(mine, page, pairs, passage.index, lost, claim)):
             return NearCopy(passage, differ)
-        if sum(_equal(mine[at], page[other]) for at, other in pairs.items()) > 0.75 * len(mine):
+        if copied:
             return None  # a copy without a difference
     return None
 
 
-def _has(claimed: Token, said: Sequence[Token]) -> bool:
+def _has(claimed: ValueToken, said: Sequence[ValueToken]) -> bool:
     return any(_equal(claimed, one) for one in said)
 
 
-def _denials(tokens: Sequence[Token]) -> int:
+def _denials(tokens: Sequence[ValueToken]) -> int:
     return sum(token.kind == "negation" for token in tokens)
 
 
-def _equal(one: Token, other: Token) -> bool:
+def _equal(one: ValueToken, other: ValueToken) -> bool:
     if one.kind != other.kind:
         return False
     match one.kind:
         case "number":
             return same_number(one, other, rounded=False)
         case "date":
-            return same_date(one.date, other.date)
+            shared = any(mine and theirs for mine, theirs in zip(one.date, other.date, strict=True))
+            return shared and same_date(one.date, other.date)
         case "negation":
             return True
         case _:
@@ -96,7 +99,7 @@ def _stem(key: str) -> str:
     return key[: max(4, len(key) - 2)] if len(key) > 4 else key
 
 
-def _aligned(claim: Sequence[Token], page: Sequence[Token]) -> Mapping[int, int]:
+def _aligned(claim: Sequence[ValueToken], page: Sequence[ValueToken]) -> Mapping[int, int]:
     """Return which token of a page each token of a sentence is aligned with: most of them equal, and in order.
 
     Numbers and dates may be aligned with others between equal neighbors.
@@ -134,8 +137,8 @@ def _aligned(claim: Sequence[Token], page: Sequence[Token]) -> Mapping[int, int]
 
 
 def _differences(
-    mine: Sequence[Token],
-    page: Sequence[Token],
+    mine: Sequence[ValueToken],
+    page: Sequence[ValueToken],
     pairs: Mapping[int, int],
     index: PageIndex,
     lost: Set[int],
@@ -174,12 +177,12 @@ def _differences(
             yield _disagreement("negation", claim.text, None, index, token)
 
 
-def _denies(at: int, other: int, size: int, equal: Mapping[int, int], near: Sequence[Token]) -> bool:
+def _denies(at: int, other: int, size: int, equal: Mapping[int, int], near: Sequence[ValueToken]) -> bool:
     """Whether the clause around a negation is copied, and the other side has no negation near it."""
     return _copied(at, other, size, equal, _CLAUSE) >= _DENIED and all(one.kind != "negation" for one in near)
 
 
-def _is_only(tokens: Sequence[Token], at: int) -> bool:
+def _is_only(tokens: Sequence[ValueToken], at: int) -> bool:
     """Whether what follows a negation makes it deny no statement: not only, not just."""
     return at + 1 < len(tokens) and tokens[at + 1].key in _ONLY
 
@@ -195,7 +198,7 @@ def _copied(at: int, other: int, size: int, equal: Mapping[int, int], reach: int
     return near / len(around) if len(around) > 2 else 0.0
 
 
-def _kind(claimed: Token, stated: Token, at: int, other: int, equal: Mapping[int, int]) -> Kind | None:
+def _kind(claimed: ValueToken, stated: ValueToken, at: int, other: int, equal: Mapping[int, int]) -> Kind | None:
     """Return how a number or date differs; None if it may be another way to say the same."""
     beside = (equal.get(at - 1) == other - 1) + (equal.get(at + 1) == other + 1)
     if not beside:
@@ -213,7 +216,9 @@ def _kind(claimed: Token, stated: Token, at: int, other: int, equal: Mapping[int
     return None if (shorter or not before) and same_number(claimed, stated, rounded=True) else "number"
 
 
-def _disagreement(kind: Kind, text: str, claimed: Token | None, index: PageIndex, stated: Token | None) -> Disagreement:
+def _disagreement(
+    kind: Kind, text: str, claimed: ValueToken | None, index: PageIndex, stated: ValueToken | None
+) -> Disagreement:
     return Disagreement(
         kind=kind,
         claimed=text[claimed.start : claimed.end] if claimed else "",
@@ -225,7 +230,7 @@ def _disagreement(kind: Kind, text: str, claimed: Token | None, index: PageIndex
     )
 
 
-def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tuple[Disagreement, Passage | None]]:
+def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tuple[Disagreement, PagePassage | None]]:
     """Yield the quotations of a sentence that no page has, with the most similar passage.
 
     Args:
@@ -245,14 +250,15 @@ def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tu
         pieces = [piece for piece in quote.split("…") if squeezed(piece)]
         if any(all(squeezed(piece) in index.letters for piece in pieces) for index in pages):
             continue
-        wanted = dict.fromkeys(terms(quote), 1.0)
-        best: Passage | None = None
+        best: PagePassage | None = None
         most = 0.0
+        wanted: dict[str, float] = {}
         for index in pages:
+            wanted = dict.fromkeys(terms_in(quote, terms, index.language), 1.0)
             for first in index.candidates(wanted.items(), 1):
                 share = len(wanted.keys() & index.sets[first]) / len(wanted)
                 if share > most:
-                    most, best = share, Passage(index, first, 1)
+                    most, best = share, PagePassage(index, first, 1)
         near = best if best and most >= _LIKE else None
         if near is None and len(wanted) < _MADE_UP:
             continue

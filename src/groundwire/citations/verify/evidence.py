@@ -19,8 +19,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from groundwire.citations.verify.language_data import Language
-from groundwire.citations.verify.passage_index import MAX_TERMS, PageIndex
-from groundwire.citations.verify.values import Token, same_date, same_number, tokens_of
+from groundwire.citations.verify.passage_index import PageIndex, terms_in
+from groundwire.citations.verify.values import ValueToken, same_date, same_number, tokens_of
 from groundwire.reading.passages.terms import Terms, is_common
 
 __all__ = ["FEATURES", "Claim", "Evidence", "evidence", "probability"]
@@ -50,11 +50,11 @@ class Claim:
 
     def __init__(self, text: str, terms: Terms, tongue: Language) -> None:
         self.text = text
-        self.terms = terms(text)[:MAX_TERMS]
+        self.terms = terms_in(text, terms, tongue)
         self.distinct = list(dict.fromkeys(self.terms))
         self.content = [term for term in self.distinct if not is_common(term)] or self.distinct
         self.weights = {term: _rarity(term) for term in self.content}
-        self.names = [term for name in _NAME.findall(text) for term in terms(name)]
+        self.names = [term for name in _NAME.findall(text) for term in terms_in(name, terms, tongue)]
         self.tokens = tokens_of(text, tongue)
         self.values = [
             (token, terms(text[token.start : token.end])) for token in self.tokens if token.kind in {"number", "date"}
@@ -62,7 +62,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PagePassage:
     """A passage of a page."""
 
     index: PageIndex
@@ -84,9 +84,9 @@ class Evidence:
 
     counts: tuple[float, ...]
     """The counts, in the order of `FEATURES`."""
-    passages: tuple[Passage, ...]
+    passages: tuple[PagePassage, ...]
     """The best passage of each page that has one."""
-    sentence: Passage | None
+    sentence: PagePassage | None
     """The best sentence."""
 
 
@@ -99,7 +99,7 @@ def evidence(claim: Claim, pages: Sequence[PageIndex]) -> Evidence:
     """Return what speaks for a sentence on pages taken together."""
     weights = claim.weights
     plain = dict.fromkeys(weights, 1.0)
-    passages: list[Passage] = []
+    passages: list[PagePassage] = []
     wide: frozenset[str] = frozenset()
     everything: frozenset[str] = frozenset()
     sentence, told, local_told, local_page = None, 0.0, 0.0, 0.0
@@ -111,13 +111,13 @@ def evidence(claim: Claim, pages: Sequence[PageIndex]) -> Evidence:
         places = index.candidates(weights.items(), _PASSAGE)
         if not places:
             continue
-        best = max((Passage(index, at, _PASSAGE) for at in places), key=lambda one: _share(weights, one.words))
+        best = max((PagePassage(index, at, _PASSAGE) for at in places), key=lambda one: _share(weights, one.words))
         passages.append(best)
         wide |= index.words(best.first - 2, _WIDE)
         near = {at for place in places for at in range(place, min(place + _PASSAGE, len(index.sets)))}
         for at in sorted(near):
             if (share := _share(weights, index.sets[at])) > told:
-                told, sentence = share, Passage(index, at, 1)
+                told, sentence = share, PagePassage(index, at, 1)
             local_told = max(local_told, _share(local, index.sets[at]))
     words = frozenset[str]().union(*(one.words for one in passages))
     counts = _counts(claim, pages, passages, words, everything)
@@ -139,7 +139,7 @@ def evidence(claim: Claim, pages: Sequence[PageIndex]) -> Evidence:
 def _counts(
     claim: Claim,
     pages: Sequence[PageIndex],
-    passages: Sequence[Passage],
+    passages: Sequence[PagePassage],
     words: frozenset[str],
     everything: frozenset[str],
 ) -> dict[str, float]:
@@ -174,7 +174,7 @@ def _counts(
 
 
 def _missing_values(
-    claim: Claim, passages: Sequence[Passage], words: frozenset[str], everything: frozenset[str]
+    claim: Claim, passages: Sequence[PagePassage], words: frozenset[str], everything: frozenset[str]
 ) -> Iterator[tuple[bool, bool]]:
     """Yield for each number and date of a sentence whether the page has it, and whether its passage does."""
     for token, terms in claim.values:
@@ -184,7 +184,7 @@ def _missing_values(
         yield here or all(term in everything for term in terms), here
 
 
-def is_same(claimed: Token, stated: Token) -> bool:
+def is_same(claimed: ValueToken, stated: ValueToken) -> bool:
     """Whether a number or date of a page may be that of an answer, perhaps rounded."""
     if claimed.kind == stated.kind == "number":
         return same_number(claimed, stated, rounded=True)

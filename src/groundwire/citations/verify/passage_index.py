@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 from groundwire.citations.verify.language_data import Language, language, language_of
 from groundwire.citations.verify.segmentation import TextSpan, blank_markup, sentences, squeezed, table_heads
-from groundwire.citations.verify.values import Token, tokens_of
+from groundwire.citations.verify.values import ValueToken, tokens_of
 from groundwire.reading.passages.terms import Terms
 
-__all__ = ["MAX_TERMS", "PageIndex"]
+__all__ = ["MAX_TERMS", "PageIndex", "terms_in"]
 
 MAX_TERMS: Final = 400
 """Terms of a sentence, of a page or an answer, that are compared."""
 _POSTINGS: Final = 300  # sentences of a page in which a term is looked up
 _LONGEST: Final = 12_000  # characters of a passage
 _LOOKED_UP: Final = 400  # places in which the terms of a sentence are looked up, those of the rarest first
+_BEGINNINGS: Final[Mapping[str, int]] = {"ru": 5, "ar": 5, "de": 6, "fr": 6, "es": 6, "pt": 6, "it": 6, "nl": 6}
+"""How many letters of a word are compared in languages whose words have many endings."""
+
 _CANDIDATES: Final = 4  # passages that are compared in full
+
+
+def terms_in(text: str, terms: Terms, tongue: Language) -> list[str]:
+    """Return the terms of a text; words of languages that inflect more than English are cut at their beginnings.
+
+    Args:
+        text: The text.
+        terms: Extracts terms.
+        tongue: Its language.
+    """
+    found = terms(text)[:MAX_TERMS]
+    return found if (size := _BEGINNINGS.get(tongue.code)) is None else [term[:size] for term in found]
 
 
 class PageIndex:
@@ -37,13 +52,13 @@ class PageIndex:
         heads = table_heads(content) if "|" in content else []
         self.spans: list[TextSpan] = []
         self.terms: list[list[str]] = []
-        self.title = frozenset(terms(title))
+        self.title = frozenset(terms_in(title, terms, self.language))
         head, row = iter([*heads, TextSpan(len(content), len(content))]), list[str]()
         coming, under = next(head), TextSpan(0, 0)
         for span in sentences(content):
-            found = terms(self.plain[span.start : span.end])[:MAX_TERMS]
+            found = terms_in(self.plain[span.start : span.end], terms, self.language)
             while span.start >= coming.end and coming.start < len(content):
-                under, row = coming, terms(self.plain[coming.start : coming.end])[:MAX_TERMS]
+                under, row = coming, terms_in(self.plain[coming.start : coming.end], terms, self.language)
                 coming = next(head)
             if row and content[span.start] == "|" and span.start >= under.end:
                 found = [*row, *found]
@@ -66,10 +81,10 @@ class PageIndex:
         return "\n".join(f" {' '.join(found)} " for found in self.terms)
 
     @cached_property
-    def _tokens(self) -> dict[tuple[int, int], list[Token]]:
+    def _tokens(self) -> dict[tuple[int, int], list[ValueToken]]:
         return {}
 
-    def tokens(self, first: int, size: int) -> list[Token]:
+    def tokens(self, first: int, size: int) -> list[ValueToken]:
         """Return the words of a passage; their positions are of the page."""
         if (known := self._tokens.get((first, size))) is None:
             span = self.span(first, size)
@@ -77,7 +92,7 @@ class PageIndex:
             self._tokens[first, size] = known
         return known
 
-    def values(self, first: int, size: int) -> list[Token]:
+    def values(self, first: int, size: int) -> list[ValueToken]:
         """Return the numbers and dates of a passage."""
         return [token for token in self.tokens(first, size) if token.kind in {"number", "date"}]
 

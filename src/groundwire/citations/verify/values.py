@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from groundwire.citations.verify.language_data import DENSE, Language, fold, unit_size
 
-__all__ = ["Date", "Token", "same_date", "same_number", "tokens_of"]
+__all__ = ["Date", "ValueToken", "same_date", "same_number", "tokens_of"]
 
 
 class Date(NamedTuple):
@@ -27,7 +27,7 @@ _UNKNOWN: Final = Date()
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ValueToken:
     """A word, a number with its unit, a date or a negation."""
 
     kind: Literal["word", "number", "date", "negation"]
@@ -63,7 +63,7 @@ _YEARS: Final = (1000, 2099)
 _CONTRACTED: Final = ("n't", "n’t")
 
 
-def tokens_of(text: str, tongue: Language, start: int = 0, end: int | None = None) -> list[Token]:
+def tokens_of(text: str, tongue: Language, start: int = 0, end: int | None = None) -> list[ValueToken]:
     """Return the words of a text, in order, in linear time.
 
     Args:
@@ -76,7 +76,7 @@ def tokens_of(text: str, tongue: Language, start: int = 0, end: int | None = Non
     return _with_dates(_with_units(list(_plain(text, tongue, start, stop)), text, tongue), text, tongue)
 
 
-def _plain(text: str, tongue: Language, place: int, stop: int) -> Iterator[Token]:
+def _plain(text: str, tongue: Language, place: int, stop: int) -> Iterator[ValueToken]:
     negations = sorted(tongue.negations, key=len, reverse=True) if tongue.is_dense else []
     units = (
         sorted((unit for unit in tongue.units if not unit.isascii()), key=len, reverse=True) if tongue.is_dense else []
@@ -86,43 +86,43 @@ def _plain(text: str, tongue: Language, place: int, stop: int) -> Iterator[Token
         said = found[0]
         if found["digits"]:
             unit = tongue.units.get((found["sign"] or "").strip(), "")
-            yield Token("number", said, start, place, _readings(found["digits"], tongue), unit)
+            yield ValueToken("number", said, start, place, _readings(found["digits"], tongue), unit)
         elif found["iso"] or found["east"] or found["dotted"]:
-            yield Token("date", said, start, place, date=_numeric_date(found))
+            yield ValueToken("date", said, start, place, date=_numeric_date(found))
         elif found["kanji"]:
             value = _kanji(said)
             kind: Literal["word", "number"] = (
                 "number" if len(said) > 1 or text[place : place + 1] in _COUNTED else "word"
             )
-            yield Token(kind, said, start, place, (value,) if kind == "number" else ())
+            yield ValueToken(kind, said, start, place, (value,) if kind == "number" else ())
         elif found["dense"] or found["kana"]:
             word = next((one for one in (*negations, *units) if text.startswith(one, start)), said)
             place = max(place, start + len(word))
-            yield Token("negation" if word in tongue.negations else "word", word, start, place)
+            yield ValueToken("negation" if word in tongue.negations else "word", word, start, place)
         elif found["word"]:
             yield from _word(said, start, tongue)
         else:
-            yield Token("word", said, start, place)
+            yield ValueToken("word", said, start, place)
 
 
 _COUNTED: Final = frozenset("个個人年月日回件名本枚台社歳岁位种次家所")
 
 
-def _word(said: str, start: int, tongue: Language) -> Iterator[Token]:
+def _word(said: str, start: int, tongue: Language) -> Iterator[ValueToken]:
     low = fold(said)
     if low in tongue.numbers:
-        yield Token("number", low, start, start + len(said), (tongue.numbers[low],))
+        yield ValueToken("number", low, start, start + len(said), (tongue.numbers[low],))
     elif low in tongue.negations:
-        yield Token("negation", low, start, start + len(said))
+        yield ValueToken("negation", low, start, start + len(said))
     elif tongue.code in {"fr", "it"} and 0 < (cut := low.find("'") + 1) <= 3:  # n'est
-        yield Token("word", low[:cut], start, start + cut)
+        yield ValueToken("word", low[:cut], start, start + cut)
         yield from _word(said[cut:], start + cut, tongue)
     elif low.endswith("n't"):
         stem = {"ca": "can", "wo": "will", "sha": "shall"}.get(low[:-3], low[:-3])
-        yield Token("word", stem, start, start + len(said) - 3)
-        yield Token("negation", "n't", start + len(said) - 3, start + len(said))
+        yield ValueToken("word", stem, start, start + len(said) - 3)
+        yield ValueToken("negation", "n't", start + len(said) - 3, start + len(said))
     else:
-        yield Token("word", low, start, start + len(said))
+        yield ValueToken("word", low, start, start + len(said))
 
 
 def _readings(digits: str, tongue: Language) -> tuple[float, ...]:
@@ -174,9 +174,9 @@ def _numeric_date(found: re.Match[str]) -> Date:
     return Date((parts[0], parts[0]), known[0], known[1])
 
 
-def _with_units(tokens: Sequence[Token], text: str, tongue: Language) -> list[Token]:
+def _with_units(tokens: Sequence[ValueToken], text: str, tongue: Language) -> list[ValueToken]:
     """Join the words of a number, its scale and its unit."""
-    found: list[Token] = []
+    found: list[ValueToken] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -219,16 +219,16 @@ def _with_units(tokens: Sequence[Token], text: str, tongue: Language) -> list[To
 _TENS: Final = frozenset(range(20, 100, 10))
 
 
-def _next_to(token: Token, after: Token, text: str) -> bool:
+def _next_to(token: ValueToken, after: ValueToken, text: str) -> bool:
     gap = text[token.end : after.start]
     return (len(gap) <= 1 and gap in " \u00a0\u202f-") or (
         gap == ". " and text[token.end - 1].isalpha()
     )  # 12 Mio. Euro
 
 
-def _with_dates(tokens: Sequence[Token], text: str, tongue: Language) -> list[Token]:
+def _with_dates(tokens: Sequence[ValueToken], text: str, tongue: Language) -> list[ValueToken]:
     """Join day, month and year; a number of four digits without a unit is a year."""
-    found: list[Token] = []
+    found: list[ValueToken] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -256,15 +256,15 @@ def _with_dates(tokens: Sequence[Token], text: str, tongue: Language) -> list[To
         ):
             years, end, at = year.date.years, year.end, ahead + 1
         known = day is not None or years is not None or (len(token.key) > 4 and text[token.start].isupper())
-        found.append(Token("date", token.key, start, end, date=Date(years, month, day)) if known else token)
+        found.append(ValueToken("date", token.key, start, end, date=Date(years, month, day)) if known else token)
     return found
 
 
-def _is_day(token: Token) -> bool:
+def _is_day(token: ValueToken) -> bool:
     return token.kind == "number" and not token.unit and token.values[0] in range(1, 32)
 
 
-def _year(token: Token, text: str, tongue: Language) -> Token:
+def _year(token: ValueToken, text: str, tongue: Language) -> ValueToken:
     said = text[token.start : token.end]
     named = token.unit == "year" and tongue.code in {"ru", "zh", "ja"}  # 1961 года
     if token.kind != "number" or not (named or (not token.unit and len(said) == 4)) or not said[:4].isdecimal():
@@ -285,7 +285,7 @@ def same_date(one: Date, other: Date) -> bool:
     return (one.month or other.month) == (other.month or one.month) and (one.day or other.day) == (other.day or one.day)
 
 
-def same_number(claimed: Token, stated: Token, *, rounded: bool) -> bool:
+def same_number(claimed: ValueToken, stated: ValueToken, *, rounded: bool) -> bool:
     """Whether two numbers may be the same quantity.
 
     Args:

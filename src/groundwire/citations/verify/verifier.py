@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import TypeAdapter
 
 from groundwire.citations.verify.differences import near_copy, unquoted
-from groundwire.citations.verify.evidence import Claim, Evidence, Passage, evidence, probability
+from groundwire.citations.verify.evidence import Claim, Evidence, PagePassage, evidence, probability
 from groundwire.citations.verify.language_data import DENSE, language_of
 from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
@@ -333,7 +333,7 @@ class _Verifier:
 _RANK: Final = ("supported", "unknown_source", "not_opened", "not_comparable", "not_found", "contradicted")
 
 
-def _shortened(passage: Passage, claim: Claim) -> Passage:
+def _shortened(passage: PagePassage, claim: Claim) -> PagePassage:
     """Return the fewest sentences of a passage that have as many of a sentence's words."""
 
     def worth(first: int, size: int) -> float:
@@ -345,11 +345,11 @@ def _shortened(passage: Passage, claim: Claim) -> Passage:
     for size in (1, 2):
         for first in range(passage.first, stop - size + 1):
             if worth(first, size) >= 0.98 * whole:
-                return Passage(passage.index, first, size)
+                return PagePassage(passage.index, first, size)
     return passage
 
 
-def _with_span(finding: Finding, passage: Passage) -> Finding:
+def _with_span(finding: Finding, passage: PagePassage) -> Finding:
     span = passage.index.span(passage.first, passage.size)
     text = passage.index.content[span.start : span.end]
     return replace(finding, passage=text, passage_start=span.start, passage_end=span.end)
