@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.extraction.pages import read_pages, read_web_pages
+from groundwire.citations.segmentation import blank_markup, sentences
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.citations.verify.language_data import language_of
-from groundwire.citations.verify.segmentation import blank_markup, sentences
 from groundwire.reading.extract import extract
 
 CASES: Final = Path(__file__).parent / "citations" / "cases"

@@ -85,6 +85,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "citations/link_filter",
         ("tests/citations/test_link_filter.py", "tests/citations/test_exfiltration.py", "tests/test_exfiltration.py"),
     ),
+    ("citations/segmentation", _VERIFICATION),
     ("citations/text_fragments", ("tests/citations/test_fragments.py", "tests/citations/test_report.py")),
     *(
         (f"citations/verify/{module}", _VERIFICATION)
@@ -92,7 +93,6 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "differences",
             "evidence",
             "passage_index",
-            "segmentation",
             "values",
             "verifier",
         )

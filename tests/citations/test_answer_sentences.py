@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from groundwire.citations.segmentation import blank_markup, quotes_of, sentences, sentences_of, table_heads
 from groundwire.citations.verify import CitedPage, verify_answer
-from groundwire.citations.verify.segmentation import blank_markup, quotes_of, sentences, sentences_of, table_heads
 
 pytestmark = pytest.mark.req("B9")
 

@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from components.examples import examples
+from groundwire.citations.segmentation import sentences
 from groundwire.citations.verify import (
     CitedPage,
     Doubt,
@@ -19,7 +20,6 @@ from groundwire.citations.verify import (
     verify_answer,
     verify_off_loop,
 )
-from groundwire.citations.verify.segmentation import sentences
 from groundwire.citations.verify.verifier import MAX_COMPARISONS, verify_in_worker
 from groundwire.errors import InvalidRequest
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy

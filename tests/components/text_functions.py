@@ -64,14 +64,14 @@ class Growing(NamedTuple):
 _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     MARKDOWN: """
         agent_loop.citation_ledger: marks_in
-        citations.verify.segmentation: table_heads
+        citations.segmentation: table_heads
         citations.marker_parser: cited_numbers plain_marks without_sources
         reading.text.truncate: codes_in
     """,
     ALL: """
         citations.dialects: one_line
         citations.marker_parser: find_marks
-        citations.verify.segmentation: blank_markup blocks sentences sentences_of
+        citations.segmentation: blank_markup blocks sentences sentences_of
         providers.http_parsing: said
         storage.archive.fts: readable
         reading.documents.tabular: cell_text
@@ -81,7 +81,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     """,
     PROSE: """
         citations.verify.language_data: fold language_of
-        citations.verify.segmentation: quotes_of squeezed
+        citations.segmentation: quotes_of squeezed
         providers.http_parsing: any_date day
         storage.archive.fts: joined split
         reading.block_pages.empty_shell: word_count

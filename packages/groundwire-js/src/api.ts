@@ -63,7 +63,7 @@ export interface Detail {
 /** A difference between a sentence and its source. */
 export interface Disagreement {
   /** The kind of difference. */
-  kind: "quote" | "number" | "unit" | "date" | "negation" | "entailment";
+  kind: "quote" | "number" | "unit" | "date" | "negation";
   /** The text in the answer. */
   claimed: string;
   /** The corresponding text on the page; empty if there is none. */

@@ -13,21 +13,7 @@ from groundwire.citations.verify.verifier import (
 )
 
 __all__ = [
-    "CitedPage",
-    "Disagreement",
-    "Doubt",
-    "Entailment",
-    "Finding",
-    "Kind",
-    "Report",
-    "Verdict",
-    "cited_numbers",
-    "doubts_of",
-    "judged_by_model",
-    "pages_from_json",
-    "report_html",
-    "report_json",
-    "report_text",
-    "verify_answer",
+    "CitedPage", "Disagreement", "Doubt", "Entailment", "Finding", "Kind", "Report", "Verdict", "cited_numbers",
+    "doubts_of", "judged_by_model", "pages_from_json", "report_html", "report_json", "report_text", "verify_answer",
     "verify_off_loop",
-]
+]  # fmt: skip

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Final
 
+from groundwire.citations.segmentation import quotes_of, squeezed
 from groundwire.citations.verify.evidence import FEATURES, Claim, Evidence, PagePassage
 from groundwire.citations.verify.language_data import unit_size
 from groundwire.citations.verify.passage_index import PageIndex, terms_in
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.segmentation import quotes_of, squeezed
 from groundwire.citations.verify.values import ValueToken, same_date, same_number
 from groundwire.reading.passages.terms import Terms
 
-__all__ = ["NearCopy", "near_copy", "unquoted"]
+__all__ = ["near_copy", "unquoted"]
 
 _ORDER: Final = FEATURES.index("order")
 _COPIED_DENIAL: Final = 0.5  # the same for a negation
@@ -34,25 +33,15 @@ _MADE_UP: Final = 6  # the same of one that resembles nothing on it
 _LIKE: Final = 0.6  # share of a quotation's words that a passage must have to be shown beside it
 
 
-@dataclass(frozen=True, slots=True)
-class NearCopy:
-    """A passage that has most of a clause of a sentence in order, and how the two differ."""
-
-    passage: PagePassage
-    """The passage."""
-    disagreements: tuple[Disagreement, ...]
-    """The differences."""
-
-
-def near_copy(claim: Claim, found: Evidence) -> NearCopy | None:
-    """Return the passage that a sentence copies with another number, date, unit or negation; None if there is none.
+def near_copy(claim: Claim, found: Evidence) -> tuple[tuple[Disagreement, ...], PagePassage | None]:
+    """Return how a sentence differs from a near copy: by a number, date, unit or negation; and the passage that is one.
 
     Args:
         claim: The sentence.
         found: The evidence for it.
     """
     if found.counts[_ORDER] < _COPIED_ORDER:
-        return None
+        return (), None
     mine = claim.tokens[:_CLAIM]
     for passage in ([found.sentence] if found.sentence else []) + list(found.passages):
         page = passage.index.tokens(passage.first, passage.size)[:_PAGE]
@@ -66,10 +55,10 @@ def near_copy(claim: Claim, found: Evidence) -> NearCopy | None:
             said = passage.index.tokens(max(0, passage.first - _AROUND), 2 * _AROUND + 1)
             lost = {at for at in lost if not _has(mine[at], said)}
         if differ := tuple(_differences(mine, page, pairs, passage.index, lost, claim)):
-            return NearCopy(passage, differ)
+            return differ, passage
         if copied:
-            return None  # a copy without a difference
-    return None
+            break  # a copy without a difference
+    return (), None
 
 
 def _has(claimed: ValueToken, said: Sequence[ValueToken]) -> bool:

@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from groundwire.citations.verify.language_data import Language
 from groundwire.citations.verify.passage_index import PageIndex, terms_in
@@ -164,7 +164,7 @@ def _counts(
         "order": max((_in_order(claim.terms, one) for one in sequences), default=0.0),
         "run": min(12, max((_longest_run(claim.terms, one) for one in sequences), default=0)),
         "gap": max(gaps),
-        "rarest_missing": max((weights[term] for term in missing), default=0.0) / _rarest(),
+        "rarest_missing": max((weights[term] for term in missing), default=0.0) / _model()["rarest"],
         "values_missing": sum(not said for said, _ in values) / len(values) if values else 0.0,
         "values_elsewhere": sum(not near for _, near in values) / len(values) if values else 0.0,
         "names_missing": sum(term not in everything for term in claim.names) / max(1, len(claim.names)),
@@ -217,43 +217,33 @@ def _longest_run(claim: Sequence[str], passage: Sequence[str]) -> int:
     return best
 
 
-class _Model(NamedTuple):
-    rarity: Mapping[str, float]
-    rarest: float
-    start: float
-    edges: Sequence[Sequence[float]]
-    trees: Sequence[Any]
+@cache
+def _model() -> Mapping[str, Any]:
+    text = files("groundwire.citations.verify").joinpath("evidence.json").read_text("utf-8")
+    return MappingProxyType(json.loads(text))
 
 
 @cache
-def _model() -> _Model:
-    data = json.loads(files("groundwire.citations.verify").joinpath("evidence.json").read_text("utf-8"))
-    levels: Mapping[str, str] = data["common_words"]
-    rarity = {word: float(level) for level, words in levels.items() for word in words.split()}
-    return _Model(MappingProxyType(rarity), data["rarest"], data["start"], data["edges"], data["trees"])
-
-
-def _rarest() -> float:
-    return _model().rarest
+def _common() -> Mapping[str, float]:
+    """Return how rare common words are, by word."""
+    levels = _model()["common_words"].items()
+    return MappingProxyType({word: float(level) for level, words in levels for word in words.split()})
 
 
 def _rarity(term: str) -> float:
     """Return how rare a term is; one that no table has is rarer the longer it is."""
-    known = _model().rarity.get(term)
-    if known is not None:
-        return known
-    few = term.isascii() and term.isalpha()
-    return _model().rarest * (min(1.0, 0.4 + 0.12 * len(term)) if few else 1.0)
+    rarest: float = _model()["rarest"]
+    lettered = term.isascii() and term.isalpha()
+    return _common().get(term, rarest * (min(1.0, 0.4 + 0.12 * len(term)) if lettered else 1.0))
 
 
 def probability(counts: Iterable[float]) -> float:
     """Return the probability that pages support a sentence, if half of such sentences are supported."""
     model = _model()
-    found = list(counts)
-    total = model.start
-    for tree in model.trees:
+    found, edges, total = list(counts), model["edges"], model["start"]
+    for tree in model["trees"]:
         while isinstance(tree, list):
             feature, edge, low, high = tree
-            tree = low if found[feature] <= model.edges[feature][edge] else high
+            tree = low if found[feature] <= edges[feature][edge] else high
         total += tree / 1_000
     return 1.0 / (1.0 + math.exp(-total))

@@ -13,10 +13,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final
 
-__all__ = ["DENSE", "LANGUAGES", "Language", "abbreviations", "fold", "language", "language_of", "unit_size"]
-
-DENSE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-"""The characters of scripts without spaces between words, as a class of a regular expression."""
+__all__ = ["LANGUAGES", "Language", "fold", "language", "language_of", "unit_size"]
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
 """The languages whose numbers, dates, units and negations are known."""
@@ -92,12 +89,6 @@ def language(code: str) -> Language:
 
 def _words(text: str) -> list[str]:
     return [fold(word.replace("_", " ")) for word in text.split()]
-
-
-@cache
-def abbreviations() -> frozenset[str]:
-    """Return the words after which a full stop does not end a sentence."""
-    return frozenset(_data()["abbreviations"].split())
 
 
 def unit_size(unit: str) -> tuple[str, float]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from groundwire.citations.segmentation import TextSpan, blank_markup, sentences, squeezed, table_heads
 from groundwire.citations.verify.language_data import Language, language, language_of
-from groundwire.citations.verify.segmentation import TextSpan, blank_markup, sentences, squeezed, table_heads
 from groundwire.citations.verify.values import ValueToken, tokens_of
 from groundwire.reading.passages.terms import Terms
 

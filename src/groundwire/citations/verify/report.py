@@ -24,8 +24,8 @@ marker has no source. `not_comparable`: the page is in another language or scrip
 without a marker. `no_claim`: it has no marker and states nothing that could be verified.
 """
 
-Kind = Literal["quote", "number", "unit", "date", "negation", "entailment"]
-"""The kind of a disagreement between a sentence and its source; `entailment` is a model's judgment."""
+Kind = Literal["quote", "number", "unit", "date", "negation"]
+"""The kind of a disagreement between a sentence and its source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from groundwire.citations.dialects import one_line
-from groundwire.citations.verify.report import Disagreement, Finding, Report, Verdict
+from groundwire.citations.verify.report import Finding, Report, Verdict
 
 __all__ = ["reason_of", "report_html", "report_json", "report_text"]
 
@@ -27,7 +27,6 @@ _LABELS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
 )
 """A symbol and words for each verdict: nothing is conveyed by color alone."""
 
-_KINDS: Final[Mapping[str, str]] = MappingProxyType({"entailment": "meaning"})
 _COLORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
     {  # background of a sentence, light and dark; each has a contrast of at least 7:1 to the text
         "supported": ("#d8f3dc", "#163d22"),
@@ -62,18 +61,20 @@ def reason_of(finding: Finding) -> str:
             if not stated:
                 return f"{page} does not have the quotation “{claimed}”."
             return f"The answer says “{claimed}”, {page} says “{stated}”."
-        case "not_found" | "contradicted":
-            return f"{page} has no passage that says it, as far as words tell."
-        case "not_opened":
-            return f"{page} was not opened, and what was seen of it does not say it."
-        case "unknown_source":
-            return "No source has the number that it cites."
-        case "not_comparable":
-            return f"{page} is in another language or script."
-        case "uncited":
-            return "It cites nothing."
         case _:
-            return "It states nothing that could be checked."
+            return _REASONS[finding.verdict].format(page)
+
+
+_NOT_FOUND: Final = "{} has no passage that says it, as far as words tell."
+_REASONS: Final[Mapping[Verdict, str]] = {
+    "contradicted": _NOT_FOUND,
+    "not_found": _NOT_FOUND,
+    "not_opened": "{} was not opened, and what was seen of it does not say it.",
+    "unknown_source": "No source has the number that it cites.",
+    "not_comparable": "{} is in another language or script.",
+    "uncited": "It cites nothing.",
+    "no_claim": "It states nothing that could be checked.",
+}
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -136,9 +137,7 @@ _STYLE: Final = (
 
 def _told(report: Report) -> list[tuple[int, Finding]]:
     """Return the findings to show, with their numbers."""
-    return [
-        (number, finding) for number, finding in enumerate(report.findings, start=1) if finding.verdict != "no_claim"
-    ]
+    return [one for one in enumerate(report.findings, start=1) if one[1].verdict != "no_claim"]
 
 
 def _marked(report: Report, answer: str) -> Iterator[str]:
@@ -164,12 +163,12 @@ def _item(numbered: tuple[int, Finding]) -> str:
         parts.append('<table><thead><tr><th scope="col">What</th><th scope="col">The answer says</th>')
         parts.append('<th scope="col">The page says</th></tr></thead><tbody>')
         parts += [
-            f'<tr><th scope="row">{html.escape(_kind(one))}</th><td>{html.escape(one_line(one.claimed))}</td>'
+            f'<tr><th scope="row">{html.escape(one.kind)}</th><td>{html.escape(one_line(one.claimed))}</td>'
             f"<td>{html.escape(one_line(one.stated)) or 'nothing like it'}</td></tr>"
             for one in finding.disagreements
         ]
         parts.append("</tbody></table>")
-    if _passage_tells(finding):
+    if finding.passage and finding.verdict in {"supported", "contradicted", "not_found"}:
         parts.append(f"<p>The page:</p><blockquote>{html.escape(one_line(finding.passage))}</blockquote>")
     parts += [f"<p>{html.escape(note)}</p>" for note in finding.notes]
     return "".join(parts) + "</li>\n"
@@ -179,20 +178,12 @@ def _details(finding: Finding) -> Iterator[str]:
     for one in finding.disagreements:
         stated = f"“{one_line(one.stated)}”" if one.stated else "nothing like it"
         claimed = f"says “{one_line(one.claimed)}”" if one.claimed else "leaves that out"
-        yield f"{_kind(one)}: the answer {claimed}, [{finding.source}] says {stated}"
+        yield f"{one.kind}: the answer {claimed}, [{finding.source}] says {stated}"
     if finding.verdict == "contradicted" and finding.passage:
         yield f"[{finding.source}]: {one_line(finding.passage)}"
     elif finding.verdict == "not_found" and finding.passage and not finding.disagreements:
         yield f"nearest in [{finding.source}]: {one_line(finding.passage)}"
     yield from finding.notes
-
-
-def _passage_tells(finding: Finding) -> bool:
-    return bool(finding.passage) and finding.verdict in {"supported", "contradicted", "not_found"}
-
-
-def _kind(disagreement: Disagreement) -> str:
-    return _KINDS.get(disagreement.kind, disagreement.kind)
 
 
 def _summary(report: Report) -> list[str]:

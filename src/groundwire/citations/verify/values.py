@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
-from groundwire.citations.verify.language_data import DENSE, Language, fold, unit_size
+from groundwire.citations.segmentation import DENSE
+from groundwire.citations.verify.language_data import Language, fold, unit_size
 
 __all__ = ["Date", "ValueToken", "same_date", "same_number", "tokens_of"]
 
@@ -60,7 +61,6 @@ _NO_DIGITS: Final = re.compile(r"[,.'’ \u00a0\u202f]")
 _KANJI: Final[Mapping[str, int]] = dict(zip("〇一二三四五六七八九零两", (*range(10), 0, 2), strict=True))
 _SCALES: Final[Mapping[str, float]] = dict(zip("十百千万亿億兆", (1e1, 1e2, 1e3, 1e4, 1e8, 1e8, 1e12), strict=True))
 _YEARS: Final = (1000, 2099)
-_CONTRACTED: Final = ("n't", "n’t")
 
 
 def tokens_of(text: str, tongue: Language, start: int = 0, end: int | None = None) -> list[ValueToken]:
@@ -267,9 +267,8 @@ def _is_day(token: ValueToken) -> bool:
 def _year(token: ValueToken, text: str, tongue: Language) -> ValueToken:
     said = text[token.start : token.end]
     named = token.unit == "year" and tongue.code in {"ru", "zh", "ja"}  # 1961 года
-    if token.kind != "number" or not (named or (not token.unit and len(said) == 4)) or not said[:4].isdecimal():
-        return token
-    if said[4:5].isdecimal() or len(said) < 4:
+    short = named or (not token.unit and len(said) == 4)
+    if token.kind != "number" or not short or not said[:4].isdecimal() or said[4:5].isdecimal() or len(said) < 4:
         return token
     year = int(said[:4])
     if not _YEARS[0] <= year <= _YEARS[1]:

@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 
+from groundwire.citations.segmentation import DENSE, MAX_SENTENCE, CitedSentence, Part, sentences_of
 from groundwire.citations.verify.differences import near_copy, unquoted
-from groundwire.citations.verify.evidence import Claim, Evidence, PagePassage, evidence, probability
-from groundwire.citations.verify.language_data import DENSE, language_of
+from groundwire.citations.verify.evidence import FEATURES, Claim, Evidence, PagePassage, evidence, probability
+from groundwire.citations.verify.language_data import language_of
 from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import reason_of
-from groundwire.citations.verify.segmentation import MAX_SENTENCE, CitedSentence, Part, sentences_of
 from groundwire.errors import InvalidRequest
 from groundwire.reading.passages.terms import Terms
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
@@ -55,7 +55,8 @@ MAX_COMPARISONS: Final = 5_000
 _SUPPORTED: Final = 0.5  # probability from which a sentence is supported
 _EXACT: Final = 0.97  # the least of a sentence that a page has in the same words
 _CONTRADICTED: Final = 0.1  # the most of one that a page contradicts
-_ADDS: Final = 0.1  # what another page must add to the share of a sentence's words to count as one that supports it
+_ON_PAGE: Final = FEATURES.index("rarity_page")
+_ADDS: Final = 0.35  # share of the words of a sentence by which a page says a part of what several pages say
 _CERTAIN: Final = (0.03, 0.97)  # probabilities beyond which no model is asked
 _HEADING: Final = re.compile(r"#{1,6}[ \t]|(\*\*|__)[^*_\n]*[^*_.!?。\n]\1:?$")
 _STATES: Final = re.compile(rf"[^\W\d_{DENSE}]{{2,}}\W+[^\W_]+\W+[^\W_]+|[{DENSE}]{{5}}")
@@ -105,11 +106,12 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
 
 def doubts_of(report: Report) -> tuple[Doubt, ...]:
     """Return the sentences of a report on which words do not decide, in order."""
-    return tuple(
-        Doubt(finding.passage, _unmarked(finding), finding.probability)
-        for finding in report.findings
-        if _is_doubtful(finding)
-    )
+    doubtful = filter(_is_doubtful, report.findings)
+    return tuple(Doubt(one.passage, _sentence(one.text), one.probability) for one in doubtful)
+
+
+def _sentence(text: str) -> str:
+    return " ".join(" ".join(one.plain for one in sentences_of(text)).split())
 
 
 def judged_by_model(report: Report, judgments: Sequence[float | None]) -> Report:
@@ -144,11 +146,6 @@ def _with_judgment(finding: Finding, sure: float | None) -> Finding:
     verdict: Verdict = "supported" if sure >= _SUPPORTED else "not_found"
     judged = replace(finding, verdict=verdict, probability=round(sure, 2), judge="model", disagreements=())
     return replace(judged, reason=reason_of(judged))
-
-
-def _unmarked(finding: Finding) -> str:
-    parts = sentences_of(finding.text)
-    return " ".join(" ".join(part.plain for part in parts).split())
 
 
 async def verify_off_loop(
@@ -249,61 +246,29 @@ class _Verifier:
         order = sorted(range(len(numbers)), key=lambda at: (-exact[at], -sure[at], at))
         best = order[0]
         most, claim = sure[best], claims[indexes[best].language.code]
-        together = evidence(claim, indexes) if len(indexes) > 1 and not any(exact) and most < _EXACT else None
-        if together is not None:
-            most = max(most, probability(together.counts))
+        if len(indexes) > 1 and not any(exact):
+            most = max(most, probability(evidence(claim, indexes).counts))
         finding = self._with_passage(replace(blank, probability=round(most, 2)), numbers[best], claim, alone[best])
-        copy = (
-            None if exact[best] and not any(token.unit for token, _ in claim.values) else near_copy(claim, alone[best])
-        )
-        told = list(copy.disagreements) if copy else []
-        place = copy.passage if copy else None
-        if not exact[best]:
-            for disagreement, near in unquoted(text, indexes, self._terms):
-                told.append(disagreement)
-                place = place or near
+        signed = any(token.unit for token, _ in claim.values)  # a copy may differ by a sign that is no letter
+        told, place = ((), None) if exact[best] and not signed else near_copy(claim, alone[best])
+        for disagreement, near in () if exact[best] else unquoted(text, indexes, self._terms):
+            told, place = (*told, disagreement), place or near
         if told:
-            source = next(
-                (number for number, one in zip(numbers, indexes, strict=True) if place and one is place.index),
-                numbers[best],
+            source = numbers[indexes.index(place.index)] if place else numbers[best]
+            finding = replace(
+                _with_span(finding, place) if place else finding,
+                verdict="contradicted",
+                source=source,
+                probability=round(min(most, _CONTRADICTED), 2),
+                disagreements=tuple(_placed(one, part.start, source) for one in told),
             )
-            finding = _with_span(finding, place) if place else finding
-            return (
-                replace(
-                    finding,
-                    verdict="contradicted",
-                    source=source,
-                    probability=round(min(most, _CONTRADICTED), 2),
-                    disagreements=tuple(_placed(one, part.start, source) for one in told),
-                ),
-                frozenset(),
-            )
+            return finding, frozenset()
         if exact[best]:
             finding = replace(finding, exact=True, probability=round(max(most, _EXACT), 2))
         if exact[best] or most >= _SUPPORTED:
-            return replace(finding, verdict="supported"), self._saying(numbers, indexes, claim, sure, exact, order)
+            saying = (at for at in order if exact[at] or sure[at] >= _SUPPORTED or alone[at].counts[_ON_PAGE] >= _ADDS)
+            return replace(finding, verdict="supported"), frozenset(numbers[at] for at in saying)
         return self._missing(finding, self._pages[numbers[best]], text, indexes[best]), frozenset()
-
-    def _saying(
-        self,
-        numbers: Sequence[int],
-        indexes: Sequence[PageIndex],
-        claim: Claim,
-        sure: Sequence[float],
-        exact: Sequence[bool],
-        order: Sequence[int],
-    ) -> frozenset[int]:
-        """Return the numbers of the pages that support a sentence, alone or by what they add to the others."""
-        said: set[str] = set()
-        found = set()
-        total = sum(claim.weights.values()) or 1.0
-        for at in order:
-            here = {term for term in claim.content if term in indexes[at].postings}
-            adds = sum(claim.weights[term] for term in here - said) / total
-            if exact[at] or sure[at] >= _SUPPORTED or adds >= _ADDS:
-                found.add(numbers[at])
-                said |= here
-        return frozenset(found)
 
     def _index(self, number: int) -> PageIndex:
         if number not in self._indexes:

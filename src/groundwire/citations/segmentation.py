@@ -6,13 +6,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Final
 
 from groundwire.citations.marker_parser import FORMULA, Mark, find_marks, plain_marks, without_sources
-from groundwire.citations.verify.language_data import DENSE, abbreviations, language
 
 __all__ = [
+    "DENSE",
     "MAX_SENTENCE",
     "CitedSentence",
     "Part",
@@ -31,6 +31,19 @@ _QUOTES: Final = re.compile(
 )
 _QUOTED_WORDS: Final = 3  # fewer are a title or a term
 _QUOTED_SIGNS: Final = 6  # the same in a script without spaces
+
+
+DENSE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+"""The characters of scripts without spaces between words, as a class of a regular expression."""
+
+_SHORTENED: Final = (
+    "mr mrs ms dr prof st sr jr vs etc e.g i.e cf al no nos vol fig p pp ed eds approx ca inc ltd co corp bros "
+    "dept est gen gov sen rep rev capt lt col sgt mt ft jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k "
+    "u.n a.m p.m ph.d z.b bzw ggf usw nr bd mio mrd tsd млн млрд тыс руб им ул mme mlle sra"
+)
+_ABBREVIATIONS: Final = frozenset(_SHORTENED.split())
+_GERMAN: Final = "januar februar märz april mai juni juli august september oktober november dezember"
+_MONTHS: Final = frozenset(_GERMAN.split())  # 31. März
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +153,9 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
     if not marked and _COUNTED.search(text, max(0, dot - 12), dot + 1):
         return False  # im 21. Jahrhundert
     if _DAY.search(text, dot - 2, dot + 1) and (month := _MONTH.match(text, after, end)):
-        return month[1].lower() not in _months()  # 31. März
+        return month[1].lower() not in _MONTHS
     word = _LAST_WORD.search(text, max(0, dot - 12), dot)
-    return marked or word is None or not (len(word[0]) == 1 or word[0].lower() in abbreviations())
-
-
-@cache
-def _months() -> frozenset[str]:
-    return frozenset(month for code in ("de", "en") for month in language(code).months) | {"märz"}
+    return marked or word is None or not (len(word[0]) == 1 or word[0].lower() in _ABBREVIATIONS)
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[TextSpan]:
