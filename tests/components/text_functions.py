@@ -479,6 +479,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.documents.office_package.whole_number": "reads at most nine digits",
     "reading.documents.office_package.gunzipped": "unpacks at most 40 MB, in one pass of zlib",
     "citations.verify.differences.unquoted": "part of verify_answer",
+    "citations.verify.passage_index.terms_in": "cuts the words that `Terms` finds",
     "citations.verify.language_data.language": "takes the code of a language",
     "citations.verify.language_data.unit_size": "takes the name of a unit",
     "reading.documents.simple_formats.list_archive": "lists as many names as a page has room for",
