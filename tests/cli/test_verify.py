@@ -30,7 +30,7 @@ def test_it_says_with_its_code_whether_all_is_supported(terminal: Terminal, file
     bad = terminal.here("verify", files / "bad.md", "--sources", files / "sources.json", "--html", files / "out.html")
     assert (good.exit_code, bad.exit_code) == (0, 1)
     assert "supported by [1]" in good.output
-    assert "the answer says “342”, [1] says “324”" in bad.output
+    assert "the answer says “342 metres”, [1] says “324 metres”" in bad.output
     assert "342 metres" in (files / "out.html").read_text()
 
 

@@ -387,8 +387,8 @@ async def test_checking_an_answer(gateway: Any) -> None:
     answer = "The tower is 324 metres high [1]. The tower is 900 metres high [1]."
     status, body = await post(client, "/v1/verify", {"answer": answer, "sources": sources})
     assert (status, body["supported"]) == (200, False)
-    assert [finding["verdict"] for finding in body["findings"]] == ["supported", "altered"]
-    assert body["counts"] == {"altered": 1, "supported": 1}
+    assert [finding["verdict"] for finding in body["findings"]] == ["supported", "contradicted"]
+    assert body["counts"] == {"contradicted": 1, "supported": 1}
     _, found = await post(client, "/v1/search", QUERY | {"session": "cited"})
     title = found["results"][0]["title"]
     status, body = await post(client, "/v1/verify", {"answer": f"{title} [1]. Else [99].", "session": "cited"})

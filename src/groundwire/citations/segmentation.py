@@ -1,52 +1,49 @@
-"""Sentence segmentation with positions, and the normal form in which words are compared."""
+"""The sentences of Markdown, with positions, and those of an answer with the numbers that they cite."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final
 
 from groundwire.citations.marker_parser import FORMULA, Mark, find_marks, plain_marks, without_sources
-from groundwire.citations.verify.language_packs import DENSE, Language, fold, language, months_of_all
 
 __all__ = [
-    "CONTENT_WORD",
-    "JOINS",
+    "DENSE",
     "MAX_SENTENCE",
-    "NEW_CLAUSE",
     "CitedSentence",
     "Part",
     "TextSpan",
     "blank_markup",
     "blocks",
-    "most_like",
-    "other_first_names",
-    "pieces_of",
     "quotes_of",
     "sentences",
     "sentences_of",
-    "sentences_of_block",
-    "spelled_words",
     "squeezed",
     "table_heads",
-    "unjoined",
-    "words_of",
 ]
 
-_INITIALS: Final = re.compile(r"(?<!\w)(?P<initials>(?:[^\W\d_]\.[ \u00a0-]?){1,3})(?P<last>[^\W\d_]{3,40})(?!\w)")
-_NAMES: Final = 8  # names with initials in a sentence that are looked for on the page
-_BEARERS: Final = 400  # occurrences of a last name that are looked at
-_FIRST_NAMES: Final = 40  # characters before a last name in which first names are looked for
 _QUOTES: Final = re.compile(
     r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
 )
 _QUOTED_WORDS: Final = 3  # fewer are a title or a term
 _QUOTED_SIGNS: Final = 6  # the same in a script without spaces
+
+
+DENSE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+"""The characters of scripts without spaces between words, as a class of a regular expression."""
+
+_SHORTENED: Final = (
+    "mr mrs ms dr prof st sr jr vs etc e.g i.e cf al no nos vol fig p pp ed eds approx ca inc ltd co corp bros "
+    "dept est gen gov sen rep rev capt lt col sgt mt ft jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k "
+    "u.n a.m p.m ph.d z.b bzw ggf usw nr bd mio mrd tsd млн млрд тыс руб им ул mme mlle sra"
+)
+_ABBREVIATIONS: Final = frozenset(_SHORTENED.split())
+_GERMAN: Final = "januar februar märz april mai juni juli august september oktober november dezember"
+_MONTHS: Final = frozenset(_GERMAN.split())  # 31. März
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +72,11 @@ _COUNTED: Final = re.compile(
     r"(?<!\bI )\b(?:d(?:e[rmns]|ie|as)|[aio]m|ins|zu[mr]|vom|beim|(?:ihr|sein|jed)e[mnrs]?)\s\d+\.$"
 )
 _MONTH: Final = re.compile(r"\s+([^\W\d_]+)")
+_LAST_WORD: Final = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]\.)*[^\W\d_]+$")
+_NUMBERED: Final = re.compile(r"[ \t]*\d{1,3}")
+_POSSESSIVE: Final = re.compile(r"\.['’]$")
+_SINGLE: Final = re.compile(r"(?<!\w)['‘]\w")
 _NEXT: Final = re.compile(r"\s*[\"'“‘«(\[*_]*([^\s])")
-_ABBREVIATION: Final = re.compile(
-    r"(?:\b(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|e\.g|i\.e|cf|al|no|nos|vol|fig|pp?|ed|eds|approx|ca|inc|ltd|co|corp|dept|est|gen|gov|"
-    r"jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|ph\.d|z\.b|bzw|ggf|usw|nr|bd|ca|mio|mrd|tsd|млн|млрд|тыс|руб|им|ул|mme|mlle|sra)|\b[A-Za-zÀ-Þ])\.$",
-    re.IGNORECASE,
-)
 
 
 def sentences(text: str) -> Iterator[TextSpan]:
@@ -137,6 +133,10 @@ def _of_block(text: str, start: int, end: int) -> Iterator[TextSpan]:
             continue
         if marks := _MARKS_AFTER.match(text, after, end):
             after = marks.end()
+        if _NUMBERED.fullmatch(text, begin, stop.start()):
+            continue
+        if _POSSESSIVE.fullmatch(stop[0]) and not _SINGLE.search(text, max(begin, stop.start() - 400), stop.start()):
+            continue  # Warner Bros.' 2020
         if stop[0][0] in ".…" and not _is_end(text, stop.start(), after, end, marked=after > stop.end()):
             continue
         yield from _trimmed(text, begin, after)
@@ -153,8 +153,9 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
     if not marked and _COUNTED.search(text, max(0, dot - 12), dot + 1):
         return False  # im 21. Jahrhundert
     if _DAY.search(text, dot - 2, dot + 1) and (month := _MONTH.match(text, after, end)):
-        return month[1].lower() not in months_of_all()  # 31. März
-    return marked or not _ABBREVIATION.search(text, dot - 12, dot + 1)
+        return month[1].lower() not in _MONTHS
+    word = _LAST_WORD.search(text, max(0, dot - 12), dot)
+    return marked or word is None or not (len(word[0]) == 1 or word[0].lower() in _ABBREVIATIONS)
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[TextSpan]:
@@ -164,10 +165,6 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[TextSpan]:
         yield TextSpan(begin, begin + len(stripped))
 
 
-CONTENT_WORD: Final = re.compile(rf"[{DENSE}]+|[^\W\d_{DENSE}]+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*")
-"""Yield the words, numbers and runs of a script without spaces."""
-
-_IS_DENSE: Final = re.compile(rf"[{DENSE}]")
 _SQUEEZE: Final = re.compile(r"[\W_]+")
 _MARKUP: Final = re.compile(  # each group begins with what it may start with, so that other characters are skipped
     r"(?m:^(?=[ \t#>*+:|\d-])(?:[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+|(?=[ \t:-]*\|)[ \t:|-]+$))"
@@ -184,46 +181,22 @@ def blank_markup(text: str) -> str:
     return _MARKUP.sub(lambda found: " " * len(found[0]), text)
 
 
-def words_of(text: str, tongue: Language | None = None) -> list[str]:
-    """Return the words of a text without function words, in normal form."""
-    return [form for form, _ in spelled_words(text, tongue)]
-
-
-def spelled_words(text: str, tongue: Language | None = None) -> list[tuple[str, str]]:
-    """Return the words of a text without function words, in normal form and as spelled.
-
-    Args:
-        text: The text.
-        tongue: Its language; English when none is given.
-    """
-    tongue = tongue or language("en")
-    found: list[tuple[str, str]] = []
-    for word in CONTENT_WORD.findall(text):
-        if not word.isascii() and _IS_DENSE.match(word):
-            found += [(word[place : place + 2],) * 2 for place in range(max(1, len(word) - 1))]
-        elif word[0].isdecimal():
-            found.append((word, word))
-        elif not tongue.is_function(word):
-            found.append((tongue.normal_form(word), word))
-    return found
-
-
 def squeezed(text: str) -> str:
     """Return the letters and digits of a text, in lower case, with one space between words."""
     return _SQUEEZE.sub(" ", text.casefold()).strip()
 
 
-_SHORT: Final = 4  # words after the last marker from which they form a part of their own
-_CLAUSE: Final = 2  # words and numbers of a clause that is verified on its own
-JOINS: Final = re.compile(
-    r"[;；]|[,，、،](?=\s|[^\x00-\x7f])|\s(?=(?:and|but|while|whereas|und|während|aber|et|tandis|mais|y|mientras|pero|e|enquanto|mas|и|а|но|بينما)\s)"
-    r"|\s(?=و[^\W\d_]{3})",
-    re.IGNORECASE,
-)
+_WORDS: Final = re.compile(rf"[{DENSE}]{{2}}|[^\W_{DENSE}]+(?:[.,'’][^\W_]+)*")
+
+
+def _words(text: str) -> list[str]:
+    return _WORDS.findall(text)
+
+
+_SHORT: Final = 7  # words after the last marker from which they form a part of their own
+_CLAUSE: Final = 3  # words and numbers of a clause that is verified on its own
 _AND: Final = r"(?:and|but|und|aber|et|mais|y|pero|e|mas|и|а|но|و)(?=\s)"
 _JOINED: Final = re.compile(rf"^[\s,;，、；،]*(?:{_AND})?\s*", re.IGNORECASE)
-NEW_CLAUSE: Final = re.compile(rf"\s*(?:[;；]|[,，、،]\s*{_AND})", re.IGNORECASE)
-"""Matches a semicolon, or a comma and a conjunction, at the beginning of a part of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -234,6 +207,8 @@ class Part:
     """Its text, without markers and markup."""
     numbers: tuple[int, ...]
     """The numbers it cites."""
+    start: int
+    """Its first code point in the answer."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +271,7 @@ def _cited_sentence(
     parts = _parts(plain, span, marks)
     if more or len(said) < span.end - span.start:
         numbers = dict.fromkeys(number for _, mark in marks for number in mark.numbers) | more
-        parts = (Part(said, tuple(numbers)),)
+        parts = (Part(said, tuple(numbers), span.start),)
     return CitedSentence(span.start, end, answer[span.start : end], said, parts)
 
 
@@ -315,19 +290,20 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
             groups.append((at, list(mark.numbers)))
         after = at + len(mark.text)
     everything = tuple(dict.fromkeys(number for _, numbers in groups for number in numbers))
-    whole = (Part(plain[span.start : span.end], everything),)
-    if not groups or (len(groups) == 1 and len(words_of(plain[after : span.end])) <= _SHORT):
+    whole = (Part(plain[span.start : span.end], everything, span.start),)
+    if not groups or (len(groups) == 1 and len(_words(plain[after : span.end])) <= _SHORT):
         return whole
     parts, begin = [], span.start
     for at, numbers in groups:
-        parts.append(Part(unjoined(plain[begin:at]), tuple(dict.fromkeys(numbers))))
+        said = _unjoined(plain[begin:at])
+        parts.append(Part(said, tuple(dict.fromkeys(numbers)), at - len(said)))
         begin = at
     if squeezed(rest := plain[begin : span.end]):
-        parts.append(Part(rest, everything))
-    return tuple(parts) if all(len(words_of(part.text)) >= _CLAUSE for part in parts) else whole
+        parts.append(Part(rest, everything, begin))
+    return tuple(parts) if all(len(_words(part.text)) >= _CLAUSE for part in parts) else whole
 
 
-def unjoined(text: str) -> str:
+def _unjoined(text: str) -> str:
     """Return a part of a sentence without the comma and the conjunction by which it follows another."""
     return _JOINED.sub("", text, count=1)
 
@@ -343,52 +319,3 @@ def quotes_of(text: str) -> list[TextSpan]:
         ):
             spans.append(TextSpan(*found.span(group)))
     return spans
-
-
-def pieces_of(quote: str) -> list[str]:
-    """Split a quotation at its ellipses."""
-    return quote.replace("[…]", "…").replace("[...]", "…").replace("...", "…").strip(" .,;").split("…")
-
-
-def most_like(quote: str, stated: str, tongue: Language) -> str:
-    """Return the part of a passage most similar to a quotation."""
-    words, wanted = stated.split(), [tongue.normal_form(word.strip(".,;:\"“”'")) for word in quote.split()]
-    given = [tongue.normal_form(word.strip(".,;:\"“”'")) for word in words]
-    blocks = SequenceMatcher(None, given, wanted, autojunk=False).get_matching_blocks()[:-1]  # the last is empty
-    if not blocks:
-        return stated
-    first = max(0, blocks[0].a - blocks[0].b)
-    last = blocks[-1].a + blocks[-1].size + (len(wanted) - blocks[-1].b - blocks[-1].size)
-    return " ".join(words[first:last])
-
-
-def other_first_names(text: str, near: str, page: str, tongue: Language) -> list[tuple[str, str]]:
-    """Return the names with initials that a page contradicts, with the page's: A. Miller, Peter Miller.
-
-    Args:
-        text: The sentence.
-        near: The passage.
-        page: The whole page, on which another bearer of the name may have the initial.
-        tongue: Its language. Where nouns are capitalized, the word before a name may be one, and nothing is returned.
-    """
-    found: list[tuple[str, str]] = []
-    for name in itertools.islice(_INITIALS.finditer(text), 0 if tongue.nouns else _NAMES):
-        initials = {letter for letter in fold(name["initials"]) if letter.isalpha()}
-        here = next(_first_names(name["last"], near, tongue), []) if name["initials"].isupper() else []
-        if here and initials.isdisjoint(word[0] for one in _first_names(name["last"], page, tongue) for word in one):
-            found.append((name[0], f"{' '.join(here)} {name['last']}".title()))
-    return found
-
-
-def _first_names(last: str, text: str, tongue: Language) -> Iterator[list[str]]:
-    """Yield what precedes a last name in a text: first names and initials, folded, unless it is a title."""
-    bearers = re.finditer(rf"(?<!\w){re.escape(last)}(?!\w)", text)
-    for match in itertools.islice(bearers, _BEARERS if last.istitle() else 0):
-        words: list[str] = []
-        for word in reversed(text[max(0, match.start() - _FIRST_NAMES) : match.start()].split()[-3:]):
-            plain = word.rstrip(".")
-            if not plain.istitle() or not plain.isalpha() or (len(plain) > 1 and tongue.is_function(plain)):
-                break
-            words.insert(0, fold(plain))
-        if words and tongue.titles.isdisjoint(words) and tongue.not_names.isdisjoint(words):
-            yield words
