@@ -239,11 +239,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         ("src/groundwire/routing/hedging.py", function, line, reason)
         for function, line, reason in (
             (
-                "_HedgedRun._start",
-                "state.timeout = _PATIENCE * self._runner.latencies(provider.name).quantile(0.75, (-1.0))",
-                "the caller's own timeout is the minimum",
-            ),
-            (
                 "_HedgedRun._wait",
                 "late = 1.0",
                 "it is used as it stands only where a call that is sent changes nothing",
@@ -700,18 +695,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for line in (
             'if not line[:_LONGEST].strip(" \\t\\r\\n" + self._fence[1]):',
             'if not line[:_LONGEST].strip(" \\t\\r\\n" + self._fence[(-1)]):',
-        )
-    ),
-    *(
-        (
-            "src/groundwire/citations/link_filter.py",
-            "LinkFilter._in_line",
-            line,
-            "what is looked at is not the end of a line",
-        )
-        for line in (
-            "open_ended = end <= 0 and not ended and len(rest) < _LONGEST # more of the line may come",
-            "open_ended = end < 1 and not ended and len(rest) < _LONGEST # more of the line may come",
         )
     ),
     ("src/groundwire/citations/link_filter.py", "LinkFilter._in_line", "if at > place: => if False:", _WORK),

@@ -208,8 +208,10 @@ def outlined(text: str) -> object:
 
 def said(text: str) -> object:
     talk = module("server.openai.conversations")
-    texts = module("server.openai.prompts").said_in([{"role": "assistant", "content": text}])
-    return talk._contexts(texts)
+    history = talk.History()
+    for one in module("server.openai.prompts").said_in([{"role": "assistant", "content": text}]):
+        history.add(one)
+    return history.names()
 
 
 def events(text: str) -> object:
