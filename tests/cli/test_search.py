@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from groundwire.cli.terminal_text import cells
 from groundwire.models import SearchResult
@@ -54,7 +55,7 @@ def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
 @pytest.mark.parametrize("spelled", [["--json"], ["--format", "jsonl"], ["--format=ndjson"]])
 def test_json_lines_are_the_results(terminal: Terminal, spelled: list[str]) -> None:
     done = terminal.here("search", QUERY, "--limit", "2", "--after", "2020-01-01", *spelled)
-    rows = [SearchResult.model_validate_json(line) for line in done.stdout.splitlines()]
+    rows = [TypeAdapter(SearchResult).validate_json(line) for line in done.stdout.splitlines()]
     assert (done.exit_code, [row.citation_id for row in rows]) == (0, [1, 2])
     assert "Note: published_after: " in done.stderr
     assert "2 results from searxng" in done.stderr

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field
-from pydantic.dataclasses import dataclass as slotted
 
-from groundwire.models.base import SLOTTED, SlottedModel, SourceSlots
+from groundwire.models.base import ROW_CONFIG, Row
 from groundwire.models.validators import FrozenModel
 
 __all__ = ["Excerpt", "Freshness", "Link", "Match", "OpenedPages", "Page", "ReadResult", "Section", "Source"]
@@ -44,9 +44,11 @@ class Freshness(FrozenModel):
         return {name: value for name, value in asked.items() if value}
 
 
-@slotted(kw_only=True, slots=True, unsafe_hash=True, config=SLOTTED)
-class Source(SlottedModel, SourceSlots):
+@dataclass(kw_only=True, slots=True)
+class Source(Row):
     """The target of a citation `[1]`."""
+
+    __pydantic_config__ = ROW_CONFIG
 
     citation_id: int
     """The number in the brackets."""

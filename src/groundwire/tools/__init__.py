@@ -344,7 +344,7 @@ async def _local_search(
             views[backend] = _asking(web, backend)
         given = {"allowed_domains": asked.allowed_domains} if needs is None else needs.within(asked.allowed_domains)
         found = await views[backend].search(asked.query, limit=asked.max_results, **given)
-        rows = tuple(LocalSearchItem(**row.model_dump(include=set(LocalSearchItem.model_fields))) for row in found)
+        rows = tuple(LocalSearchItem(**row.model_dump(include=LocalSearchItem.model_fields)) for row in found)
         said = [] if rows else [*nothing_found(found), *found.warnings]
         message = "\n".join(said) if len(said) > 1 else ""
         return LocalSearchToolResult(query=found.query, backend=backend, results=rows, message=message)

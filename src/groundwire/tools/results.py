@@ -267,7 +267,7 @@ def searched(response: SearchResponse) -> WebSearchToolResult:
     return WebSearchToolResult(
         query=response.query,
         results=tuple(
-            SearchResultItem(**row.model_dump(include=set(SearchResultItem.model_fields))) for row in response.results
+            SearchResultItem(**row.model_dump(include=SearchResultItem.model_fields)) for row in response.results
         ),
         sources=response.sources,
         message="\n".join([*nothing_found(response), *warnings_for_model(response.warnings)]),

@@ -192,7 +192,7 @@ class Session:
             },
             "cost_usd": used.get("cost_usd", 0.0),
             "sources": [
-                {"query": found.query, "sources": [source.model_dump(mode="json") for source in found.sources]}
+                {"query": found.query, "sources": [source.model_dump() for source in found.sources]}
                 for found in self._searches
             ],
             "pages": [{"url": url, "title": title} for url, title in self.pages()],
