@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["PROJECT_URL", "USER_AGENT", "__version__", "install_command", "install_extra", "upgrade_hint"]
+__all__ = ["PROJECT_URL", "USER_AGENT", "__version__", "install_command", "install_extra", "python", "upgrade_hint"]
 
 __version__ = "0.1.0"
 PROJECT_URL = "https://github.com/groundwire/groundwire"
@@ -21,6 +21,7 @@ def install_extra(extra: str) -> str:
     """
     import re
     from importlib import metadata
+    from pathlib import Path
 
     try:
         every = metadata.requires("groundwire") or []
@@ -28,13 +29,12 @@ def install_extra(extra: str) -> str:
         every = []
     mark = re.compile(rf"""extra == (['"]){re.escape(extra)}\1""")
     needed = [one.partition(";")[0].strip() for one in every if mark.search(one)]
-    return install_command(*needed or (f".[{extra}]",))  # without an installation, in the folder of its source
+    source = Path(__file__).resolve().parents[2]  # without an installation, the folder of its source
+    return install_command(*needed or (f"{source}[{extra}]",))
 
 
 def install_command(*requirements: str) -> str:
-    """Return the command that installs packages into this environment, by the tool that made it.
-
-    It has no path of this machine, as it is part of messages that may leave it.
+    """Return the command that installs packages into this environment, by the tool that made it, from any folder.
 
     Args:
         requirements: What to install, such as `mcp>=2.0`, and options.
@@ -46,18 +46,25 @@ def install_command(*requirements: str) -> str:
 
     home = Path(sys.prefix)
     if (home / "pipx_metadata.json").is_file():
-        how = f"pipx inject {home.name}"
-    elif (home / "uv-receipt.toml").is_file():
-        how = f'uv pip install --python "$(uv tool dir)/{home.name}"'
+        how = f"pipx inject {home.name}"  # which pipx repeats when it recreates the environment
     elif util.find_spec("pip") is None:
         file = home / "pyvenv.cfg"
         made_by_uv = file.is_file() and "\nuv = " in file.read_text(encoding="utf-8")
-        how = "uv pip install" if made_by_uv or which("uv") else f"python3 -m pip --python {home.name} install"
+        uv = made_by_uv or which("uv")
+        how = f"uv pip install --python {python()}" if uv else f"python3 -m pip --python {python()} install"
     elif sys.prefix == sys.base_prefix and Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").is_file():
-        how = "pip install --break-system-packages"  # PEP 668: Groundwire itself was installed in this way
+        how = f"{python()} -m pip install --break-system-packages"  # as Groundwire itself was installed (PEP 668)
     else:
-        how = "pip install"
+        how = f"{python()} -m pip install"
     return " ".join([how, *(one if one.startswith("-") else f'"{one}"' for one in requirements)])
+
+
+def python() -> str:
+    """Return the path of this Python, quoted for the shell: a command with it works in any folder."""
+    import shlex
+    import subprocess
+
+    return subprocess.list2cmdline([sys.executable]) if sys.platform == "win32" else shlex.quote(sys.executable)
 
 
 def upgrade_hint() -> str:
@@ -73,4 +80,4 @@ def upgrade_hint() -> str:
         return install_command("--upgrade", "groundwire")
     if "vcs_info" in (known := json.loads(origin)):
         return install_command(f"groundwire @ {known['vcs_info'].get('vcs', 'git')}+{known['url']}")
-    return f"update the folder that it was installed from, and there run {install_command('--upgrade', '.')}"
+    return f"update the folder that it was installed from, then run {install_command('--upgrade', known['url'])}"

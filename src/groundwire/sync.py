@@ -11,8 +11,10 @@ import functools
 import inspect
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
 from groundwire.errors import Closed
@@ -82,6 +84,24 @@ def _once(
     return make
 
 
+_CLOSING = 10.0  # seconds, so that a server that does not let go cannot keep a program from ending
+
+
+def _end(web: Web, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """Close a web and end its thread."""
+    if threading.current_thread() is thread:  # the garbage collector may run here, and a thread cannot wait for itself
+        threading.Thread(target=_end, args=(web, loop, thread), name="groundwire-close").start()
+        return
+    if not thread.is_alive():  # a process that was forked has no copy of it
+        return
+    ends = not threading.main_thread().is_alive()  # and with the program the threads that write files
+    with suppress(TimeoutError):
+        asyncio.run_coroutine_threadsafe(web.clients.aclose() if ends else web.aclose(), loop).result(_CLOSING)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
 class SyncWeb:
     """A synchronous `Web`. Use it as `with SyncWeb() as web:`.
 
@@ -97,7 +117,7 @@ class SyncWeb:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="groundwire-sync", daemon=True)
         self._thread.start()
-        self._closed = False
+        self._end = weakref.finalize(self, _end, self._web, self._loop, self._thread)
 
     def __enter__(self) -> Self:
         return self
@@ -208,36 +228,25 @@ class SyncWeb:
         Raises:
             Closed: this web was closed.
         """
-        if self._closed:
+        if self.is_closed:
             raise Closed("This SyncWeb is closed; create a new one.")
         return self._submit(lambda: start(self._web))
 
     @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""
-        return self._closed
+        return not self._end.alive
 
     def close(self) -> None:
-        """Close all connections and end the thread. Idempotent."""
-        if (
-            threading.current_thread() is self._thread
-        ):  # the garbage collector may run here, and a thread cannot wait for itself
-            threading.Thread(target=self.close, name="groundwire-close").start()
-            return
-        if self._closed:
-            return
-        self._closed = True
-        self._submit(self._web.aclose).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        """Close all connections and end the thread. Idempotent; a web that is left open is closed with the program."""
+        self._end()
 
     def aclose(self) -> None:
         """Close all connections, as `close` does."""
         self.close()
 
     def _run(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        if self._closed:
+        if self.is_closed:
             start().close()
             raise Closed("This SyncWeb is closed; create a new one.")
         future = self._submit(start)
@@ -257,7 +266,7 @@ class SyncWeb:
             while (event := self._run(following)) is not None:
                 yield event
         finally:
-            if not self._closed:
+            if not self.is_closed:
                 self._run(events.aclose)
 
     def _submit(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> Future[_T]:

@@ -145,7 +145,7 @@ def test_forget(terminal: Terminal, selector: list[str], count: int) -> None:
 def test_forgetting_everything_is_asked_about(terminal: Terminal) -> None:
     done = terminal.here("archive", "forget", "--all")
     assert done.exit_code == 2
-    assert "Add --yes" in done.stderr
+    assert "Pass --yes" in done.stderr
     for answer, left in (("n\n", 2), ("y\n", 0)):
         done = answered(terminal, answer, "forget", "--all")
         assert "Delete all archived pages and results? [y/N]" in done.stderr
@@ -249,7 +249,7 @@ def test_yesterdays_research_answers_when_there_is_no_network(terminal: Terminal
     assert found.returncode == 0
     assert "Reciprocal rank fusion" in found.stdout
     assert "archive" in found.stdout
-    assert "from the archive of earlier searches" in found.stderr
+    assert "Note: from an earlier search, seen on 20" in found.stderr
     again = terminal.run("open", page, **kept)
     assert again.returncode == 0
     assert "archive" in again.stdout + again.stderr

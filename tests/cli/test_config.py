@@ -47,7 +47,6 @@ def test_providers_that_are_skipped_and_why(terminal: Terminal) -> None:
         ({"GROUNDWIRE_SEARCH_PROVIDERS": "searxng,serxng"}, "'serxng'"),
         ({"GROUNDWIRE_SEARCH_PROVIDERS": "searxng:other"}, "searxng:other is not configured"),
         ({"GROUNDWIRE_SEARCH_LIMIT": "many"}, "environment GROUNDWIRE_SEARCH_LIMIT: search.limit"),
-        ({"GROUNDWIRE_PROVIDERS_SEARXNG_BASE_ULR": "x"}, "did you mean 'base_url'?"),
         ({"GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": "nonsense"}, "providers.searxng.base_url"),
     ],
 )

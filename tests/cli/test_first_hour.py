@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import signal
 import subprocess
 import sys
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
+import groundwire
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
+from groundwire.testing.model_apis import ModelServer, quoting
 
 pytestmark = pytest.mark.req("B33")
 
@@ -155,6 +165,278 @@ def test_an_interrupted_demo_leaves_nothing(terminal: Terminal, serve: bool) -> 
         assert process.stdout.readline()
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=100)
-    assert process.returncode in ((0,) if serve else (0, 130))
+    assert process.returncode in ((130,) if serve else (0, 130))
     assert list(temporary.iterdir()) == []
     assert [path.name for path in terminal.home.iterdir()] == ["tmp"]
+
+
+@contextmanager
+def _served(terminal: Terminal, *arguments: str, **variables: str) -> Iterator[str]:
+    """Run a server in a process of its own, yield its address, and stop it as Control-C does."""
+    terminal.python = sys.executable
+    process = terminal.start(*arguments, "--port", "0", **variables)
+    try:
+        said = b""
+        while b"http://127.0.0.1:" not in said:
+            said = process.stderr.readline()
+            assert said, "it did not start"
+        yield "http://127.0.0.1:" + said.split(b"http://127.0.0.1:")[1].split()[0].split(b"/")[0].decode()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=100)
+    assert process.returncode == 130
+
+
+def _asked(url: str, body: object = None, **headers: str) -> tuple[int, dict[str, Any]]:
+    """Return the status and the JSON of an answer."""
+    data = None if body is None else json.dumps(body).encode()
+    sent = {"Content-Type": "application/json"} | {name.replace("_", "-"): value for name, value in headers.items()}
+    try:
+        with urlopen(Request(url, data, sent), timeout=100) as answer:
+            return answer.status, json.load(answer)
+    except HTTPError as error:
+        return error.code, json.load(error)
+
+
+@pytest.mark.parametrize("command", ["serve", "proxy", "mcp --http"])
+def test_a_wrong_or_missing_key_names_the_header_for_it(terminal: Terminal, command: str) -> None:
+    assert terminal.run("keys", "create", "ci").returncode == 0
+    upstream = ("--upstream", "http://127.0.0.1:9/v1") if command == "proxy" else ()
+    path = {"serve": "/v1/search?query=x", "proxy": "/v1/models", "mcp --http": "/mcp"}[command]
+    with _served(terminal, *command.split(), *upstream) as base:
+        for headers in ({}, {"Authorization": "Bearer sk-of-the-model-server"}):
+            status, body = _asked(base + path, **headers)
+            assert (status, "`groundwire keys`" in body["error"]["message"]) == (401, True)
+            named = body["error"]["message"].removeprefix("This key is not valid. ")
+            if command == "proxy":
+                assert named == "Send a key of `groundwire keys` as X-API-Key; Authorization goes to the model server."
+            else:
+                assert "as Authorization: Bearer KEY, or as X-API-Key: KEY" in named
+
+
+QUESTION = {"model": "miniature", "messages": [{"role": "user", "content": "What is BM25?"}]}
+
+
+def test_chat_completions_at_the_address_of_the_gateway(terminal: Terminal) -> None:
+    models = terminal.world.add(ModelServer(quoting, listed=("miniature",)))
+    with _served(terminal, "serve", "--upstream", f"{models.url}/v1") as base:
+        for path in ("/v1/chat/completions", "/chat/completions", "/openai/v1/chat/completions"):
+            status, body = _asked(base + path, QUESTION)
+            (choice,) = body["choices"]
+            assert (status, choice["message"]["annotations"][0]["type"]) == (200, "url_citation")
+        assert _asked(f"{base}/v1/models")[1]["data"][0]["id"] == "miniature"
+        large = {**QUESTION, "user": "x" * 3_000_000}  # which the model server refuses, and the gateway hands on
+        assert _asked(f"{base}/v1/chat/completions", large) == _asked(f"{base}/openai/v1/chat/completions", large)
+
+
+def test_chat_completions_without_a_model_server_name_what_connects_one(terminal: Terminal) -> None:
+    with _served(terminal, "serve") as base:
+        for path in ("/v1/chat/completions", "/chat/completions", "/v1/responses", "/v1/messages"):
+            status, body = _asked(base + path, QUESTION)
+            assert status == 404
+            assert "groundwire serve --upstream URL" in body["error"]["message"]
+            assert "/openai/v1" in body["error"]["message"]
+        assert "--upstream" not in _asked(f"{base}/v1/nothing", QUESTION)[1]["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("service", "named"),
+    [("tavily", "TAVILY_API_KEY"), ("kagi", "KAGI_API_KEY"), ("you", "YDC_API_KEY or YOU_API_KEY")],
+)
+def test_a_wrong_key_names_its_variable(terminal: Terminal, service: str, named: str) -> None:
+    server = terminal.world.service(service)
+    server.fail(InjectedFault.status(401, "{}"), times=None)
+    done = terminal.run(
+        "search",
+        QUERY,
+        GROUNDWIRE_SEARCH_PROVIDERS=service,
+        **{f"GROUNDWIRE_PROVIDERS_{service.upper()}_BASE_URL": server.url, named.split()[0]: "k" * 30},
+    )
+    assert (done.returncode, f"the key is not accepted. Check the key in {named}" in done.stderr) == (3, True)
+
+
+def test_a_wrong_key_of_a_model_names_its_variable(terminal: Terminal) -> None:
+    models = terminal.world.add(ModelServer(quoting, listed=("miniature",)))
+    models.fail(InjectedFault.status(401, '{"error": {"message": "Incorrect API key"}}'), times=None)
+    answer = {"GROUNDWIRE_ANSWER_BASE_URL": f"{models.url}/v1", "GROUNDWIRE_ANSWER_MODEL": "miniature"}
+    done = terminal.run("ask", "What is BM25?", **answer, OPENAI_API_KEY="sk-wrong")
+    assert (done.returncode, "Check OPENAI_API_KEY" in done.stderr) == (3, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("level", "logs"), [("debug", "DEBUG"), ("INFO", "INFO groundwire"), ("off", ""), ("loud", "it is debug, info, or")]
+)
+def test_the_log_variable(terminal: Terminal, level: str, logs: str) -> None:
+    done = terminal.run("search", QUERY, GROUNDWIRE_LOG=level)
+    assert (done.returncode, done.stdout[:4], logs in done.stderr) == (0, " 1. ", True), done.stderr
+    assert ("INFO" in done.stderr) == (level in ("debug", "INFO"))
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("GROUNDWIRE_SEARCH_LIMTI", "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?"),
+        ("GROUNDWIRE_PORT", "did you mean 'GROUNDWIRE_SERVER_PORT'?"),  # as Kubernetes sets it beside a service
+        ("GROUNDWIRE_LOG_LEVEL", "did you mean 'GROUNDWIRE_LOG'?"),
+        ("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_ULR", "did you mean 'base_url'?"),
+        ("GROUNDWIRE_PROVIDERS_BRAVE_API_KEY", "API keys do not belong in settings"),
+    ],
+)
+def test_an_unknown_variable_is_a_note_and_not_in_the_way(terminal: Terminal, name: str, right: str) -> None:
+    done = terminal.run("search", QUERY, **{name: "tcp://10.0.0.1:80"})
+    assert (done.returncode, done.stdout[:4]) == (0, " 1. ")
+    assert f"Note: environment: {name} is not a" in done.stderr
+    assert right in done.stderr
+    (terminal.home / "groundwire.toml").write_text("[search]\nlimti = 3\n")
+    assert terminal.run("search", QUERY).returncode == 2
+
+
+@pytest.mark.parametrize("place", [".cache", ".cache/groundwire"])
+def test_a_file_where_the_cache_should_be_is_named_once(terminal: Terminal, place: str) -> None:
+    file = terminal.home / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("mine")
+    for command in (["search", QUERY], ["ask", "What is BM25?", "--quote"]):
+        done = terminal.run(*command)
+        assert done.returncode == 0
+        notes = [line for line in done.stderr.splitlines() if line.startswith("Note: ")]
+        assert (len(notes), done.stderr.count(str(file))) == (1, 1), done.stderr
+        assert f"{file} is a file, not a folder. Move it away" in notes[0]
+    assert f"{file} is a file, not a folder." in terminal.run("archive", "list").stderr
+    assert file.read_text() == "mine"
+
+
+def test_a_file_where_another_folder_should_be_is_named(terminal: Terminal) -> None:
+    file = terminal.home / ".config"
+    file.write_text("mine")
+    for command in (
+        ["keys", "create", "ci"],
+        ["config", "set", "search.limit", "3"],
+        ["search", QUERY, "-o", f"{file}/x"],
+        ["record", f"{file}/x", "--", "true"],
+        ["export", "extension", f"{file}/x"],
+        ["archive", "export", f"{file}/x"],
+    ):
+        done = terminal.run(*command)
+        assert (done.returncode in (2, 3), f"{file} is a file, not a folder" in done.stderr) == (True, True), (
+            done.stderr
+        )
+
+
+def test_a_blocked_address_is_told_with_its_own_origin(terminal: Terminal) -> None:
+    for url, origin in (
+        ("http://127.0.0.1:9/x?y", "http://127.0.0.1:9"),
+        ("https://LOCALHOST/", "https://localhost"),
+        ("http://10.0.0.8:8080/", "http://10.0.0.8:8080"),
+    ):
+        done = terminal.run("open", url)
+        assert done.returncode == 3
+        assert f"add its origin, {origin}, to the setting policy.allowed_origins" in done.stderr
+    both = terminal.run("open", "http://127.0.0.1:9/x", "http://10.0.0.8:8080/")
+    assert "http://127.0.0.1:9, to the setting" in both.stderr
+    assert "http://10.0.0.8:8080, to the setting" in both.stderr
+    allowed = terminal.run("open", f"{terminal.corner.url}/redirect-home")
+    assert "to the setting" not in allowed.stderr
+
+
+def test_control_c_is_130_in_mcp(terminal: Terminal) -> None:
+    terminal.python = sys.executable
+    process = subprocess.Popen(
+        [sys.executable, "-m", "groundwire", "mcp"],
+        env=terminal.environment,
+        cwd=terminal.home,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    process.stdin.flush()
+    assert process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=100)
+    assert (process.returncode, said) == (130, b"Interrupted.\n")
+
+
+def test_control_c_at_a_question_is_130(terminal: Terminal) -> None:
+    terminal.python = sys.executable
+    for command in (["archive", "forget", "--all"], ["mcp", "install", "cursor"]):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "groundwire", *command],
+            env=terminal.environment,
+            cwd=terminal.home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stderr is not None
+        asked = b""
+        while not asked.endswith(b"[y/N]: "):
+            asked += (letter := process.stderr.read(1))
+            assert letter, asked
+        while process.poll() is None:  # the first may come just before the read that it is to end
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=5)
+        process.communicate(timeout=100)
+        assert process.returncode == 130
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python in a folder with a space, with everything that is installed here but the MCP SDK."""
+    home = tmp_path_factory.mktemp("a folder") / "env"
+    venv.create(home, with_pip=False, symlinks=True)
+    (packages,) = home.glob("lib/python*/site-packages")
+    here = Path(groundwire.__file__).parents[1]
+    own = next(Path(path) for path in sys.path if Path(path, "click").is_dir())
+    for one in own.iterdir():
+        if not one.name.startswith(("mcp", "groundwire", "__pycache__", "__editable__")):
+            (packages / one.name).symlink_to(one)
+    for known in own.glob("groundwire-*.dist-info"):
+        (packages / known.name).symlink_to(known)
+    (packages / "groundwire.pth").write_text(f"{here}\n")
+    return home / "bin" / "python"
+
+
+def test_a_client_gets_no_server_that_cannot_start(terminal: Terminal, bare: Path) -> None:
+    terminal.python = bare
+    file = terminal.home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text('{"a": 1}')
+    for command in (["mcp", "install", "cursor", "--yes"], ["mcp"], ["mcp", "--http", "--port", "0"]):
+        done = terminal.run(*command)
+        assert (done.returncode, done.stdout, file.read_text()) == (2, "", '{"a": 1}')
+        remedy = shlex.split(done.stderr.partition("To install it: ")[2])
+        assert str(bare) in remedy, done.stderr
+        assert any(word.startswith("mcp") for word in remedy)
+    assert [path.name for path in file.parent.iterdir()] == ["mcp.json"]
+
+
+def test_a_web_that_nobody_closed_is_closed_with_the_program(terminal: Terminal) -> None:
+    models = terminal.world.add(ModelServer(quoting, listed=("miniature",)))
+    script = (
+        "import atexit, groundwire\n"
+        "atexit.register(lambda: print(web.is_closed, [one.closed for one in sessions]))\n"
+        "import gc\n"
+        "web = groundwire.SyncWeb()\n"
+        "web.search('bm25')\n"
+        "print(len(web.ask('What is BM25?').sources))\n"
+        "import aiohttp\n"
+        "sessions = [one for one in gc.get_objects() if isinstance(one, aiohttp.ClientSession)]\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", script],
+        env=terminal.environment | {"GROUNDWIRE_ANSWER_BASE_URL": f"{models.url}/v1", "PYTHONWARNINGS": "default"},
+        cwd=terminal.home,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=100,
+        check=True,
+    )
+    first, last = done.stdout.splitlines()
+    assert int(first) > 0
+    assert last.startswith("True [True")
+    assert "False" not in last
+    assert "Unclosed" not in done.stderr

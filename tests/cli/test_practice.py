@@ -44,7 +44,7 @@ def served(learner: Terminal) -> Iterator[Practice]:
     finally:
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate()
-    assert (process.returncode, out, err) == (0, b"Stopped.\n", b"")
+    assert (process.returncode, out, err) == (143, b"Stopped.\n", b"")
 
 
 def test_its_settings_lead_every_command_to_it_until_it_ends(learner: Terminal) -> None:

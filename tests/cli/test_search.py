@@ -80,12 +80,11 @@ def test_an_archive_that_cannot_be_used_is_said(terminal: Terminal, tmp_path: Pa
         path.write_text(spoiled)
     done = terminal.here("search", QUERY, GROUNDWIRE_ARCHIVE_ENABLED="true", GROUNDWIRE_ARCHIVE_PATH=str(path))
     assert done.exit_code == 0
-    said = "it was moved aside and recreated" if spoiled else "is unavailable"
-    assert f"the archive of earlier searches {'was damaged: ' if spoiled else ''}{said}" in " ".join(
-        done.stderr.split()
-    )
+    damaged = "the archive of earlier searches was damaged: it was moved aside and recreated"
+    said = damaged if spoiled else f"The archive is disabled. {path.parent} is a file, not a folder."
+    assert said in " ".join(done.stderr.split())
     again = terminal.here("search", QUERY, GROUNDWIRE_ARCHIVE_ENABLED="true", GROUNDWIRE_ARCHIVE_PATH=str(path))
-    assert ("archive of earlier" in again.stderr) == (spoiled is None), "the next one works"
+    assert ("archive" in again.stderr) == (spoiled is None), "the next one works"
 
 
 def test_nothing_found_is_exit_code_1(terminal: Terminal) -> None:
@@ -193,12 +192,12 @@ def test_a_provider_that_was_asked_for_but_cannot_be_used_is_told(terminal: Term
 
 
 def test_wrong_settings_are_exit_code_2(terminal: Terminal) -> None:
-    done = terminal.here("search", "x", GROUNDWIRE_SEARCH_LIMTI="3")
+    done = terminal.here("search", "x", GROUNDWIRE_SEARCH_LIMIT="many")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?" in done.stderr
-    done = terminal.here("search", "x", "--format", "json", GROUNDWIRE_SEARCH_LIMTI="3")
+    assert "search.limit" in done.stderr
+    done = terminal.here("search", "x", "--format", "json", GROUNDWIRE_SEARCH_LIMIT="many")
     assert (done.exit_code, done.stderr) == (2, "")
-    assert "GROUNDWIRE_SEARCH_LIMTI" in WebSearchToolResult.model_validate_json(done.stdout).error
+    assert "GROUNDWIRE_SEARCH_LIMIT" in WebSearchToolResult.model_validate_json(done.stdout).error
 
 
 @pytest.mark.req("H3")
@@ -266,7 +265,9 @@ def test_a_cache_folder_that_cannot_be_used_is_said_and_costs_no_answer(terminal
     done = terminal.here("search", QUERY, XDG_CACHE_HOME=str(path))
     assert done.exit_code == 0
     assert "1. " in done.stdout
-    assert "is unavailable" in done.stderr
+    why = f"{path} is a file, not a folder." if folder == "a file" else "No such file or directory"
+    notes = [line for line in done.stderr.splitlines() if line.startswith("Note: ")]
+    assert (len(notes), why in notes[0]) == (1 if folder == "a file" else 2, True), done.stderr
 
 
 @pytest.mark.req("B33")
@@ -285,7 +286,7 @@ def test_a_wrong_key_is_told_with_what_replaces_it(terminal: Terminal) -> None:
     said = terminal.here("search", QUERY, GROUNDWIRE_SEARCH_PROVIDERS="brave", **key)
     assert said.exit_code == 3
     assert "brave auth, HTTP 401 after " in said.stderr
-    assert "the key is not accepted. Check the key (groundwire providers names its variable)" in said.stderr
+    assert "the key is not accepted. Check the key in BRAVE_API_KEY or BRAVE_SEARCH_API_KEY, or replace" in said.stderr
     assert "or replace it with groundwire setup" in said.stderr
     assert "revoked" not in said.output
 
@@ -314,11 +315,11 @@ def test_a_failing_command_says_what_else_is_wrong(terminal: Terminal) -> None:
         NO_PROXY="",
     )
     assert said.exit_code == 3
-    for cause in (f"The store {cache}", "Not a directory", "storage.url", "archive.path", "/nowhere.pem, which does"):
+    for cause in (f"{cache} is a file, not a folder", "storage.url", "archive.path", "/nowhere.pem, which does"):
         assert cause in said.stderr
     assert "groundwire config set network.proxy" in said.stderr
     assert "policy.allowed_origins" in said.stderr
-    assert "Not a directory" in terminal.here("stats", XDG_CACHE_HOME=str(cache)).stderr
+    assert "is a file, not a folder" in terminal.here("stats", XDG_CACHE_HOME=str(cache)).stderr
     assert "not a folder" in " ".join(terminal.here("doctor", XDG_CACHE_HOME=str(cache)).stdout.split())
 
 

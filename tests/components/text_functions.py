@@ -208,7 +208,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         plain("server.mcp.config_text", "without_comments"), ('"', '\\"', "//", "/*", "*/", ",", ", ", "{")
     ),
     "server.ui.page_view.inert_html": Growing(plain("server.ui.page_view", "inert_html"), ALL, heavy=True),
-    "storage.archive.fts.Question": Growing(lambda text: module("storage.archive.fts").Question.read(text), PROSE),
+    "storage.archive.questions.Question": Growing(
+        lambda text: module("storage.archive.questions").Question.read(text), PROSE
+    ),
     "storage.archive.fts.storable": Growing(
         plain("storage.archive.fts", "storable"), (*PROSE, "\x1f", "\x00", "\ud800")
     ),

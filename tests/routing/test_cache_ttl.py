@@ -180,4 +180,4 @@ def test_what_is_not_said_is_not_cached_and_is_fresh() -> None:
 def test_the_age_of_a_stale_value_is_a_warning() -> None:
     assert age(("one",), True, False, 600.0) == {"cached": True}
     told = "this result is 10 minutes old and not refreshed yet"
-    assert age(("one",), True, True, 600.0) == {"cached": True, "stale": True, "warnings": ("one", told)}
+    assert age(("one",), True, True, 600.0) == {"cached": True, "stale": True, "warnings": (told, "one")}

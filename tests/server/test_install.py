@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import tomllib
 from pathlib import Path
 from types import MappingProxyType
@@ -245,12 +244,10 @@ class TestCommand:
         assert self.run("install", "--client", "vscode-project", "--yes").exit_code == 0
         assert servers_in("vscode-project", path.read_text())["groundwire"]["type"] == "stdio"
 
-    def test_what_keeps_it_from_working_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_a_terminal_nothing_is_changed(self) -> None:
         unanswered = self.run("install", "--client", "cursor", input="")
-        assert "There is no terminal to answer on. Pass --yes.\nNothing was changed.\n" in unanswered.stderr
-        assert "SDK" not in unanswered.stderr
-        monkeypatch.setitem(sys.modules, "mcp", None)
-        assert "The MCP SDK is not installed: " in self.run("install", "--client", "cursor", "--print").stderr
+        assert "Error: There is no terminal to answer on. Pass --yes to go ahead.\n" in unanswered.stderr
+        assert (unanswered.exit_code, "SDK" in unanswered.stderr) == (2, False)
 
     def test_a_link_stays_a_link(self, tmp_path: Path) -> None:
         kept = tmp_path / "dotfiles.json"

@@ -31,7 +31,7 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         '[search]\nstrategy = "hedge"\nproviders = ["brave"]\n[session]\nmax_searches = 5\nwarning_threshold = 9\n'
         '[cache]\npage_ttl = -1\n[storage]\nurl = "postgres://db"\n',
         GROUNDWIRE_CACHE_SEARCH_TTL="-3",
-        GROUNDWIRE_SEARCH_COLOR="red",
+        GROUNDWIRE_SEARCH_LIMIT="red",
     )
     for part in (
         "groundwire.toml: search.strategy: 'hedge' needs at least two providers, but brave is the only one",
@@ -39,7 +39,7 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         "groundwire.toml: cache.page_ttl: input should be greater than or equal to 0",
         "environment GROUNDWIRE_CACHE_SEARCH_TTL: cache.search_ttl: input should be greater than or equal to 0",
         "groundwire.toml: storage.url: The store URL is invalid: it begins with 'postgres'. Forms: memory://",
-        "GROUNDWIRE_SEARCH_COLOR is not a setting",
+        "environment GROUNDWIRE_SEARCH_LIMIT: search.limit: input should be a valid integer",
     ):
         assert part in said
     assert len(said.splitlines()) == 1 + 6

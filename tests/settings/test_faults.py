@@ -89,23 +89,26 @@ IN_A_VARIABLE = {
 }
 
 
+@pytest.mark.req("B33")
 @pytest.mark.parametrize("place", ["environment", ".env"])
 @pytest.mark.parametrize("name", IN_A_VARIABLE)
-def test_a_fault_in_a_variable(name: str, place: str, desk: _Desk) -> None:
+def test_an_unknown_variable_is_a_warning(name: str, place: str, desk: _Desk) -> None:
     if place == ".env":
         desk.write(dotenv=f"{name}=canary\n")
-    message = _fault(desk, {name: "canary"} if place == "environment" else {})
+    (message,) = desk.load({name: "canary"} if place == "environment" else {}).warnings
     assert message.startswith(place)
     assert name in message
     assert IN_A_VARIABLE[name] in message
     assert "canary" not in message
 
 
-@pytest.mark.parametrize("name", ["GROUNDWIRE_URL", "GROUNDWIRE_KEY", "GROUNDWIRE_MCP_TOKEN", "GROUNDWIRE_RECORD"])
+@pytest.mark.parametrize(
+    "name", ["GROUNDWIRE_URL", "GROUNDWIRE_KEY", "GROUNDWIRE_MCP_TOKEN", "GROUNDWIRE_RECORD", "GROUNDWIRE_LOG"]
+)
 def test_the_variables_of_clients_and_servers_are_no_fault(name: str) -> None:
-    problems: list[str] = []
-    assert from_variables({name: "x"}, "environment", problems, []) == {}
-    assert problems == []
+    warnings: list[str] = []
+    assert from_variables({name: "x"}, "environment", warnings) == {}
+    assert warnings == []
 
 
 def test_a_wrong_value_in_a_variable_names_the_variable_and_the_key(desk: _Desk) -> None:
@@ -119,11 +122,11 @@ def test_all_faults_are_named_together(desk: _Desk) -> None:
         user="[rad]\nx = 1\n",
         dotenv="GROUNDWIRE_READ_TIMEOUT=soon\n",
     )
-    lines = _fault(desk, {"GROUNDWIRE_CONFIGS": "x", "GROUNDWIRE_PROVIDERS_NOBODY_X": "1"}).splitlines()
+    lines = _fault(desk, {"GROUNDWIRE_SESSION_MAX_SEARCHES": "-1", "GROUNDWIRE_ARCHIVE_ENABLED": "?"}).splitlines()
     assert lines[0] == "The settings are wrong:"
     found = "\n".join(lines[1:])
     assert len(lines) == 7, found
-    for words in ("search.limit", "max_threads", "[rad]", "read.timeout", "GROUNDWIRE_CONFIGS", "NOBODY_X"):
+    for words in ("search.limit", "max_threads", "[rad]", "read.timeout", "max_searches", "archive.enabled"):
         assert words in found
 
 

@@ -90,7 +90,7 @@ def test_an_option_that_is_named_a_secret_is_masked(desk: _Desk) -> None:
         {"project": f'[providers.searxng]\napi_key = "{CANARY}"\n'},
         {"project": f'[search]\nlimit = "{CANARY}"\nsafesearch = "{CANARY}"\n[network]\nproxy = ["{CANARY}"]\n'},
         {"project": f'[providers.duckduckgo]\nmax_threads = "{CANARY}"\n'},
-        {"dotenv": f"GROUNDWIRE_BRAVE_API_KEY={CANARY}\n"},
+        {"dotenv": f"GROUNDWIRE_READ_TIMEOUT={CANARY}\n"},
         {"dotenv": f"GROUNDWIRE_SEARCH_LIMIT={CANARY}\n"},
     ],
 )

@@ -579,6 +579,8 @@ export interface WebSearchToolResult {
   results: SearchResultItem[];
   /** The target of each citation number. */
   sources: Source[];
+  /** That the results are of an earlier search, and of when; empty for new ones. */
+  notice: string;
   /** Warnings for the agent: no results, few searches left, a shortened query. */
   message: string;
   /** The provider of the results. */

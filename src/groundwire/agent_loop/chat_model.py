@@ -69,7 +69,7 @@ class ChatModel:
         Raises:
             ProviderError: the model cannot be reached, or refuses; the text says why.
         """
-        return _json(await self._send(body), self._base)
+        return _json(await self._send(body), self._base, self.api)
 
     async def stream(self, body: Mapping[str, Any], on_text: Callable[[str], None]) -> HostedAnswer:
         """Send a request and return its answer, which is read while it comes.
@@ -93,7 +93,7 @@ class ChatModel:
 
         reply = await self._send(body, lambda data: tell(answer.feed(data)))
         if reply.status != 200:
-            _json(reply, self._base)
+            _json(reply, self._base, self.api)
         tell(answer.close())
         if (error := answer.answer.error) is not None and answer.answer.finish == "failed" and not said:
             raise ProviderError("model", f"{self._base} failed: {error.message or error.code}", status=error.status)
@@ -137,13 +137,13 @@ class ChatModel:
         return {"model": self.model, "messages": [{"role": "system", "content": _SYSTEM}, user]}
 
 
-def _json(reply: Response, base: str) -> Any:
+def _json(reply: Response, base: str, api: str) -> Any:
     said = parsed(reply.body)
     if reply.status == 200 and isinstance(said, dict):
         return said
     error = said.get("error") if isinstance(said, dict) else None
     why = error.get("message") if isinstance(error, dict) else error
-    fix = "Check the key" if reply.status in {401, 403} else "Check answer.base_url and answer.model"
+    fix = f"Check {_MAKERS[api][1]}" if reply.status in {401, 403} else "Check answer.base_url and answer.model"
     why = str(why or "no reason given")[:300]
     raise ProviderError("model", f"{base} answered with HTTP {reply.status}: {why}", status=reply.status, fix=fix)
 

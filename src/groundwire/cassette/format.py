@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from groundwire._version import __version__
 from groundwire.errors import ConfigurationError
+from groundwire.settings.user_folders import os_reason
 
 __all__ = [
     "Answer",
@@ -218,7 +219,7 @@ class CassetteFile:
                     file.truncate(0)
                 _begin(file)
         except OSError as error:
-            raise ConfigurationError(f"The cassette {path} cannot be written: {error.strerror or error}.") from error
+            raise ConfigurationError(f"The cassette {path} cannot be written: {os_reason(error, path)}.") from error
 
     def add(self, exchange: Exchange) -> None:
         """Append one exchange.
@@ -257,7 +258,7 @@ def load(path: Path) -> list[Exchange]:
             f"There is no cassette {path}. Record it first: groundwire record {path} -- COMMAND."
         ) from error
     except OSError as error:
-        raise ConfigurationError(f"The cassette {path} cannot be read: {error.strerror or error}.") from error
+        raise ConfigurationError(f"The cassette {path} cannot be read: {os_reason(error, path)}.") from error
     first, *lines = data.split(b"\n")
     _check_mark(first, path)
     found = []

@@ -19,9 +19,10 @@ from typing import Final
 import click
 
 from groundwire._version import __version__, upgrade_hint
-from groundwire.cli.terminal_text import ExitCode, exit_code, log_to_stderr, say_error, say_failure
+from groundwire.cli.terminal_text import ExitCode, exit_code, log_to_stderr, say_error, say_failure, warn
 from groundwire.errors import GroundwireError
 from groundwire.models.alias_table import METHODS, NEWS
+from groundwire.settings.user_folders import os_reason
 
 __all__ = ["LIKE_COMMANDS", "LIKE_OPTIONS", "group", "main"]
 
@@ -224,7 +225,8 @@ class _Group(click.Group):
     "-v",
     "--verbose",
     count=True,
-    help="Log a line with the facts of each call to standard error; -vv also logs attempts and debug messages.",
+    help="Log a line with the facts of each call to standard error; -vv also logs attempts and debug messages. "
+    "GROUNDWIRE_LOG=info and GROUNDWIRE_LOG=debug do the same.",
 )
 @click.option(
     "--log-format",
@@ -238,7 +240,20 @@ def group(ctx: click.Context, verbose: int, log_format: str) -> None:
     """The web for AI agents: search it, open its pages as Markdown."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":  # https://no-color.org
         ctx.color = False
-    ctx.with_resource(log_to_stderr(verbose, as_json=log_format == "json"))
+    ctx.with_resource(log_to_stderr(max(verbose, _level()), as_json=log_format == "json"))
+
+
+_LEVELS: Final[Mapping[str, int]] = MappingProxyType(
+    {**dict.fromkeys(("", "warning", "warn", "error", "off"), 0), "info": 1, **dict.fromkeys(("debug", "trace"), 2)}
+)
+"""The number of -v that a value of GROUNDWIRE_LOG stands for."""
+
+
+def _level() -> int:
+    name = os.environ.get("GROUNDWIRE_LOG", "").strip().lower()
+    if name not in _LEVELS:
+        warn("GROUNDWIRE_LOG is ignored: it is debug, info, or off.")
+    return _LEVELS.get(name, 0)
 
 
 _REMEDIES = MappingProxyType(
@@ -255,7 +270,8 @@ def _os_error(error: OSError) -> str:
     name = str(Path(os.fsdecode(error.filename)).absolute()) if isinstance(error.filename, (str, bytes)) else ""
     if not name and error.errno in (errno.ENOSPC, errno.EDQUOT):
         name = "the output"
-    return f"{name}{name and ': '}{error.strerror or error}. {_REMEDIES.get(error.errno or 0, '')}".strip()
+    why = os_reason(error, Path(name)) if name else error.strerror or error
+    return f"{name}{name and ': '}{why}. {_REMEDIES.get(error.errno or 0, '')}".strip()
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from groundwire.cli.terminal_text import (
     ExitCode,
     clamped,
     clean,
+    confirmed,
     day,
     escaped,
     exit_code,
@@ -30,7 +31,7 @@ from groundwire.cli.terminal_text import (
     warn,
     wrap,
 )
-from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
+from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import load
@@ -194,7 +195,7 @@ def forget(
         raise click.UsageError("Specify what to delete: a URL, --domain, --before or --all.")
     if domain is not None:
         (domain,) = Query(text="-", allowed_domains=(domain,)).allowed_domains
-    if everything and not yes and not _agreed():
+    if everything and not yes and not confirmed("Delete all archived pages and results?"):
         click.echo("Nothing was deleted.", err=True)
         sys.exit(ExitCode.WRONG_USE)
     day = before.date() if before else None
@@ -332,18 +333,6 @@ def _size(file: IO[bytes]) -> int | None:
         return os.fstat(file.fileno()).st_size
     except OSError:
         return None
-
-
-def _agreed() -> bool:
-    """Ask for confirmation to delete everything.
-
-    Raises:
-        InvalidRequest: there is no terminal to prompt on.
-    """
-    try:
-        return click.confirm("Delete all archived pages and results?", err=True)
-    except click.Abort:
-        raise InvalidRequest("--all", "needs a confirmation, and there is no terminal", "Add --yes.") from None
 
 
 def _print(found: Sequence[ArchiveHit]) -> None:

@@ -13,7 +13,7 @@ import click
 
 from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress, words_or_input
 from groundwire.cli.completion import search_with
-from groundwire.cli.terminal_text import ExitCode, clean, escaped, shown_url, warn, wrap
+from groundwire.cli.terminal_text import ExitCode, clean, escaped, shown_url, warn, warn_of_result, wrap
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _print(said: CitedAnswer, *, begun: bool, by: str) -> None:
     for finding in said.report.findings:
         if finding.sources and finding.verdict != "supported":
             warn(f"not supported by its source ({finding.verdict.replace('_', ' ')}): {finding.text}")
-    warn(*said.warnings)
+    warn_of_result(said.warnings)
     cost = f", ${said.cost_usd:.4f}" if said.cost_usd else ""
     searches = f"{said.searches} search{'es' if said.searches != 1 else ''}"
     click.echo(click.style(f"\n{by}; {searches}{cost}", dim=True), err=True)

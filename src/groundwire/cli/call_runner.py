@@ -351,14 +351,14 @@ class ToolCommand(click.Command):
             self._end(ctx, GroundwireError(text), ExitCode.FAILED)
 
     def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
+        asked = ctx.params.get(self._subject) or ""
+        text = asked if isinstance(asked, str) else " ".join(asked)
         if self._failed is not None and (ctx.params.get("as_json") or ctx.params.get("form") == "json"):
-            asked = ctx.params.get(self._subject) or ""
-            text = asked if isinstance(asked, str) else " ".join(asked)
             print_json(self._failed(storable(text)[:_SHOWN], error))
         elif isinstance(error, InvalidRequest) and (flag := self._flag(error.field)):
             say_error(f"{error.field} ({flag}): {error.problem}. {error.fix}")
         else:
-            say_failure(error)
+            say_failure(error, text if self._subject == "urls" else "")
         sys.exit(code)
 
     def _flag(self, field: str) -> str:

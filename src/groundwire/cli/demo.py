@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 import click
 
@@ -171,13 +172,13 @@ def practice(port: int) -> None:
         world.stop()
 
 
-def _serve_until_stopped(sites: int, models: str) -> None:
+def _serve_until_stopped(sites: int, models: str) -> NoReturn:
+    click.echo(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
+    click.echo(f"A stand-in for a model is served at {models}/v1. Control-C stops both.")
     try:
-        click.echo(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
-        click.echo(f"A stand-in for a model is served at {models}/v1. Control-C stops both.")
         while True:
             signal.pause()
-    except KeyboardInterrupt:
+    finally:
         click.echo("Stopped.")
 
 
@@ -222,10 +223,10 @@ path = "{folder}/archive.db"
 
 @contextmanager
 def _stopped_by_sigterm() -> Iterator[None]:
-    """Make SIGTERM end the block as Control-C does."""
+    """Make SIGTERM end the block as Control-C does, with its own exit status."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        sys.exit(128 + number)  # as shells have it
 
     before = signal.signal(signal.SIGTERM, stop)
     try:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
-from groundwire._version import install_extra
 from groundwire.cli.completion import search_with
-from groundwire.cli.terminal_text import ExitCode, clean, diff, say_error, warn
+from groundwire.cli.terminal_text import ExitCode, clean, confirmed, diff, say_error, warn
 from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -92,9 +91,9 @@ def install(client: str, only_print: bool, yes: bool) -> None:
     The change is shown before it is made, and the old file is backed up.
     """
     from groundwire.server.mcp.client_configs import install as change
+    from groundwire.server.mcp.stdio import check_sdk
 
-    if find_spec("mcp") is None:
-        warn(f"the client cannot start the server yet. {_no_sdk()}")
+    check_sdk()
     _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
 
 
@@ -126,25 +125,12 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
         return
     if not yes and change.loses_comments:
         raise ConfigurationError("Nothing was changed. Pass --yes to drop the comments; a backup is saved.")
-    if not yes and not _asked(f"Change the configuration of {client.title}?"):
+    if not yes and not confirmed(f"Change the configuration of {client.title}?"):
         _say("Nothing was changed.")
         sys.exit(ExitCode.WRONG_USE)
     copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
     kept = f" The previous version is saved as {copy}." if copy else ""
     _say(f"{path} was changed.{kept} Restart {client.title.partition(',')[0]} to use it.")
-
-
-def _no_sdk() -> str:
-    return f"The MCP SDK is not installed: {install_extra('mcp')}"
-
-
-def _asked(question: str) -> bool:
-    try:
-        return click.confirm(question, default=False, err=True)
-    except click.Abort:
-        if not sys.stdin.isatty():
-            _say("\nThere is no terminal to answer on. Pass --yes.")
-        return False
 
 
 def _command() -> tuple[str, ...]:
@@ -164,9 +150,10 @@ Configuration of most clients, which groundwire mcp install writes:
 
 \b
 Exit codes:
-  0  the client disconnected, or the server was stopped
-  2  usage error: an argument or a setting
-  3  the server failed"""
+  0    the client disconnected, or SIGTERM stopped the server
+  2    usage error: an argument or a setting
+  3    the server failed
+  130  stopped by Control-C"""
 
 
 @click.group(invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EPILOG)
@@ -222,15 +209,13 @@ def mcp(
     for name in ("host", "port", "token_file", "allowed_hosts"):
         if not (http or sse) and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} requires --http.")
-    try:
-        if find_spec("mcp") is None:
-            raise ConfigurationError(_no_sdk())
-        if http or sse:
-            _serve_http(providers, host, port, token_file, allowed_hosts, sse=sse)
-        else:
-            _serve_stdio(providers)
-    except KeyboardInterrupt:
-        sys.exit(ExitCode.OK)
+    from groundwire.server.mcp.stdio import check_sdk
+
+    check_sdk()
+    if http or sse:
+        _serve_http(providers, host, port, token_file, allowed_hosts, sse=sse)
+    else:
+        _serve_stdio(providers)
 
 
 def _serve_stdio(providers: tuple[str, ...]) -> None:
@@ -284,7 +269,8 @@ async def _serve_preset(
         more = f" and SSE at {address}/sse" if sse else ""
         _say(f"Serving MCP at {address}/mcp{more}, {how}.")
 
-    await run_server(gateway, host, port, ready, grace=_GRACE)
+    if await run_server(gateway, host, port, ready, grace=_GRACE) == signal.SIGINT:
+        raise KeyboardInterrupt
 
 
 def _token(file: Path | None) -> str:
@@ -329,11 +315,12 @@ def export() -> None:
 def extension(folder: Path, force: bool) -> None:
     """Write manifest.yaml and main.py into DIR: an extension with the tools web_search and open_page."""
     from groundwire.integrations.hosts.extension import export_extension
+    from groundwire.settings.user_folders import os_reason
 
     try:
         written = export_extension(folder, force=force)
     except OSError as error:
-        say_error(f"{folder} cannot be written: {error.strerror or error}.")
+        say_error(f"{folder} cannot be written: {os_reason(error, folder)}.")
         sys.exit(ExitCode.WRONG_USE)
     for path in written:
         click.echo(path)

@@ -16,6 +16,7 @@ from groundwire.cli.completion import providers_that_read
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, say_error, warn, with_setting
 from groundwire.errors import InvalidRequest, PageUnavailable
 from groundwire.models import Page
+from groundwire.safety.hostnames import NOT_ALLOWED
 from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
 from groundwire.web import Web
@@ -124,7 +125,8 @@ def open_(
         elif as_json:
             print_json(opened(page))
         elif page.status == "error":
-            say_error(with_setting(f"{page.url}: {page.error}"))
+            text = f"{page.url}: {page.error}"
+            say_error(with_setting(text, page.url) if NOT_ALLOWED in text else text)
         elif sections:
             click.echo(clean(_outline(page)))
         elif links:

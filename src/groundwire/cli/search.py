@@ -12,7 +12,18 @@ import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run, words_or_input
 from groundwire.cli.completion import one_of, search_with
-from groundwire.cli.terminal_text import ExitCode, clamped, clean, day, escaped, is_quiet, shown_url, warn, wrap
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    clamped,
+    clean,
+    day,
+    escaped,
+    is_quiet,
+    shown_url,
+    warn,
+    warn_of_result,
+    wrap,
+)
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse
 from groundwire.models.validators import TimeRangeName
@@ -184,7 +195,7 @@ def _print_notes(response: SearchResponse, seconds: float, *, as_lines: bool) ->
                 if not any(text in warning for warning in response.warnings)
             )
         )
-    warn(*response.warnings)
+    warn_of_result(response.warnings)
     for receipt in response.filters:
         if receipt.applied != "native" or receipt.note:
             note = f" ({receipt.note})" if receipt.note else ""

@@ -174,7 +174,7 @@ def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
         ("search, read, answer", "/v1/search  /v1/pages  /v1/ask  /v1/verify"),
         ("as SearXNG or Perplexity", "/search"),
     ]
-    rows += [(_MOUNTS.get(path, "also"), path) for path in gateway.paths]
+    rows += [(_MOUNTS[path], path) for path in gateway.paths if path in _MOUNTS]
     rows += [("API description", "/openapi.json"), ("health and metrics", "/healthz  /readyz  /metrics")]
     if page:
         rows.insert(0, ("the web page", "/"))

@@ -7,7 +7,7 @@ import logging
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -22,6 +22,7 @@ __all__ = [
     "cells",
     "clamped",
     "clean",
+    "confirmed",
     "day",
     "diff",
     "escaped",
@@ -33,13 +34,13 @@ __all__ = [
     "shown_url",
     "storage_notes",
     "warn",
+    "warn_of_result",
     "with_setting",
     "wrap",
 ]
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_ALLOW = "For your own server, add its origin, such as http://localhost:8000, to the setting policy.allowed_origins."
 _ROOM = 20  # cells; narrower text is unreadable
 
 
@@ -58,14 +59,34 @@ def say_error(text: str) -> None:
     click.echo(click.style("Error: ", fg="red", bold=True) + clean(text), err=True)
 
 
-def say_failure(error: GroundwireError) -> None:
-    """Print why a call failed to standard error, and the setting that allows what is blocked."""
-    say_error(f"{error} {_ALLOW}" if isinstance(error, BlockedAddress) else str(error))
+def say_failure(error: GroundwireError, url: str = "") -> None:
+    """Print why a call failed to standard error, and the setting that allows what is blocked.
+
+    Args:
+        error: The failure.
+        url: The address that the user gave; empty for none.
+    """
+    say_error(with_setting(str(error), url) if isinstance(error, BlockedAddress) else str(error))
 
 
-def with_setting(text: str) -> str:
-    """Return the error of one of several pages, with the setting that allows a local address."""
-    return f"{text} {_ALLOW}" if "nly public web addresses" in text else text
+def with_setting(text: str, url: str = "") -> str:
+    """Return why an address is blocked, with the setting that allows its origin.
+
+    Args:
+        text: Why it is blocked.
+        url: The address that the user gave; not named if it redirects to the blocked one.
+    """
+    origin = "" if "redirects" in text else _origin(url)
+    return f"{text} For your own server, add its origin{origin} to the setting policy.allowed_origins."
+
+
+def _origin(url: str) -> str:
+    from groundwire.safety.urls import parse_url  # only a call that failed needs it
+
+    try:
+        return f", {parse_url(url if '://' in url else f'https://{url}').origin},"
+    except InvalidRequest:
+        return ""
 
 
 def shown_url(url: str) -> str:
@@ -98,6 +119,20 @@ def warn(*texts: str) -> None:
     """Print warnings to standard error, one per line; with `--quiet`, none."""
     for text in () if is_quiet() else texts:
         click.echo(click.style("Note: ", fg="yellow") + clean(text), err=True)
+
+
+def confirmed(question: str) -> bool:
+    """Ask for a confirmation; no is the default.
+
+    Raises:
+        ConfigurationError: standard input has no answer.
+    """
+    try:
+        return click.confirm(question, default=False, err=True)
+    except click.Abort as error:
+        if not isinstance(error.__context__, EOFError):  # Control-C
+            raise
+        raise ConfigurationError("There is no terminal to answer on. Pass --yes to go ahead.") from None
 
 
 def cells(text: str) -> int:
@@ -245,10 +280,24 @@ class _StorageNotes(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.notes: list[str] = []
+        self.notes: dict[str, str] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.notes.append(record.getMessage())
+        cause = str(record.args[0]) if isinstance(record.args, tuple) and record.args else record.msg
+        self.notes.setdefault(cause.removesuffix("."), record.getMessage())  # one for the store and the archive
+
+
+_EXPLAINED = "groundwire.explained"
+"""The entry of click's `Context.meta` that is true once `storage_notes` has said why nothing can be stored."""
+
+
+def warn_of_result(warnings: Iterable[str]) -> None:
+    """Print the warnings of a result, except for those that only say that storage fails where its reason was said."""
+    from groundwire.web.search import STORAGE_FAILS  # loaded before there is a result
+
+    context = click.get_current_context(silent=True)
+    explained = STORAGE_FAILS if context and context.meta.get(_EXPLAINED) else ()
+    warn(*(text for text in warnings if text not in explained))
 
 
 @contextmanager
@@ -261,4 +310,6 @@ def storage_notes() -> Iterator[None]:
     finally:
         logger.removeHandler(handler)
         if not logger.isEnabledFor(logging.INFO):  # the log shows them then
-            warn(*dict.fromkeys(handler.notes))
+            warn(*handler.notes.values())
+        if handler.notes and (context := click.get_current_context(silent=True)):
+            context.meta[_EXPLAINED] = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from groundwire.doctor.context import Examination, Machine, Seen
@@ -13,6 +14,7 @@ from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load
 from groundwire.settings.schema import KEY_VARIABLES
 from groundwire.settings.sources import FILE_VARIABLE, is_open_to_others, keys_file, places
+from groundwire.settings.user_folders import os_reason
 from groundwire.transport.clients import HttpClients
 
 __all__ = ["check_files", "check_settings", "line_of", "load_settings"]
@@ -87,7 +89,9 @@ def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[DoctorFin
         secret = (keys_file(machine.user_folder), machine.folder / ".env")
         lines = [line.strip() for line in str(error).splitlines()]
         return None, [_finding(line, found, secret) for line in lines if line and line != "The settings are wrong:"]
-    return loaded, [_note(text) for text in loaded.warnings if not text.startswith(str(keys_file(machine.user_folder)))]
+    notes = [text for text in loaded.warnings if not text.startswith(str(keys_file(machine.user_folder)))]
+    unknown = (replace(_finding(text, (), ()), severity="note") if _UNKNOWN.search(text) else None for text in notes)
+    return loaded, [finding or _note(text) for finding, text in zip(unknown, notes, strict=True)]
 
 
 async def check_settings(examination: Examination) -> Seen:
@@ -124,7 +128,7 @@ def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[DoctorFinding]
             file.read(1)
     except OSError as error:
         if not named:
-            yield _unreadable(path, f"cannot be read: {error.strerror or error}")
+            yield _unreadable(path, f"cannot be read: {os_reason(error, path)}")
         return
     if is_open_to_others(path):
         yield DoctorFinding(

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from typing import Final
 
-from groundwire._version import __version__, install_command, install_extra
+from groundwire._version import __version__, install_command, install_extra, python
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault, Severity
 from groundwire.errors import GroundwireError, ProviderUnavailable
@@ -86,7 +86,7 @@ async def _browser(examination: Examination, name: str, seen: list[str]) -> Sequ
 
 def _does_not_start(reason: str) -> DoctorFinding:
     if LIBRARY_MISSING in reason:
-        fix = "sudo playwright install-deps chromium, or: sudo apt install chromium-headless-shell"
+        fix = f"sudo {python()} -m playwright install-deps chromium, or: sudo apt install chromium-headless-shell"
         return _no_browser(Fault.BROWSER_LIBRARIES, reason, fix)
     if NO_SANDBOX in reason:
         fix = 'sudo sysctl -w kernel.unprivileged_userns_clone=1, or set providers.browser.sandbox = "off"'

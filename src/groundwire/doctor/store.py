@@ -117,7 +117,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
     other = f'name another file: {setting} = "{"sqlite:///" if setting == "storage.url" else ""}/PATH"'
     try:
         if blocking := next((one for one in path.parents if one.exists() and not one.is_dir()), None):
-            raise NotADirectoryError(ENOTDIR, f"{blocking} is not a folder")
+            raise NotADirectoryError(ENOTDIR, f"{blocking} is a file, not a folder")
         with tempfile.TemporaryFile(dir=folder):
             pass
         if path.exists():

@@ -222,7 +222,12 @@ class SearchResponse(FrozenModel):
     cached: bool = False
     """Whether the response came from the cache."""
     stale: bool = False
-    """Whether the response is stale: older than its time to live."""
+    """Whether it is of an earlier search, past its time to live; the first of the warnings then says of when."""
+
+    @property
+    def notice(self) -> str:
+        """What a reader must know before the results: that they are of an earlier search, and of when; else empty."""
+        return self.warnings[0] if self.stale and self.warnings else ""
 
     def opened_by(self, opener: object) -> Self:
         """Return the response with results whose `open` uses the `open_page` of a `Web`."""

@@ -77,7 +77,12 @@ class ArchiveProvider:
         try:
             with limited.timeout():
                 found = await self._archive.search(
-                    query, viewer=self._owner, limit=wanted, filters=filters, offset=(filters.page - 1) * wanted
+                    query,
+                    viewer=self._owner,
+                    limit=wanted,
+                    filters=filters,
+                    offset=(filters.page - 1) * wanted,
+                    answers=True,
                 )
         except TimeoutError as error:
             raise ProviderTimeout(self.name, "searching the archive took too long") from error
@@ -142,4 +147,4 @@ def _row(found: ArchiveHit) -> SearchResult:
 def _note(found: Sequence[ArchiveHit]) -> str:
     first, last = min(row.seen for row in found).date(), max(row.seen for row in found).date()
     when = f"on {first}" if first == last else f"between {first} and {last}"
-    return f"from the archive of earlier searches: seen {when}, perhaps out of date"
+    return f"from an earlier search, seen {when}; it may be out of date"

@@ -72,13 +72,13 @@ def _meta(reply: Response, name: str) -> object:
 
 
 _CODE = "error.code errors.code"  # the first in practice, the second in the documentation
-_WRONG_KEY = ("the key is not accepted", "Check BRAVE_API_KEY")  # sent as 422
+_WRONG_KEY = "the key is not accepted"  # sent as 422
 _NOT_IN_PLAN = "the key's plan does not include this search"
 _NO_OPTION = ("the plan does not include this option", "Check extra_snippets")
 _USED_UP = "the plan's quota is used up"
 _ERRORS = (
-    ErrorRule(AuthenticationFailed, *_WRONG_KEY, at=_CODE, pattern="^SUBSCRIPTION_"),
-    ErrorRule(AuthenticationFailed, *_WRONG_KEY, when=_lacks_key),
+    ErrorRule(AuthenticationFailed, _WRONG_KEY, at=_CODE, pattern="^SUBSCRIPTION_"),
+    ErrorRule(AuthenticationFailed, _WRONG_KEY, when=_lacks_key),
     ErrorRule(AuthenticationFailed, _NOT_IN_PLAN, "Check the plan", at=_CODE, pattern="^RESOURCE_NOT_ALLOWED$"),
     ErrorRule(ProviderUnsupported, *_NO_OPTION, at=_CODE, pattern="^OPTION_NOT_IN_PLAN$"),
     ErrorRule(QuotaExceeded, _USED_UP, at=_CODE, pattern="^(QUOTA|USAGE)_LIMIT", retry_after=_next_month),

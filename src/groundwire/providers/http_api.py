@@ -225,7 +225,7 @@ class ApiProvider:
         Raises:
             ProviderError: the response is a failure, see `errors`, or not JSON.
         """
-        return json_answer(reply, self.name, self.errors)
+        return json_answer(reply, self.name, self.errors, self.key_variables)
 
     def rows(
         self, reply: Response, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -61,7 +61,7 @@ _ABOUT_PLAN = re.compile(
 )
 
 
-def raise_for_status(reply: Response, name: str) -> None:
+def raise_for_status(reply: Response, name: str, variables: Sequence[str] = ()) -> None:
     """Raise the usual error for an HTTP status; a status of 200 to 299 passes.
 
     A provider first checks for its service's own conventions (Brave's 422, Tavily's 432), then calls this.
@@ -69,6 +69,7 @@ def raise_for_status(reply: Response, name: str) -> None:
     Args:
         reply: The response.
         name: The provider's name.
+        variables: The environment variables that its key may be in.
 
     Raises:
         ProviderError: one of its classes, with the service's message and its Retry-After.
@@ -84,8 +85,8 @@ def raise_for_status(reply: Response, name: str) -> None:
     if status == 403 and reply.media_type == "text/html":
         raise ProviderBlocked(name, "a firewall in front of it blocks this machine", status=status, retry_after=again)
     if status == 401 or (status == 403 and _ABOUT_KEY.search(words)):
-        fix = "Check the key (groundwire providers names its variable), or replace it with groundwire setup"
-        raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix=fix)
+        reason = f"the key is not accepted{words}"
+        raise AuthenticationFailed(name, reason, status=status, fix=_key_fix(variables))
     if status == 403 and _ABOUT_PLAN.search(words):
         raise QuotaExceeded(name, f"the account is not allowed to search{words}", status=status, retry_after=again)
     if status == 403:  # a firewall, or a query that the plan does not include
@@ -99,6 +100,11 @@ def raise_for_status(reply: Response, name: str) -> None:
     if status in {400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422}:
         raise RequestRefused(name, f"the request was refused{words}", status=status)
     raise UnexpectedResponse(name, f"answered with an unknown status{words}", status=status)
+
+
+def _key_fix(variables: Sequence[str]) -> str:
+    named = f" in {' or '.join(variables)}" if variables else ""
+    return f"Check the key{named}, or replace it with groundwire setup"
 
 
 def json_object(reply: Response, name: str) -> dict[str, Any]:
@@ -186,13 +192,14 @@ class ErrorRule:
         )
 
 
-def raise_for_error(reply: Response, name: str, rules: Iterable[ErrorRule] = ()) -> None:
+def raise_for_error(reply: Response, name: str, rules: Iterable[ErrorRule] = (), variables: Sequence[str] = ()) -> None:
     """Raise the error of the first matching rule, else that of the status; see `raise_for_status`.
 
     Args:
         reply: The response.
         name: The provider's name.
         rules: The service's error table.
+        variables: The environment variables that its key may be in.
 
     Raises:
         ProviderError: one of its classes.
@@ -205,17 +212,20 @@ def raise_for_error(reply: Response, name: str, rules: Iterable[ErrorRule] = ())
             if again is None and rule.wait:
                 again = _seconds_until(value_at(json_or_empty(reply), rule.wait))
             words = f"{rule.reason}{error_text(reply)}"
-            raise rule.error(name, words, status=reply.status, retry_after=again, fix=rule.fix)
-    raise_for_status(reply, name)
+            fix = rule.fix or (_key_fix(variables) if issubclass(rule.error, AuthenticationFailed) else "")
+            raise rule.error(name, words, status=reply.status, retry_after=again, fix=fix)
+    raise_for_status(reply, name, variables)
 
 
-def json_answer(reply: Response, name: str, rules: Iterable[ErrorRule] = ()) -> dict[str, Any]:
+def json_answer(
+    reply: Response, name: str, rules: Iterable[ErrorRule] = (), variables: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the JSON object of a successful response.
 
     Raises:
         ProviderError: the response is a failure, or not JSON; see `raise_for_error` and `json_object`.
     """
-    raise_for_error(reply, name, rules)
+    raise_for_error(reply, name, rules, variables)
     return json_object(reply, name)
 
 

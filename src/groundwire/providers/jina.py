@@ -157,7 +157,7 @@ class JinaReadProvider(ReadApiProvider):
         if number == 41302:
             detail = f": {words}" if words else ""
             raise PageTooLarge(url, f"The page is larger than {self.name} reads{detail}. Look for a smaller page.")
-        raise_for_error(replace(reply, status=status), self.name, self.errors)
+        raise_for_error(replace(reply, status=status), self.name, self.errors, self.key_variables)
         raise UnexpectedResponse(self.name, "answered with an unknown status", status=reply.status)
 
 

@@ -27,9 +27,7 @@ _ERRORS = (
         status=ANY_STATUS,
         pattern="(?i)^10[01]$|balance|billing|credit|funds|quota|usage",
     ),
-    ErrorRule(
-        AuthenticationFailed, "the key is not accepted", "Check KAGI_API_KEY", status=ANY_STATUS, pattern=r"^2$|^auth\."
-    ),
+    ErrorRule(AuthenticationFailed, "the key is not accepted", status=ANY_STATUS, pattern=r"^2$|^auth\."),
     ErrorRule(RequestRefused, "the request was refused", status=ANY_STATUS, pattern="^1$"),
     ErrorRule(ProviderUnavailable, "failed", status=range(200, 300), at="error.code error.msg", pattern="."),
 )

@@ -90,7 +90,7 @@ class SearXngSearchProvider(SearchApiProvider):
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse a response; it is a failure if every engine behind the instance failed."""
-        data = json_answer(reply, self.name, self.errors)
+        data = json_answer(reply, self.name, self.errors, self.key_variables)
         failed = _failed_engines(data.get("unresponsive_engines"))
         rows = [row for item in objects(data.get("results")) if (row := _row(item, self.name)) is not None]
         reasons = ", ".join(failed)

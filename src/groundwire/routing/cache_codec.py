@@ -346,4 +346,4 @@ def age(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: float) ->
     if not stale:
         return {"cached": cached}
     said = f"this result is {seconds / 60:,.0f} minutes old and not refreshed yet"
-    return {"cached": cached, "stale": True, "warnings": (*warnings, said)}
+    return {"cached": cached, "stale": True, "warnings": (said, *warnings)}

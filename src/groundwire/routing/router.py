@@ -33,6 +33,7 @@ from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.routing.result_merging import fuse, replaced
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.urls import DomainPolicy
+from groundwire.storage.archive.records import ARCHIVE
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import Store
 from groundwire.storage.memory import MemoryStore
@@ -159,7 +160,8 @@ class Router:
                 health.contradict(item.attempt.provider)
         if found.rows:
             name, warnings = found.attempt.provider, found.warnings
-            return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings)
+            old = all(row.source == ARCHIVE for row in found.rows)  # the archive may be one of the providers, too
+            return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings, stale=old)
         proven, warnings = _proven_empty(finish.results, found)
         return _response(call, found.attempt.provider, (*proven, *controls), (), found.filters, warnings)
 

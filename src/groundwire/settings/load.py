@@ -9,6 +9,7 @@ precedence over it.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -40,6 +41,7 @@ from groundwire.settings.sources import (
     is_of_a_document,
     is_open_to_others,
     keys_file,
+    near_option,
     places,
     read_dotenv,
     read_toml,
@@ -49,6 +51,8 @@ from groundwire.settings.sources import (
 from groundwire.settings.user_folders import no_home
 
 __all__ = ["FILE_NAME", "PREFIX", "changed_by", "load", "variable"]
+
+_logger = logging.getLogger(__name__)
 
 _KEYS = "keys."
 _USUAL_THRESHOLD: int = SessionSettings.model_fields["warning_threshold"].default
@@ -69,7 +73,10 @@ def changed_by(settings: Settings | Mapping[str, Any] | None, given: Mapping[str
             f"Web() takes Settings or a mapping such as {{'search.limit': 3}}, not {type(settings).__name__}"
         )
     if not isinstance(settings, Settings):
-        return load({**dict(_by_key(settings or {})), **dict(_by_key(given))} or None)
+        loaded = load({**dict(_by_key(settings or {})), **dict(_by_key(given))} or None)
+        for text in loaded.warnings:
+            _logger.warning("%s", text)
+        return loaded
     if given:
         raise TypeError(f"Web() got settings and {next(iter(given))!r}: write it into the settings")
     return settings
@@ -121,8 +128,7 @@ def load(
             files.append(_from_file(path, problems))
     given: Flat = {key: (value, "argument") for key, value in (arguments or {}).items() if not key.startswith(_KEYS)}
     plain = [
-        from_variables(source, origin, problems, warnings)
-        for source, origin in ((dotenv, ".env"), (environment, "environment"))
+        from_variables(source, origin, warnings) for source, origin in ((dotenv, ".env"), (environment, "environment"))
     ]
 
     def instances() -> set[str]:
@@ -132,9 +138,9 @@ def load(
     for layer in (
         *files,
         plain[0],
-        from_provider_variables(dotenv, ".env", instances, problems),
+        from_provider_variables(dotenv, ".env", instances, warnings),
         plain[1],
-        from_provider_variables(environment, "environment", instances, problems),
+        from_provider_variables(environment, "environment", instances, warnings),
         given,
     ):
         merged |= layer
@@ -364,9 +370,6 @@ def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warn
     return settings
 
 
-_NO_KEY = "; API keys do not belong in settings: run groundwire setup, or set an environment variable"
-
-
 def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> list[str]:
     """Return the problems of a provider's options, even if it is not in use."""
     model = option_model(provider)
@@ -378,8 +381,7 @@ def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> l
         lines = []
         for key, text in faults(error):
             if key in options and key not in model.model_fields:
-                near = _NO_KEY if key.endswith("key") else did_you_mean(key, model.model_fields)
-                text = f"is not an option of {provider}{near}"
+                text = f"is not an option of {provider}{near_option(key, model.model_fields)}"
             dotted = f"providers.{provider}.{key}"
             lines.append(f"{_origin(merged, dotted)}: {dotted}: {text}")
         return lines

@@ -33,6 +33,7 @@ __all__ = [
     "is_of_a_document",
     "is_open_to_others",
     "keys_file",
+    "near_option",
     "places",
     "read_dotenv",
     "read_toml",
@@ -198,6 +199,7 @@ Flat = dict[str, tuple[Any, str]]
 _NOT_SETTINGS = frozenset(  # those of a run, of a server, or of a server's clients
     {
         FILE_VARIABLE,
+        "GROUNDWIRE_LOG",
         "GROUNDWIRE_RECORD",
         "GROUNDWIRE_REPLAY",
         "GROUNDWIRE_MCP_TOKEN",
@@ -225,14 +227,16 @@ def is_of_a_document(origin: str) -> bool:
     return origin.rpartition(" ")[2] in _DOCUMENT_VARIABLES
 
 
-def from_variables(source: Mapping[str, str], origin: str, problems: list[str], warnings: list[str]) -> Flat:
+def from_variables(source: Mapping[str, str], origin: str, warnings: list[str]) -> Flat:
     """Return the settings in variables, except for those of providers. An empty one counts as unset.
+
+    An unknown one is not an error: an environment is shared with other programs and other versions, and Kubernetes
+    puts `GROUNDWIRE_PORT` into every container beside a service of that name.
 
     Args:
         source: The variables.
         origin: Where they are from, such as `environment`.
-        problems: Gets a line for each unknown variable.
-        warnings: Gets a line for each of the documents' variables that is wrong and therefore ignored.
+        warnings: Gets a line for each unknown variable, and for each of the documents' variables that is wrong.
     """
     known = {variable(key): key for key in known_keys()}
     flat: Flat = {}
@@ -249,12 +253,12 @@ def from_variables(source: Mapping[str, str], origin: str, problems: list[str], 
         elif name in known:
             flat[known[name]] = (value, f"{origin} {name}")
         elif name.startswith(PREFIX):
-            problems.append(f"{origin}: {name} is not a setting{_near(name, known)}")
+            warnings.append(f"{origin}: {name} is not a setting and is ignored{_near(name, known)}")
     return flat
 
 
 def from_provider_variables(
-    source: Mapping[str, str], origin: str, instances: Callable[[], Iterable[str]], problems: list[str]
+    source: Mapping[str, str], origin: str, instances: Callable[[], Iterable[str]], warnings: list[str]
 ) -> Flat:
     """Return the settings in GROUNDWIRE_PROVIDERS_NAME_OPTION and GROUNDWIRE_PROVIDERS_NAME_LABEL_OPTION.
 
@@ -263,7 +267,7 @@ def from_provider_variables(
         origin: Where they are from.
         instances: Returns the names `NAME:LABEL` that other settings mention; a variable alone makes none, because
             `SEARXNG_BACKUP_URL` could be an option `backup_url` as well.
-        problems: Gets a line for each variable that names no provider.
+        warnings: Gets a line for each variable that names no option of a provider.
     """
     named = {name: value for name, value in source.items() if name.startswith(_PROVIDERS) and value.strip()}
     if not named:
@@ -277,23 +281,29 @@ def from_provider_variables(
         matches = [provider for provider in names if _option(name, provider)]
         fitting = [provider for provider in matches if _is_option(name, provider)]
         provider = (fitting or matches or [""])[0]
-        labeled = _labeled(name, provider) if matches and not fitting else None
-        if labeled:
-            instance, option = labeled
-            right = [variable(f"providers.{provider}.{known}") for known in option_names(provider)]
-            problems.append(
-                f"{origin}: {name} is not an option of {provider}. If it is {option} of a second instance, "
-                f"add that to search.providers as {instance!r}{did_you_mean(name, right)}"
-            )
-        elif provider:
+        known = option_names(provider) if provider else ()
+        if fitting or (provider and not known):  # a provider without a model of its options checks them itself
             flat[f"providers.{provider}.{_option(name, provider)}"] = (value, f"{origin} {name}")
+        elif provider:
+            text = f"{origin}: {name} is not an option of {provider} and is ignored"
+            if labeled := _labeled(name, provider):
+                instance, option = labeled
+                text += f". If it is {option} of a second instance, add that to search.providers as {instance!r}"
+            warnings.append(text + near_option(_option(name, provider), known))
         else:
             options = [f"{provider}.{option}" for provider in installed for option in option_names(provider)]
-            problems.append(
-                f"{origin}: {name} is not an option of an installed provider"
+            warnings.append(
+                f"{origin}: {name} is not an option of an installed provider and is ignored"
                 + did_you_mean(name, [variable(f"providers.{option}") for option in options])
             )
     return flat
+
+
+def near_option(key: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown option of a provider: what may be meant."""
+    if key.endswith("key"):
+        return "; API keys do not belong in settings: run groundwire setup, or set an environment variable"
+    return did_you_mean(key, known)
 
 
 def _option(name: str, provider: str) -> str:
@@ -327,7 +337,9 @@ def _near(name: str, known: Iterable[str]) -> str:
     rest = name.removeprefix(PREFIX)
     if rest in KEY_VARIABLES:
         return f"; did you mean {rest!r}?"
+    if rest.startswith(("LOG", "DEBUG", "VERBOSE")):
+        return "; did you mean 'GROUNDWIRE_LOG'?"
     for one in known:  # in the order of the settings: those of a search come first
         if one.endswith((f"_{rest}", f"_{rest}S")):
             return f"; did you mean {one!r}?"
-    return did_you_mean(name, [*known, *KEY_VARIABLES, FILE_VARIABLE], prefix=PREFIX)
+    return did_you_mean(name, [*known, *KEY_VARIABLES, *sorted(_NOT_SETTINGS)], prefix=PREFIX)

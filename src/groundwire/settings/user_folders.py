@@ -13,9 +13,18 @@ from typing import Literal
 
 from groundwire.errors import ConfigurationError
 
-__all__ = ["expand_user", "no_home", "read", "replace", "user_folder", "write"]
+__all__ = ["expand_user", "no_home", "os_reason", "read", "replace", "user_folder", "write"]
 
 _MOST = 20_000_000  # bytes; Claude Code keeps its history in the same file
+
+
+def os_reason(error: OSError, path: Path) -> str:
+    """Return why a path cannot be used: a file stands where a folder should be, else what the system says."""
+    with suppress(OSError):  # of a folder without access
+        nearest = next(folder for folder in path.absolute().parents if folder.exists())
+        if not nearest.is_dir():
+            return f"{nearest} is a file, not a folder"
+    return error.strerror or str(error)
 
 
 def read(path: Path) -> str:
@@ -31,7 +40,8 @@ def read(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}. Nothing was changed.") from error
+        why = os_reason(error, path) if isinstance(error, OSError) else error
+        raise ConfigurationError(f"{path} cannot be read: {why}. Nothing was changed.") from error
 
 
 def replace(path: Path, text: str, now: datetime) -> Path | None:
@@ -57,7 +67,7 @@ def replace(path: Path, text: str, now: datetime) -> Path | None:
         write(target, text, like=copy)
     except OSError as error:
         fix = f"Check that this user may write to {target.parent}, and that its disk is not full."
-        raise ConfigurationError(f"{target} cannot be written: {error.strerror or error}. {fix}") from error
+        raise ConfigurationError(f"{target} cannot be written: {os_reason(error, target)}. {fix}") from error
     return copy
 
 

@@ -18,7 +18,7 @@ from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings.schema import SERVICE
 from groundwire.settings.sources import keys_file, read_dotenv
-from groundwire.settings.user_folders import write
+from groundwire.settings.user_folders import os_reason, write
 
 __all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state", "usual_keeper"]
 
@@ -142,7 +142,7 @@ class FileKeeper:
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write(target, "".join(lines))
         except OSError as error:
-            raise ConfigurationError(f"{target} cannot be written: {error.strerror or error}") from None
+            raise ConfigurationError(f"{target} cannot be written: {os_reason(error, target)}") from None
 
 
 def clean_key(text: str) -> SecretStr:

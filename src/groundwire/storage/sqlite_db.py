@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from groundwire.settings.user_folders import os_reason
 from groundwire.storage.base import StoreError
 
 __all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged", "statements", "transaction"]
@@ -92,7 +93,11 @@ class StoreFile:
         Raises:
             StoreError: It is someone else's database, or one of a later version of Groundwire. sqlite3.Error, OSError.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:  # the same words for all files there: they are said once
+            why = os_reason(error, self.path)
+            raise StoreError(f"{why}. Move it away, or set storage.url and archive.path to files elsewhere.") from error
         with self._alone():
             # Made before SQLite does: its content is private. One that is there is not opened: closing
             # it would let go of the locks that another store of this process has on it (POSIX).

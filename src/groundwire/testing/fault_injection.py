@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from aiohttp import web
 
+from groundwire._version import install_command
 from groundwire.testing.http_messages import EmulatedResponse, Wire
 
 __all__ = ["InjectedFault", "Play", "bomb"]
@@ -312,7 +313,7 @@ def _brotli(megabytes: int) -> Iterator[bytes]:
     try:
         brotli = importlib.import_module("brotli")
     except ImportError as exc:
-        raise ValueError("Brotli is not installed: pip install brotli, or use another encoding.") from exc
+        raise ValueError(f"Brotli is not installed: {install_command('brotli')}, or use another encoding.") from exc
 
     def parts() -> Iterator[bytes]:
         packer = brotli.Compressor()

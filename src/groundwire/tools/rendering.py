@@ -113,7 +113,8 @@ def _search_text(result: WebSearchToolResult, *, fenced: bool) -> str:
         return f"Search failed: {result.error}"
     if not result.results:
         return result.message
-    head = f"Search results for: {result.query}\n(Source: {result.provider})"
+    note = f"Note: {result.notice}\n" if result.notice else ""
+    head = f"{note}Search results for: {result.query}\n(Source: {result.provider})"
     blocks = []
     for row in result.results:
         date = f"\n   Published: {row.published.removesuffix('T00:00:00')}" if row.published else ""

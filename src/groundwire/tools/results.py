@@ -117,6 +117,8 @@ class WebSearchToolResult(_Result):
     """The results, best first."""
     sources: tuple[Source, ...] = ()
     """The target of each citation number."""
+    notice: str = ""
+    """That the results are of an earlier search, and of when; empty for new ones."""
     message: str = ""
     """Warnings for the agent: no results, few searches left, a shortened query."""
     provider: str = ""
@@ -270,7 +272,8 @@ def searched(response: SearchResponse) -> WebSearchToolResult:
             SearchResultItem(**row.model_dump(include=SearchResultItem.model_fields)) for row in response.results
         ),
         sources=response.sources,
-        message="\n".join([*nothing_found(response), *warnings_for_model(response.warnings)]),
+        notice=harmless(response.notice),
+        message="\n".join([*nothing_found(response), *warnings_for_model(response.warnings[bool(response.notice) :])]),
         provider=response.provider,
         attempts=_attempts(response.attempts),
         filters=response.filters,

@@ -33,12 +33,14 @@ from groundwire.telemetry.call_events import CallListeners, SearchDone
 from groundwire.web.known_urls import KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources, taken
 
-__all__ = ["SearchFlow", "StateWarnings"]
+__all__ = ["STORAGE_FAILS", "SearchFlow", "StateWarnings"]
 
 _STRATEGIES: tuple[str, ...] = get_args(Strategy)
 _COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
 _DEGRADED = "the store is unavailable; cache and budgets are in this process's memory until it returns"
 _NO_ARCHIVE = "the archive of earlier searches is unavailable; run `groundwire doctor` for details"
+STORAGE_FAILS = frozenset({_DEGRADED, _NO_ARCHIVE})
+"""The warnings of a result whose reason, which has paths, is in the log."""
 _RECREATED = "the {} was damaged: it was moved aside and recreated"
 
 

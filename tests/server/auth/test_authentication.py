@@ -150,7 +150,7 @@ async def test_visitors_sign_in_instead(path: Path) -> None:
     visitor = authenticator(path, pages=_Login(record.id))
     assert await visitor.find(at("/login"), {}) == record
     assert await visitor.find(at("/login"), {"x-api-key": key}) == record
-    with pytest.raises(Refusal, match="Send your key"):
+    with pytest.raises(Refusal, match="Send a key"):
         await visitor.find(at("/other"), {})
     with pytest.raises(Refusal, match="not valid"):
         await visitor.find(at("/login"), {"x-api-key": "nonsense"})

@@ -15,13 +15,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from groundwire._version import python
 from groundwire.settings.user_folders import expand_user
 
 __all__ = ["HINT", "NOWHERE", "find_chromium", "flags", "has_playwright"]
 
 HINT: Final = (
-    "install one (Debian, Ubuntu: apt install chromium-headless-shell or chromium; elsewhere: playwright install "
-    "--only-shell chromium), or set providers.browser.executable to its path"
+    "install one (Debian, Ubuntu: apt install chromium-headless-shell or chromium; elsewhere: "
+    f"{python()} -m playwright install --only-shell chromium), or set providers.browser.executable to its path"
 )
 """The remedy when there is no browser."""
 

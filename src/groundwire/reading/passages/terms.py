@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
+from groundwire.models.frequent_words import FREQUENT
+
 __all__ = ["Related", "Terms", "expected", "is_common", "readable_run", "related"]
 
 # Thai to Tibetan, Myanmar, Khmer, kana, ideographs, Hangul: words are not separated, or take suffixes.
@@ -23,27 +25,6 @@ _THOUSANDS: Final = re.compile(r"(?<=[0-9])[,'\u2019](?=[0-9]{3}(?![0-9]))")
 _IS_DENSE: Final = re.compile(rf"[{_DENSE}]")
 _MANY: Final = 100_000  # runs whose terms are cached
 _LONGEST: Final = 60  # characters of a run that may be a word
-
-_FREQUENT: Final = frozenset(
-    {
-        "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do",
-        "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "many", "me",
-        "much", "my", "no", "not", "of", "on", "or", "our", "should", "so", "than", "that", "the", "their", "them",
-        "then", "there", "these", "they", "this", "those", "to", "was", "we", "were", "what", "when",
-        "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
-        "al", "am", "au", "auf", "aus", "avec", "bei", "bekomme", "ce", "che", "chi", "combien", "come", "como",
-        "con", "cual", "cuando", "cuanta", "cuanto", "cuantos", "da", "dans", "das", "de", "del", "dem", "den",
-        "depuis", "der", "des", "desde", "di", "die", "donde", "du", "e", "ein", "eine", "el", "em", "en", "es",
-        "est", "esta", "et", "foi", "fue", "fur", "gibt", "gli", "ha", "hat", "hay", "ich", "ihr", "il", "ile", "im",
-        "ist", "jak", "jaka", "jaki", "jakie", "je", "jest", "kann", "kiedy", "kto", "ktory", "la", "le", "les",
-        "lo", "los", "ma", "man", "mich", "mir", "mit", "na", "nach", "nao", "nicht", "nie", "non", "o", "od", "os",
-        "ou", "par", "para", "pas", "per", "plus", "por", "pour", "qual", "quale", "quand", "quando", "quanti",
-        "quanto", "que", "quel", "quelle", "quels", "quem", "qui", "quien", "se", "seit", "sich", "sie", "sind",
-        "sono", "sont", "su", "sur", "um", "uma", "un", "una", "und", "une", "vai", "viel", "viele", "vom", "von",
-        "w", "wann", "war", "waren", "welche", "welcher", "welches", "wem", "wen", "wenn", "wer", "werden", "wie",
-        "wird", "wo", "wurde", "y", "z", "za", "zu", "zum", "zur",
-    }
-)  # fmt: skip
 
 
 def is_common(term: str) -> bool:
@@ -305,7 +286,7 @@ def _stem(word: str) -> str:
 @cache
 def _common() -> frozenset[str]:
     """Return the frequent words, with and without endings: terms have none."""
-    return _FREQUENT.union(map(_stem, _FREQUENT))
+    return FREQUENT.union(map(_stem, FREQUENT))
 
 
 def _folded(text: str) -> str:

@@ -48,7 +48,7 @@ def build_gateway(
     check_listening(settings, keys, host=host)
 
     def mounts(context: AppContext) -> Iterator[Mount]:
-        if mcp or (mcp is None and find_spec("mcp") is not None):
+        if mcp or (mcp is None and find_spec("mcp_types") is not None):
             yield from mcp_mounts(context)
         if upstream is not None:
             yield from openai_mounts(context, upstream, key=upstream_key)
@@ -118,7 +118,8 @@ def build_proxy(
     def mounts(context: AppContext) -> Iterator[Mount]:
         yield from openai_mounts(context, upstream, "/v1", session=session, max_rounds=max_rounds, timeout=timeout)
 
-    policy = AccessPolicy.of(settings.server, host, any_port=True, keyless=True)
+    how = "Send a key of `groundwire keys` as X-API-Key; Authorization goes to the model server."
+    policy = AccessPolicy.of(settings.server, host, any_port=True, keyless=True, how=how)
     return build_app(source, mounts, policy=policy, keys=keys)
 
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from groundwire.models.alias_table import LIKE_METHODS, METHODS, NEWS
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
-from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
+from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, MODEL_PATHS, Mount, SignedIn
 from groundwire.server.api.openapi import openapi, openapi_page
 from groundwire.server.api.routes import JSON, operations
 from groundwire.server.auth import Access, AccessPolicy, KeyFile
@@ -117,6 +117,12 @@ class _AtTheRoot:
         await self._app(scope, receive, send)
 
 
+_NO_UPSTREAM: Final = (
+    "Start the gateway with groundwire serve --upstream URL of an OpenAI-compatible API; its models, with web search, "
+    "are then at /openai/v1 and here. /v1/ask answers questions without it."
+)
+
+
 async def _http_failed(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
@@ -131,6 +137,8 @@ async def _http_failed(request: Request, error: Exception) -> Response:
         else f"Those here are {', '.join(own)}."  # of a preset
     )
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
+    if "/openapi.json" in paths and any(request.url.path.startswith(path) for path in MODEL_PATHS):
+        hint, there = ": no model server is connected.", _NO_UPSTREAM
     text = {
         404: f"There is no endpoint at this path{hint} {there}",
         405: "This path does not support that method; the Allow header lists the supported ones.",

@@ -13,7 +13,7 @@ import asyncio
 import json
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from types import MappingProxyType
@@ -150,7 +150,15 @@ class PerplexityReply(BaseModel):
     query: str | None = None
     """The query, if there was only one."""
     warnings: tuple[str, ...] = ()
-    """Which arguments of other APIs have no effect, and what to use instead."""
+    """That results are of an earlier search; which arguments of other APIs have no effect, and what to use instead."""
+
+
+def with_notice(response: SearchResponse) -> Sequence[SearchResult]:
+    """Return the results for a form in which clients read nothing else: the snippets begin with the notice, if any."""
+    if not response.notice:
+        return response.results
+    said = f"({response.notice})"
+    return [row.model_copy(update={"snippet": f"{said} {row.snippet}".rstrip()}) for row in response.results]
 
 
 async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> PerplexityReply:
@@ -163,13 +171,16 @@ async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> Perplex
             tasks = [group.create_task(_search(web, query, asked, others)) for query in dict.fromkeys(queries)]
     except BaseExceptionGroup as errors:  # a query that failed must not look like one without results
         raise errors.exceptions[0] from None
-    rows = list(_merged(task.result() for task in tasks))[: asked.max_results]
+    responses = [task.result() for task in tasks]
+    rows = list(_merged(map(with_notice, responses)))[: asked.max_results]
+    notices = dict.fromkeys(response.notice for response in responses if response.notice)
+    ignored = without_effect({n: v for n, v in asked.given.items() if n not in type(asked).model_fields}, SEARCH)
     return PerplexityReply(
         results=tuple(_rows(rows, asked)),
         id=str(uuid.uuid4()),
         server_time=datetime.now(UTC).isoformat() if asked.display_server_time else None,
         query=queries[0] if len(queries) == 1 else None,
-        warnings=without_effect({n: v for n, v in asked.given.items() if n not in type(asked).model_fields}, SEARCH),
+        warnings=(*notices, *ignored),
     )
 
 
@@ -238,10 +249,10 @@ def _date(name: str, text: str | None) -> date | None:
         raise ValueError(f"{name}: {text} is not a date") from None
 
 
-def _merged(responses: Iterable[SearchResponse]) -> Iterator[SearchResult]:
+def _merged(by_query: Iterable[Sequence[SearchResult]]) -> Iterator[SearchResult]:
     """Yield the results of all queries, the best of each first, without duplicate URLs."""
     seen = set()
-    columns = [response.results for response in responses]
+    columns = list(by_query)
     for place in range(max(map(len, columns), default=0)):
         for column in columns:
             if place < len(column) and column[place].url not in seen:

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, SearchResult, TimeRange
+from groundwire.server.api.compat_apis import with_notice
 from groundwire.server.api.context import Caller
 from groundwire.server.api.error_body import Failed, Problem, failed
 from groundwire.server.api.request_models import Words
@@ -191,12 +192,12 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
         page=int(asked.pageno or 1),
     )
     missing += [(name, "not a provider of this gateway") for name in unknown]
-    rows = tuple(_row(row, place) for place, row in enumerate(response.results, start=1))
+    rows = tuple(_row(row, place) for place, row in enumerate(with_notice(response), start=1))
     return SearxngReply(
         query=asked.q,
         number_of_results=len(rows),
         results=rows,
-        unresponsive_engines=(*_unresponsive(response), *missing),
+        unresponsive_engines=(*dict(_unresponsive(response)).items(), *missing),
     )
 
 

@@ -8,21 +8,20 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire._version import install_extra
-from groundwire.errors import ConfigurationError, InvalidRequest
+from groundwire.errors import InvalidRequest
 from groundwire.server.api.context import AppContext, Counted
 from groundwire.server.api.error_body import failed, failure_of
 from groundwire.server.auth import KeyFile, Tenant, tenant_of
 from groundwire.server.auth.authentication import ClientAddress
 from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
 from groundwire.server.client_disconnect import watched
+from groundwire.server.mcp.stdio import check_sdk
 from groundwire.server.request_json import check_json
 from groundwire.web import Web
 
@@ -34,8 +33,21 @@ if TYPE_CHECKING:
     from groundwire.server.mcp.sessions import Sessions
     from groundwire.server.ui import Visitor
 
-__all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_application", "mcp_mounts", "openai_mounts"]
+__all__ = [
+    "LARGEST_MODEL_REQUEST",
+    "MODEL_PATHS",
+    "Mount",
+    "SignedIn",
+    "mcp_application",
+    "mcp_mounts",
+    "openai_mounts",
+]
 
+MODEL_PATHS = (
+    *(f"/v1/{name}" for name in ("chat/completions", "completions", "responses", "messages", "models", "embeddings")),
+    "/chat/completions",
+)
+"""The paths of model APIs when a client is given the address of this server."""
 _PATH, _SSE_PATH, _POSTED = "/mcp", "/sse", "/messages/"
 
 
@@ -118,9 +130,7 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
     Raises:
         ConfigurationError: the SDK is not installed.
     """
-    if find_spec("mcp") is None:
-        raise ConfigurationError(f"The MCP SDK is not installed: {install_extra('mcp')}")
-    from groundwire.server.api.mounts import mcp_application
+    check_sdk()
     from groundwire.server.mcp.sessions import Sessions
 
     sessions = Sessions(context.web.settings, alone=False, web=context.web, web_for=context.web_for)
@@ -162,6 +172,22 @@ def openai_mounts(
     yield Mount(path, app, running(), LARGEST_MODEL_REQUEST)
     for other in proxy.beside:
         yield Mount(other, app, max_body_bytes=LARGEST_MODEL_REQUEST)
+    if path != "/v1":
+        for usual in MODEL_PATHS:
+            yield Mount(usual, _Renamed(app, path), max_body_bytes=LARGEST_MODEL_REQUEST)
+
+
+class _Renamed:
+    """The endpoint under the paths that clients know it by, which begin with `/v1` or with nothing."""
+
+    def __init__(self, app: ASGIApp, prefix: str) -> None:
+        self._app = app
+        self._prefix = prefix
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request to the endpoint's own path."""
+        path = self._prefix + scope["path"].removeprefix("/v1")
+        await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
 
 
 class _Owned:

@@ -197,6 +197,8 @@ def tenant_of(scope: Mapping[str, Any]) -> Tenant | None:
 
 _logger = logging.getLogger(__name__)
 
+HOW = "Send a key of `groundwire keys` as Authorization: Bearer KEY, or as X-API-Key: KEY."
+"""How a key is sent to a server that forwards nothing."""
 _SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
 
 
@@ -223,6 +225,7 @@ class Authenticator:
         clients: Says which address a request comes from.
         failures: Counts wrong keys.
         now: The time.
+        how: How a key is sent, for clients without a valid one.
     """
 
     def __init__(
@@ -235,9 +238,11 @@ class Authenticator:
         clients: ClientAddress,
         failures: Failures,
         now: Callable[[], datetime],
+        how: str = HOW,
     ) -> None:
         self._keys = keys
         self._must = must
+        self._how = how
         self._token = digest_of(token) if token else ""
         self._pages = pages
         self._clients = clients
@@ -295,7 +300,7 @@ class Authenticator:
         except ConfigurationError as error:
             raise _unreadable(error) from None
         if not key:
-            raise _unknown(headers, "missing_key", "Send your key: Authorization: Bearer KEY, or X-API-Key: KEY.")
+            raise _unknown(headers, "missing_key", self._how)
         if is_token:
             return None
         is_right = is_key_of(record, key) and record is not None
@@ -311,7 +316,7 @@ class Authenticator:
             )
         if why:
             raise _unknown(headers, f"{why}_key", f"This key is no longer valid: it {_SAID[why]}.")
-        raise _unknown(headers, "wrong_key", "This key is not valid.")
+        raise _unknown(headers, "wrong_key", f"This key is not valid. {self._how}")
 
 
 def _unreadable(error: ConfigurationError) -> Refusal:

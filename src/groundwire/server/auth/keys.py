@@ -24,7 +24,7 @@ from groundwire.errors import ConfigurationError
 from groundwire.models.validators import check_domains
 from groundwire.settings import Settings
 from groundwire.settings.sources import user_file
-from groundwire.settings.user_folders import expand_user, write
+from groundwire.settings.user_folders import expand_user, os_reason, write
 
 __all__ = [
     "ID",
@@ -324,7 +324,7 @@ class KeyFile:
         except FileNotFoundError:
             self._records, self._seen = {}, None
         except OSError as error:
-            raise self._broken(error.strerror or "it cannot be read") from error
+            raise self._broken(os_reason(error, self.path)) from error
         self._ever = self._ever or bool(self._records)
         self._looked = now
 
@@ -356,7 +356,9 @@ class KeyFile:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(self.path.with_name(f"{self.path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise ConfigurationError(f"No key file can be written in {self.path.parent}: {error.strerror}.") from error
+            raise ConfigurationError(
+                f"No key file can be written in {self.path.parent}: {os_reason(error, self.path)}."
+            ) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             try:
@@ -368,7 +370,9 @@ class KeyFile:
             try:
                 write(self.path, json.dumps(content, indent=2) + "\n")
             except OSError as error:
-                raise ConfigurationError(f"The key file {self.path} cannot be written: {error.strerror}.") from error
+                raise ConfigurationError(
+                    f"The key file {self.path} cannot be written: {os_reason(error, self.path)}."
+                ) from error
             self._looked = float("-inf")
         finally:
             os.close(lock)

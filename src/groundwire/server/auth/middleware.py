@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth.authentication import TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
+from groundwire.server.auth.authentication import HOW, TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
 from groundwire.server.auth.error_response import Refusal, refuse
 from groundwire.server.auth.keys import KeyFile, KeyRecord
 from groundwire.server.auth.rate_limits import (
@@ -48,6 +48,8 @@ class AccessPolicy:
     """Whether a key is required even if there has never been one."""
     token: str = field(default="", repr=False)
     """A token equivalent to a key without limits; empty means none."""
+    how: str = HOW
+    """How a key is sent, for clients without a valid one."""
 
     @classmethod
     def of(
@@ -59,6 +61,7 @@ class AccessPolicy:
         token: str = "",
         any_port: bool = False,
         keyless: bool = False,
+        how: str = HOW,
     ) -> AccessPolicy:
         """Return the policy of a server.
 
@@ -69,6 +72,7 @@ class AccessPolicy:
             token: A token equivalent to a key without limits.
             any_port: Whether pages of this machine may ask from other ports than its own.
             keyless: Whether it may be open to other machines as long as there is no key; it then goes by any name.
+            how: How a key is sent.
         """
         host = host or settings.host
         exposed, names = not is_loopback(host), {*settings.allowed_hosts, *also}
@@ -77,7 +81,7 @@ class AccessPolicy:
         hosts = HostCheck.of(host, names, ports=not any_port, origins=origins)
         hosts = HostCheck(None, ports=not any_port, origins=origins) if any_name else hosts
         must = settings.require_key or bool(token) or "*" in names or (exposed and not keyless)
-        return cls(hosts=hosts, require_key=must, token=token)
+        return cls(hosts=hosts, require_key=must, token=token, how=how)
 
 
 def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token: str | None = None) -> None:
@@ -162,6 +166,7 @@ class Access:
         self._authenticator = Authenticator(
             keys,
             must=self._policy.require_key,
+            how=self._policy.how,
             token=self._policy.token,
             pages=pages,
             clients=ClientAddress(settings.trusted_proxies),

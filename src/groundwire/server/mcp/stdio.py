@@ -17,13 +17,16 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from groundwire._version import install_extra
+from groundwire.errors import ConfigurationError
+
 if TYPE_CHECKING:
     import anyio
 
     from groundwire.server.mcp.elicitation import Serve
     from groundwire.settings import Settings
 
-__all__ = ["claimed_streams", "load_server_only", "serve_stdio"]
+__all__ = ["check_sdk", "claimed_streams", "load_server_only", "serve_stdio"]
 
 
 @contextmanager
@@ -65,8 +68,11 @@ def serve_stdio(
         outgoing: The stream for responses.
         serve: Serves the page on which the user enters a missing API key.
         complain: Called with each problem of the settings.
+
+    Raises:
+        KeyboardInterrupt: Control-C ended it.
     """
-    with suppress(BrokenPipeError):
+    with suppress(BrokenPipeError, asyncio.CancelledError):
         asyncio.run(_serve(settings, incoming, outgoing, serve, complain))
 
 
@@ -86,6 +92,7 @@ async def _serve(
     lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK only iterates it
     answers = anyio.wrap_file(io.TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))
     task = asyncio.current_task()
+    canceled = False
     loop = asyncio.get_running_loop()
     if task is not None:
         with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
@@ -96,12 +103,14 @@ async def _serve(
     except* (BrokenPipeError, ValueError):  # the client is gone; the latter is a write to the closed stream
         pass
     except* asyncio.CancelledError:
-        pass
+        canceled = True
     finally:
         with suppress(NotImplementedError, RuntimeError):
             loop.remove_signal_handler(signal.SIGTERM)
         await keys.aclose()
         await sessions.aclose()
+    if canceled:
+        raise asyncio.CancelledError  # which asyncio turns into KeyboardInterrupt after Control-C
 
 
 class _Lines:
@@ -130,6 +139,16 @@ class _Lines:
 
 _PACKAGES = ("mcp", "mcp.server")
 _NEEDED = ("mcp.server.lowlevel.server", "mcp.server.stdio")
+
+
+def check_sdk() -> None:
+    """Check that the MCP SDK is installed, without loading it; releases before 2.0 lack one of its packages.
+
+    Raises:
+        ConfigurationError: it is not, or is too old.
+    """
+    if any(find_spec(name) is None for name in ("mcp", "mcp_types")):
+        raise ConfigurationError(f"The MCP SDK is not installed, or too old. To install it: {install_extra('mcp')}")
 
 
 def load_server_only() -> None:

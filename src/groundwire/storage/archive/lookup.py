@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 from groundwire.models import NO_FILTERS, Filters, Page
 from groundwire.safety.tenancy import Sharing, Viewer
 from groundwire.safety.urls import parse_url
-from groundwire.storage.archive.fts import Question
+from groundwire.storage.archive.questions import Question
 from groundwire.storage.archive.records import ArchiveHit, Item, key_of, read_line, seen_at
 from groundwire.storage.base import StoreError
 
@@ -89,11 +89,18 @@ class ArchiveQueries(ABC):
         """Run one query on the reading thread."""
 
     async def search(
-        self, text: str, *, viewer: Viewer, limit: int = 5, filters: Filters = NO_FILTERS, offset: int = 0
+        self,
+        text: str,
+        *,
+        viewer: Viewer,
+        limit: int = 5,
+        filters: Filters = NO_FILTERS,
+        offset: int = 0,
+        answers: bool = False,
     ) -> Sequence[ArchiveHit]:
-        """Return the best matches of a query, without duplicate URLs.
+        """Return the best matches of a query, without duplicate URLs: what has all words that are not frequent ones.
 
-        Matches of all words come first, then matches of at least half of them. Case and accents are ignored.
+        Case, accents and inflection are ignored. Results of an earlier search for the same come first.
 
         Args:
             text: Any text; nothing in it is an operator.
@@ -102,6 +109,8 @@ class ArchiveQueries(ABC):
             filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
                 region, SafeSearch and the page are left aside.
             offset: How many of the best matches to skip.
+            answers: Only what may stand in for an answer of the web: results of an earlier search for the same,
+                and what has all words in its title and one passage and was not found for something narrower.
 
         Raises:
             StoreError: the archive cannot be searched.
@@ -112,7 +121,7 @@ class ArchiveQueries(ABC):
         from groundwire.storage.archive import sql
 
         bounds, visible = self._bounds(filters), sql.visible_to(viewer, self._sharing)
-        return await self._read(lambda db: sql.find(db, question, bounds, limit, offset, visible))
+        return await self._read(lambda db: sql.find(db, question, bounds, limit, offset, visible, answers))
 
     async def get_page(self, url: str, *, viewer: Viewer) -> Page | None:
         """Return the newest copy of a page, marked as stale, with a warning that states its age; or None.

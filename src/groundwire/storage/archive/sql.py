@@ -7,10 +7,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from groundwire.safety.tenancy import Operator, Sharing, Viewer
-from groundwire.storage.archive.fts import Question, under_domain
+from groundwire.storage.archive.fts import joined, under_domain
+from groundwire.storage.archive.questions import Question
 from groundwire.storage.archive.records import ArchiveHit, Item, Totals
 from groundwire.storage.base import StoreError
 from groundwire.storage.sqlite_db import statements
@@ -78,7 +79,8 @@ _GROWN = "update archive_about set bytes = bytes + ? where rowid = 1"  # without
 _MERGED = 8  # pieces of the index on a level from which they are merged; with FTS5's own 4 a batch takes 1.1 times
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
 _NOT_ASKED = "{title text} : "  # what others asked for must not lead to what they found
-_TOKENS = 48  # of a snippet; FTS5 gives 64 at most
+_TOKENS = 64  # of a snippet; FTS5 gives no more
+_CANDIDATES = 64  # rows that are compared with the question at least
 _CHUNK = 50  # items that are read at once, as each may be large
 
 
@@ -263,45 +265,36 @@ def find(
     limit: int,
     offset: int,
     visible: Sequence[Visible],
+    answers: bool,
 ) -> list[ArchiveHit]:
-    """Return what answers best: first what has all the words, then what has at least half of them.
+    """Return what has all words of the question, what an earlier search for the same found first.
 
-    An address is returned once, whether it was read, seen, or both.
+    An address is returned once, whether it was read, seen, or both. For `answers` see `ArchiveQueries.search`.
     """
     condition, values = bounds.sql()
-    ranked: dict[int, tuple[str, float, str]] = {}
-
-    def take(part: Visible, expression: str, also: str = "", more: Sequence[object] = ()) -> None:
-        wanted = 2 * (offset + limit) if len(visible) == 1 else 4 * (offset + limit)  # a page and a result of each
+    wanted = max(_CANDIDATES, 4 * (offset + limit))  # of an address, each part may have a page and a result
+    compared: dict[str, bool | None] = {}  # results of a search share its query
+    candidates: list[tuple[bool, float, int, str, str, bool]] = []
+    for part in visible:
+        expression = question.expression if part.with_queries else f"{_NOT_ASKED}({question.expression})"
         sql = (
-            f"select i.id, i.place, bm25(archive_words, {_WEIGHTS}) as score "
+            f"select i.id, i.place, i.asked, bm25(archive_words, {_WEIGHTS}) as score "
             "from archive_words join archive_items i on i.id = archive_words.rowid "
-            f"where archive_words match ? and {condition} and {part.sql} {also} "
-            "order by score, i.seen desc, i.kind limit ?"
+            f"where archive_words match ? and {condition} and {part.sql} order by score, i.seen desc, i.kind limit ?"
         )
-        for row, place, score in db.execute(sql, (expression, *values, *part.values, *more, wanted)):
-            ranked.setdefault(row, (place, -score, expression))
-
-    def take_all(expression: str, also: str = "", words: Sequence[str] = (), least: int = 0) -> None:
-        before = len(ranked)
-        for part in visible:
-            within = "" if part.with_queries else _NOT_ASKED
-            more = (*(within + word for word in words), least) if words else ()
-            take(part, f"{within}({expression})", also, more)
-        if len(visible) > 1:  # each part came in order; together they are not
-            rows = list(ranked.items())
-            ranked.clear()
-            ranked.update(rows[:before] + sorted(rows[before:], key=lambda row: -row[1][1]))
-
-    take_all(question.strict)
-    if len({place for place, _, _ in ranked.values()}) < offset + limit and question.loose:
-        each = " union all ".join(["select rowid from archive_words where archive_words match ?"] * len(question.loose))
-        also = f"and i.id in (select rowid from ({each}) group by rowid having count(*) >= ?)"
-        take_all(question.any, also, question.loose, question.least)
-    first: dict[str, int] = {}
-    for row, (place, _, _) in ranked.items():
-        first.setdefault(place, row)
-    return [_found(db, row, *ranked[row][1:]) for row in list(first.values())[offset : offset + limit]]
+        for row, place, asked, score in db.execute(sql, (expression, *values, *part.values, wanted)):
+            queries = asked.split("\n")
+            compared |= {query: question.compare(joined(query)) for query in queries if query not in compared}
+            same = {compared[query] for query in queries}
+            candidates.append((not (part.with_queries and True in same), score, row, place, expression, False in same))
+    candidates.sort(key=itemgetter(0, 1))
+    hits: dict[str, ArchiveHit] = {}
+    for other, score, row, place, expression, differs in candidates:
+        if len(hits) < offset + limit and place not in hits and not (answers and other and differs):
+            hit = _found(db, row, -score, expression)
+            if not (answers and other) or question.within(f"{hit.title}\n{hit.snippet}"):
+                hits[place] = hit
+    return list(hits.values())[offset:]
 
 
 def latest(db: sqlite3.Connection, key: str, visible: Sequence[Visible]) -> Item | None:
