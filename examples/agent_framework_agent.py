@@ -12,5 +12,5 @@ from agent_framework.openai import OpenAIChatCompletionClient
 
 from groundwire.integrations.agent_framework import web_tools
 
-agent = Agent(client=OpenAIChatCompletionClient(model="gpt-5-mini"), tools=web_tools())
+agent = Agent(client=OpenAIChatCompletionClient(model="gpt-6.1-terra"), tools=web_tools())
 print(asyncio.run(agent.run(sys.argv[1])).text)

@@ -11,5 +11,5 @@ from agno.models.openai import OpenAIChat
 
 from groundwire.integrations.agno import web_tools
 
-agent = Agent(model=OpenAIChat(id="gpt-5-mini"), tools=web_tools(), telemetry=False)
+agent = Agent(model=OpenAIChat(id="gpt-6.1-terra"), tools=web_tools(), telemetry=False)
 print(agent.run(sys.argv[1]).content)

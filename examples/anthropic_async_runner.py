@@ -17,7 +17,7 @@ async def main() -> None:
     """Ask."""
     async with AsyncAnthropic() as client, Web() as web:
         runner = client.beta.messages.tool_runner(
-            model="claude-haiku-4-5",
+            model="claude-sonnet-5",
             max_tokens=1024,
             tools=async_web_tools(web),
             messages=[{"role": "user", "content": sys.argv[1]}],

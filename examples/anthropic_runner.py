@@ -11,7 +11,7 @@ from anthropic import Anthropic
 from groundwire.integrations.anthropic import web_tools
 
 runner = Anthropic().beta.messages.tool_runner(
-    model="claude-haiku-4-5",
+    model="claude-sonnet-5",
     max_tokens=1024,
     tools=web_tools(),
     messages=[{"role": "user", "content": sys.argv[1]}],

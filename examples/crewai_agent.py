@@ -15,6 +15,6 @@ agent = Agent(
     goal="Answer with sources.",
     backstory="You search the web and read what you find.",
     tools=web_tools(),
-    llm=LLM(model="openai/gpt-4.1-mini"),
+    llm=LLM(model="openai/gpt-6.1-terra"),
 )
 print(agent.kickoff(sys.argv[1]).raw)

@@ -10,6 +10,6 @@ import dspy
 
 from groundwire.integrations.dspy import web_tools
 
-dspy.configure(lm=dspy.LM("openai/gpt-5-mini"))
+dspy.configure(lm=dspy.LM("openai/gpt-6.1-terra"))
 agent = dspy.ReAct("question -> answer", tools=web_tools(), max_iters=6)
 print(agent(question=sys.argv[1]).answer)

@@ -15,7 +15,7 @@ from groundwire.integrations.google_adk import web_tools
 
 async def main() -> None:
     """Ask."""
-    agent = Agent(name="researcher", model="gemini-2.5-flash", tools=web_tools())
+    agent = Agent(name="researcher", model="gemini-3.8-flash", tools=web_tools())
     for event in await InMemoryRunner(agent=agent, app_name="research").run_debug(sys.argv[1], quiet=True):
         if event.is_final_response() and event.content:
             print("".join(part.text or "" for part in event.content.parts or ()))

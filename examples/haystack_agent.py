@@ -12,5 +12,5 @@ from haystack.dataclasses import ChatMessage
 
 from groundwire.integrations.haystack import web_tools
 
-agent = Agent(chat_generator=OpenAIChatGenerator(model="gpt-5-mini"), tools=web_tools())
+agent = Agent(chat_generator=OpenAIChatGenerator(model="gpt-6.1-terra"), tools=web_tools())
 print(agent.run(messages=[ChatMessage.from_user(sys.argv[1])])["messages"][-1].text)

@@ -10,6 +10,6 @@ from langchain.agents import create_agent
 
 from groundwire.integrations.langchain import web_tools
 
-agent = create_agent("openai:gpt-5-mini", tools=web_tools())
+agent = create_agent("openai:gpt-6.1-terra", tools=web_tools())
 answer = agent.invoke({"messages": [("user", sys.argv[1])]})
 print(answer["messages"][-1].text)

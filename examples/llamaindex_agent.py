@@ -17,7 +17,7 @@ from groundwire.integrations.llamaindex import web_tools
 async def main() -> None:
     """Ask."""
     model = OpenAILike(
-        model="gpt-5-mini",
+        model="gpt-6.1-terra",
         api_base=os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1"),
         is_chat_model=True,
         is_function_calling_model=True,

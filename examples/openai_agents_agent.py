@@ -11,5 +11,5 @@ from agents import Agent, Runner, set_tracing_disabled
 from groundwire.integrations.openai_agents import web_tools
 
 set_tracing_disabled(True)
-agent = Agent(name="researcher", model="gpt-5-mini", tools=web_tools())
+agent = Agent(name="researcher", model="gpt-6.1-terra", tools=web_tools())
 print(Runner.run_sync(agent, sys.argv[1]).final_output)

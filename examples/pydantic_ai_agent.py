@@ -10,5 +10,5 @@ from pydantic_ai import Agent
 
 from groundwire.integrations.pydantic_ai import web_tools
 
-agent = Agent("openai-chat:gpt-5-mini", tools=web_tools())
+agent = Agent("openai-chat:gpt-6.1-terra", tools=web_tools())
 print(agent.run_sync(sys.argv[1]).output)

@@ -10,5 +10,7 @@ from smolagents import LogLevel, OpenAIModel, ToolCallingAgent
 
 from groundwire.integrations.smolagents import web_tools
 
-agent = ToolCallingAgent(tools=web_tools(), model=OpenAIModel("gpt-5-mini"), max_steps=6, verbosity_level=LogLevel.OFF)
+agent = ToolCallingAgent(
+    tools=web_tools(), model=OpenAIModel("gpt-6.1-terra"), max_steps=6, verbosity_level=LogLevel.OFF
+)
 print(agent.run(sys.argv[1]))

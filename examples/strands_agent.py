@@ -11,5 +11,5 @@ from strands.models.openai import OpenAIModel
 
 from groundwire.integrations.strands import web_tools
 
-agent = Agent(model=OpenAIModel(model_id="gpt-5-mini"), tools=web_tools(), callback_handler=None)
+agent = Agent(model=OpenAIModel(model_id="gpt-6.1-terra"), tools=web_tools(), callback_handler=None)
 print(agent(sys.argv[1]))

@@ -12,6 +12,6 @@ from strands.models.openai import OpenAIModel
 from groundwire.integrations.strands import get_session_stats, reset_session_counter, web_search
 
 reset_session_counter("workflow-1")
-agent = Agent(model=OpenAIModel(model_id="gpt-5-mini"), tools=[web_search], callback_handler=None)
+agent = Agent(model=OpenAIModel(model_id="gpt-6.1-terra"), tools=[web_search], callback_handler=None)
 print(agent(sys.argv[1]))
 print(get_session_stats())

@@ -2,6 +2,7 @@
 
 Run by `make matrix` and by the tests, without a network: names of tools, their fields and the places of users are from
 the types of the SDKs. What is wrong is an error; a row that has expired is printed, and fails with `--strict` alone.
+A model that the project names must be in `models.toml`, and is an error from 30 days before its end.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import anthropic.types as anthropic_types
 from google.genai import types as google_types
@@ -19,15 +21,36 @@ from openai.types.responses import WebSearchToolParam
 
 from groundwire.hosted import load_matrix
 from groundwire.hosted.api_capabilities import Api
+from groundwire.hosted.model_lifecycles import ModelLifecycle, load_lifecycles
 
-RETIRED = (  # API and model, shut down by their makers
-    ("openai_chat", "gpt-4o-search-preview"),
-    ("openai_chat", "gpt-4o-mini-search-preview"),
-    ("perplexity", "sonar-pro"),
-    ("deepseek", "deepseek-chat"),
-    ("kimi", "kimi-k2-turbo-preview"),
-    ("bedrock", "us.amazon.nova-premier-v1:0"),
+ROOT = Path(__file__).resolve().parents[1]
+NOTICE = timedelta(days=30)
+"""How long before its end a model that is still named is an error."""
+
+_PLACES = ("README.md", "benchmarks", "deploy", "docs", "examples", "packages", "scripts", "src", "tests")
+_LIVES = "src/groundwire/hosted/data/models.toml"
+_MATRIX = "src/groundwire/hosted/data/matrix.toml"
+_ENDED = (_LIVES, _MATRIX, "tests/hosted/test_model_lifecycles.py", "tests/recordings/")
+"""Where names of models that have ended belong: what is recorded of them, and what is said of their end."""
+_TEXT = frozenset({".c", ".html", ".js", ".json", ".md", ".mjs", ".py", ".sh", ".toml", ".ts", ".yaml", ".yml"})
+_BUILT = frozenset({"node_modules", "dist", "__pycache__"})
+_FAMILIES = (
+    r"gpt-\d[\w.-]*",
+    r"gpt-oss-\w+",
+    r"(?<=[\"'/:`])o[134](?:-(?:mini|pro|preview|deep)[\w-]*)?(?=[\"'`])",
+    r"claude-(?:opus|sonnet|haiku|fable|mythos|instant|\d)[\w.-]*",
+    r"gemini-\d[\w.]*-[\w.-]*",
+    r"grok-\d[\w.-]*",
+    r"(?:mistral|magistral|ministral)-(?:small|medium|large|\d)[\w.-]*",
+    r"(?:perplexity/)?sonar-(?:pro|reasoning|deep)[\w-]*|perplexity/sonar",
+    r"deepseek-(?:chat|reasoner|flash|v\d)[\w.-]*",
+    r"kimi-(?:k\d|latest)[\w.-]*",
+    r"qwen[\d.]*-(?:max|plus|flash|turbo)[\w.-]*",
+    r"(?<![\w-])glm-\d[\w.-]*",
+    r"nova-(?:\d|premier|pro|lite|micro)[\w-]*",
 )
+_MODEL = re.compile(rf"(?<![\w.])(?:{'|'.join(_FAMILIES)})|(?<=amazon\.)nova-[\w-]+")
+_INVENTED = re.compile(r"\w+-9\b|deepseek-v9|claude-fable-1$")  # families that nobody knows, for tests
 _NAMES = {
     "blocked_domains": "exclude",
     "allowed_domains": "include",
@@ -36,19 +59,29 @@ _NAMES = {
 }
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Print problems and due rows; return the exit code."""
+def main(arguments: list[str] | None = None, *, today: date | None = None) -> int:
+    """Print problems, the ends of models and due rows; return the exit code.
+
+    Args:
+        arguments: Those of the command line.
+        today: Another day, for tests.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--strict", action="store_true", help="rows that have expired are errors, too")
     strict = parser.parse_args(arguments).strict
     apis = load_matrix().apis
-    wrong = [*_anthropic(apis["anthropic"]), *_openai(apis), *_gemini(apis), *_dates(apis.values()), *_retired(apis)]
-    due = list(aged(datetime.now(UTC).date()))
+    today, named = today or datetime.now(UTC).date(), named_models()
+    wrong = [*_anthropic(apis["anthropic"]), *_openai(apis), *_gemini(apis), *_dates(apis.values())]
+    wrong += [*unknown(named), *ending(named, today + NOTICE)]
+    due = list(aged(today))
+    for name, life in load_lifecycles().models.items():
+        if life.ends and life.ends > today:
+            print(f"ends: {name} on {life.ends}{_then(life)}")
     for line in wrong:
         print(f"wrong: {line}")
     for line in due:
         print(f"due: {line}")
-    print(f"{len(apis)} rows, {len(wrong)} wrong, {len(due)} due")
+    print(f"{len(apis)} rows, {len(load_lifecycles().models)} models, {len(wrong)} wrong, {len(due)} due")
     return 1 if wrong or (strict and due) else 0
 
 
@@ -65,14 +98,43 @@ def _dates(apis: Iterable[Api]) -> Iterator[str]:
             yield f"{api.name}: expires on {api.expires}, before it was checked"
 
 
-def _retired(apis: Mapping[str, Api]) -> Iterator[str]:
-    for name, model in RETIRED:
-        if apis[name].look_up(model, "api")[0] is not None:
-            yield f"{name}: {model} was shut down"
-    ended = {model for _, model in RETIRED}
-    for name, api in apis.items():
-        if api.hosted and api.hosted.switch_to in ended:
-            yield f"{name}: {api.hosted.switch_to} was shut down"
+def named_models(root: Path = ROOT) -> dict[str, set[str]]:
+    """Return the names of models in the project's text, each with the files that name it."""
+    named: dict[str, set[str]] = {}
+    for place in (root / name for name in _PLACES):
+        for path in [place] if place.is_file() else sorted(place.rglob("*")):
+            if path.suffix not in _TEXT or _BUILT & set(path.parts) or not path.is_file():
+                continue
+            for name in _MODEL.findall(path.read_text("utf-8", "replace")):
+                if not _INVENTED.search(name):
+                    named.setdefault(name.rstrip(".-"), set()).add(path.relative_to(root).as_posix())
+    return named
+
+
+def unknown(named: Mapping[str, set[str]]) -> Iterator[str]:
+    """Yield the names that `models.toml` does not have; the matrix has patterns, too."""
+    lives = load_lifecycles()
+    for name, paths in named.items():
+        if lives.find(name) is None and (where := paths - {_MATRIX}):
+            yield f"{name} is not in models.toml ({min(where)})"
+
+
+def ending(named: Mapping[str, set[str]], day: date) -> Iterator[str]:
+    """Yield the models that end until a day and are named where only living models belong."""
+    lives = load_lifecycles()
+    for name, paths in named.items():
+        life = lives.find(name)
+        where = sorted(path for path in paths if not path.startswith(_ENDED))
+        if life and life.has_ended(day) and where:
+            yield f"{name} ends on {life.ends}{_then(life)}, and is named in {', '.join(where)}"
+    for api in load_matrix().apis.values():
+        life = lives.find(api.hosted.switch_to, api.provider) if api.hosted and api.hosted.switch_to else None
+        if life and life.has_ended(day):
+            yield f"{api.name}: switches to {life.name}, which ends on {life.ends}"
+
+
+def _then(life: ModelLifecycle) -> str:
+    return f", then {life.successor}" if life.successor else ""
 
 
 def _anthropic(api: Api) -> Iterator[str]:

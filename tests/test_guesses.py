@@ -711,8 +711,8 @@ def test_commands_as_people_type_them(web: Any, world: World, line: list[str], o
     [
         ("claude-sonnet-4-5", "anthropic"),
         ("anthropic/claude-x", "anthropic"),
-        ("gemini-2.5-flash", "gemini"),
-        ("openai:gpt-4o", "openai_chat"),
+        ("gemini-2.5-flash-lite", "gemini"),
+        ("openai:gpt-6-luna", "openai_chat"),
         ("llama3.2:3b", "openai_chat"),
     ],
 )

@@ -44,7 +44,7 @@ MARKS = {"alice": "quokka", "bob": "narwhal"}
 MCP = {"Accept": "application/json, text/event-stream"}
 
 
-def kept(settings: Make, folder: Path, sharing: Sharing = "public", **sections: Any) -> Settings:
+def kept(settings: Make, folder: Path, sharing: Sharing = "sessions", **sections: Any) -> Settings:
     """Settings with a store, a cache and an archive of their own."""
     return settings(
         storage={"url": f"sqlite:///{folder}/store.db", "sharing": sharing},
@@ -63,7 +63,9 @@ def rrf(world: World) -> str:
 
 class TestArchive:
     @pytest.mark.req("B22")
-    @pytest.mark.parametrize(("sharing", "leaks"), [("none", False), ("public", False), ("all", True)])
+    @pytest.mark.parametrize(
+        ("sharing", "leaks"), [("none", False), ("sessions", False), ("public", False), ("all", True)]
+    )
     async def test_a_private_address_stays_its_owners_when_providers_are_down(
         self, world: World, settings: Make, tmp_path: Path, rrf: str, sharing: Sharing, leaks: bool
     ) -> None:
@@ -148,7 +150,13 @@ class TestArchive:
 class TestCache:
     @pytest.mark.req("B22")
     @pytest.mark.parametrize(
-        ("sharing", "shared"), [("none", (False, False)), ("public", (True, False)), ("all", (True, True))]
+        ("sharing", "shared"),
+        [
+            ("none", (False, False)),
+            ("sessions", (False, False)),
+            ("public", (True, False)),
+            ("all", (True, True)),
+        ],
     )
     async def test_only_what_is_public_by_construction_is_shared(
         self, settings: Make, tmp_path: Path, rrf: str, sharing: Sharing, shared: tuple[bool, bool]
@@ -163,6 +171,16 @@ class TestCache:
             assert "merger" not in str(await other.open_page(rrf))
             await one.search(WORDS)
             assert (await other.search(WORDS)).cached == shared[0]
+
+    @pytest.mark.req("B22")
+    async def test_sessions_without_a_tenant_share_what_is_public(
+        self, settings: Make, tmp_path: Path, rrf: str
+    ) -> None:
+        async with Web(kept(settings, tmp_path)) as web:
+            one, other = (web.session(name) for name in ("a", "b"))
+            for url, expected in ((rrf, True), (f"{rrf}?draft=merger", False)):
+                await one.open_page(url)
+                assert (await other.open_page(url)).cached == expected
 
     @pytest.mark.req("B22")
     async def test_a_call_or_a_key_can_say_that_nothing_is_kept(
@@ -231,6 +249,7 @@ def test_nothing_that_is_kept_is_had_without_saying_whose(read: Callable[..., ob
     assert (parameter.kind, parameter.default) == (parameter.KEYWORD_ONLY, parameter.empty)
 
 
+@pytest.mark.req("B22")
 @pytest.mark.parametrize(
     ("url", "visibility"),
     [
@@ -238,6 +257,20 @@ def test_nothing_that_is_kept_is_had_without_saying_whose(read: Callable[..., ob
         ("https://a.example/?q=merger", "private"),
         ("https://a.example/one#part", "private"),
         ("https://a.example/reset/" + "a1B2" * 10, "private"),
+        ("https://a.example/share/8f3", "private"),
+        ("https://a.example/share/quiet-otter-lamp", "private"),
+        ("https://a.example/d/1BxiMVs0XRA5/edit", "private"),
+        ("https://a.example/document/1BxiMVs0XRA5nFMdKvBd.html", "private"),
+        ("https://a.example/p/8f3a9c2e-71d0-4b5f-9a3e-1b2c3d4e5f60", "private"),
+        ("https://a.example/p/%38f3a9c2e71d0", "private"),
+        ("https://a.example/notes/AbCdEfGhIjKlMnOpQrStUv", "private"),
+        ("https://a.example/", "public"),
+        ("https://a.example/2026/11/28/gpt-5-mini-review-2026-11-28.html", "public"),
+        ("https://a.example/wiki/Reciprocal_rank_fusion", "public"),
+        ("https://a.example/AutomatedTeachingMachines", "public"),
+        ("https://a.example/abs/2401.12345v2", "public"),
+        ("https://a.example/questions/11227809/why-is-it-faster", "public"),
+        ("https://a.example/wiki/%E8%88%B9%E3%81%8C%E6%9D%A5%E3%82%8B", "public"),
     ],
 )
 def test_what_is_public_by_construction(url: str, visibility: str) -> None:
@@ -410,7 +443,7 @@ async def house(
 ) -> AsyncIterator[House]:
     async with AsyncExitStack() as stack:
         file = tmp_path / "keys.json"
-        sharing: Sharing = getattr(request, "param", "public")
+        sharing: Sharing = getattr(request, "param", "sessions")
         model = world.add(ModelServer(name="model"))
         patient = {"timeout": 600}  # a busy machine refuses no call with so much time
         own = {"server": {"key_file": str(file)}, "search": patient, "read": patient}

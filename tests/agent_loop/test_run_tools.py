@@ -67,9 +67,9 @@ def client_of(stack: AsyncExitStack, models: ModelServer, api: str) -> Callable[
 
 def request(api: str, **more: Any) -> dict[str, Any]:
     if api == "gemini":
-        return {"model": "gemini-2.5-flash", "contents": QUESTION["content"], "config": {}, **more}
+        return {"model": "gemini-2.5-flash-lite", "contents": QUESTION["content"], "config": {}, **more}
     if api == "openai_responses":
-        return {"model": "gpt-5.4", "input": QUESTION["content"], **more}
+        return {"model": "gpt-6-luna", "input": QUESTION["content"], **more}
     if api == "anthropic":
         return {"model": "claude-sonnet-5", "max_tokens": 100, "messages": [QUESTION], **more}
     return {"model": "qwen3", "messages": [QUESTION], **more}
@@ -115,7 +115,7 @@ def models_results(models: ModelServer) -> tuple[str, ...]:
     assert isinstance(body, dict)
     ends = {"/messages": MESSAGES, "/chat/completions": CHAT_COMPLETIONS, "/responses": RESPONSES}
     api = next((one for end, one in ends.items() if last.path.endswith(end)), GENERATE_CONTENT)
-    body.setdefault("model", "gemini-2.5-flash")
+    body.setdefault("model", "gemini-2.5-flash-lite")
     return api.parse(body).results
 
 
@@ -390,8 +390,8 @@ async def test_an_api_that_refuses_its_own_search_gets_ours(
     status, error = REFUSED[why]
     refusal = InjectedFault.status(status, json.dumps({"type": "error", "error": error}))
     models.fail(refusal, times=None, when=lambda asked: b"open_page" not in asked.body)
-    body: dict[str, Any] = {"model": "claude-9" if api == "anthropic" else "gpt-9", "max_tokens": 99}
-    body = {"model": "gpt-9"} if api != "anthropic" else body
+    body: dict[str, Any] = {"model": "gpt-5-search-api" if api == "openai_chat" else "gpt-9"}
+    body = {"model": "claude-9", "max_tokens": 99} if api == "anthropic" else body
     body |= {"input" if api == "openai_responses" else "messages": [QUESTION], "tools": [hosted_definition()]}
     search = {"mode": "auto", "native": {"providers": ("anthropic", "openai")}, "providers": ("searxng",)}
     async with Web(settings(search=search, session={"max_searches": 0})) as web:
@@ -434,7 +434,7 @@ _HOSTED = sorted(name for name, row in load_matrix().apis.items() if row.hosted 
 async def test_every_api_falls_back_once_and_says_so(settings: Callable[..., Settings], api: str, why: str) -> None:
     row, sent = load_matrix().apis[api], list[dict[str, Any]]()
     body = body_of(api, hosted_definition())
-    body["model"] = "openai/gpt-oss-120b" if api == "groq" else body["model"]
+    body |= {"groq": {"model": "openai/gpt-oss-120b"}, "openai_chat": {"model": "gpt-5-search-api"}}.get(api, {})
 
     def refusing(asked: dict[str, Any]) -> dict[str, Any]:
         sent.append(asked)

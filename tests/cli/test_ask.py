@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components.model_bodies import ENDED
 from groundwire.testing import InjectedFault
 from groundwire.testing.model_apis import ModelServer, quoting
 
@@ -68,6 +69,13 @@ def test_what_stands_in_the_way_is_said(terminal: Terminal, model: ModelServer) 
     done = terminal.here("ask", QUESTION, "--quote")
     assert done.exit_code == 3
     assert done.stdout == ""
+
+
+@pytest.mark.req("B44")
+def test_a_model_past_its_end_is_a_warning(terminal: Terminal, model: ModelServer) -> None:
+    done = terminal.here("ask", QUESTION, "--model", ENDED, "--base-url", f"{model.url}/v1")
+    assert done.exit_code == 0, done.stderr
+    assert f"The maker of {ENDED} ended it on" in done.stderr
 
 
 def test_nothing_found_is_said(terminal: Terminal) -> None:

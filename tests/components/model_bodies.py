@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from groundwire.hosted.model_lifecycles import load_lifecycles
 from groundwire.settings import MODEL_PROVIDERS, Settings
 
 SCHEMA = {
@@ -16,6 +17,13 @@ QUESTION = [{"role": "user", "content": "What is new?"}]
 
 EVERYBODY = Settings.model_validate({"search": {"native": {"providers": MODEL_PROVIDERS}}})
 """Settings under which every hosted search may be used."""
+
+ENDED = max(
+    name
+    for name, one in load_lifecycles().models.items()
+    if one.provider == "openai" and one.has_ended(load_lifecycles().checked)
+)
+"""A model of OpenAI that has been shut down."""
 
 
 def chat(name: str = "web_search", parameters: dict[str, Any] = SCHEMA) -> dict[str, Any]:
@@ -42,14 +50,14 @@ def body_of(api: str, *tools: Any, **more: Any) -> dict[str, Any]:
     """Return a request of an API with these tools."""
     model = {
         "anthropic": "claude-sonnet-5",
-        "openai_responses": "gpt-5",
-        "openai_chat": "gpt-4o",
+        "openai_responses": "gpt-6.1-sol",
+        "openai_chat": "gpt-6-luna",
         "gemini": "gemini-3-flash-preview",
         "gemini_interactions": "gemini-3-flash-preview",
         "xai": "grok-4.3",
         "mistral": "mistral-medium-latest",
         "groq": "groq/compound",
-        "openrouter": "anthropic/claude-sonnet-4.5",
+        "openrouter": "anthropic/claude-sonnet-5",
         "perplexity": "openai/gpt-5.5",
         "kimi": "kimi-k2.6",
         "qwen": "qwen-plus",

@@ -101,6 +101,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.passages.terms: readable_run
     """,
     ADDRESS: """
+        safety.url_redaction: is_capability
         server.ui.login_sessions: local_path
     """,
     DATA: """
@@ -164,6 +165,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "citations.verify.alignment.tokens_of": Growing(
         lambda text: module("citations.verify.alignment").tokens_of(text, tongue()), PROSE
+    ),
+    "citations.verify.limits.check_size": Growing(
+        refusing(lambda text: module("citations.verify").check_size(text, [page(text)])), (*ALL, "[1-9]")
     ),
     "citations.verify.segmentation.other_first_names": Growing(
         lambda text: module("citations.verify.segmentation").other_first_names(text, text, text, tongue()),

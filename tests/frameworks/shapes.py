@@ -246,7 +246,7 @@ def openai_agents() -> None:
 
     assert [isinstance(tool, FunctionTool) for tool in web_tools()] == [True, True]
     os.environ["GROUNDWIRE_POLICY_ALLOWED_DOMAINS"] = "example.com,127.0.0.1"
-    search, page = hosted_web_tools("gpt-5", search_context_size="low")
+    search, page = hosted_web_tools("gpt-6.1-sol", search_context_size="low")
     assert isinstance(search, WebSearchTool)
     assert search.filters is not None
     assert set(search.filters.allowed_domains or ()) == {"example.com", "127.0.0.1"}
@@ -255,7 +255,7 @@ def openai_agents() -> None:
     assert "Reciprocal rank fusion" in text, text
     said = ""
     try:
-        hosted_web_tools("gpt-3.5-turbo")
+        hosted_web_tools("gpt-oss-120b")
     except NativeUnsupported as error:
         said = str(error)
     assert "no web search" in said

@@ -253,7 +253,7 @@ def test_pydantic_ai_searches_natively_or_by_us(agent: Agent) -> None:
     assert ANSWER in agent.run(example, ScriptedCall("web_search", QUERY), MODEL="openai-chat:some-model")
     assert "Search results for: reciprocal rank fusion" in agent.results[0]
     assert "web_search" not in agent.hosted
-    assert ANSWER in agent.run(example, MODEL="openai-responses:gpt-5-mini")
+    assert ANSWER in agent.run(example, MODEL="openai-responses:gpt-6.1-terra")
     assert (agent.hosted, agent.functions) == (("web_search",), ())
 
 

@@ -35,7 +35,7 @@ MISTRAL: dict[str, Any] = {
             "type": "message.output",
             "object": "entry",
             "id": "m1",
-            "model": "mistral-medium",
+            "model": "mistral-medium-latest",
             "role": "assistant",
             "content": [
                 {"type": "text", "text": "Berlin 🐻 is the largest city"},

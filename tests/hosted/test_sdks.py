@@ -108,7 +108,8 @@ def test_openai_responses(models: ModelServer, opened: Open) -> None:
 @pytest.mark.req("C2", "B7")
 def test_openai_chat(models: ModelServer, opened: Open) -> None:
     client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
-    request = prepare(body_of("openai_chat", chat(), chat("add", ADD)), "openai", needs=Needs(location=NEEDS.location))
+    needs = Needs(location=NEEDS.location)
+    request = prepare(body_of("openai_chat", chat(), chat("add", ADD)), "openai", needs=needs, mode="native")
     answer = client.chat.completions.create(**request)
     assert sent_to(models) == request
     assert answer.model == "gpt-5-search-api"
@@ -140,7 +141,7 @@ def test_xai(models: ModelServer, needs: Needs, hosted: bool, opened: Open) -> N
 
 
 @pytest.mark.parametrize("snake", [True, False])
-@pytest.mark.parametrize("model", ["gemini-3-flash-preview", "gemini-2.5-flash"])
+@pytest.mark.parametrize("model", ["gemini-3-flash-preview", "gemini-2.5-flash-lite"])
 def test_gemini(models: ModelServer, snake: bool, model: str, opened: Open) -> None:
     client = opened(heavy.genai.Client(api_key="none", http_options=heavy.genai.types.HttpOptions(base_url=models.url)))
     tools = [{"function_declarations": [_snake(declaration()), _snake(declaration("add", ADD))]}]

@@ -41,7 +41,7 @@ def test_the_configuration_is_the_documents() -> None:
 @pytest.mark.usefixtures("services")
 def test_one_path_is_in_a_request() -> None:
     policy = SearchPolicy()
-    assert policy.resolve("openai", "gpt-5").path == "native"
+    assert policy.resolve("openai", "gpt-6.1-sol").path == "native"
     assert policy.resolve("openrouter", "some/model").path == "local"
     native = policy.prepare(BODY, "anthropic")["tools"]
     assert native == [{"type": "web_search_20250305", "name": "web_search"}]
@@ -74,7 +74,7 @@ def test_the_keys_that_the_host_has_since_reach_hosted_search() -> None:
     place = {"city": "Kyoto", "country": "JP", "timezone": "Asia/Tokyo"}
     native = {"search_context_size": "high", "allowed_domains": ["example.com"], "user_location": place}
     policy = SearchPolicy({"search": {"native": native, "xai": {"x_search": {"enabled": True}}}})
-    (tool,) = policy.prepare({"model": "gpt-5", "input": "What is new?"}, "openai")["tools"]
+    (tool,) = policy.prepare({"model": "gpt-6.1-sol", "input": "What is new?"}, "openai")["tools"]
     assert (tool["type"], tool["search_context_size"]) == ("web_search", "high")
     assert tool["filters"] == {"allowed_domains": ["example.com"]}
     assert tool["user_location"] == {"type": "approximate", **place}
@@ -82,7 +82,7 @@ def test_the_keys_that_the_host_has_since_reach_hosted_search() -> None:
     assert (tool["allowed_domains"], tool["user_location"]["city"]) == (["example.com"], "Kyoto")
     assert "search_context_size" not in tool
     sized = SearchPolicy({"search": {"native": {"search_context_size": "low"}}})
-    chat = sized.prepare({"model": "gpt-4o", "messages": BODY["messages"]}, "openai_chat")
+    chat = sized.prepare({"model": "gpt-5-search-api", "messages": BODY["messages"]}, "openai_chat")
     assert chat["web_search_options"] == {"search_context_size": "low"}
     wrongs: tuple[dict[str, Any], ...] = (
         {"search_context_size": "huge"},

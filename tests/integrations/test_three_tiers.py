@@ -42,15 +42,16 @@ def test_anthropic_gets_its_own_search() -> None:
 
 
 @pytest.mark.req("C2")
-def test_openai_gets_the_model_that_searches() -> None:
+def test_openai_gets_the_model_that_searches(caplog: pytest.LogCaptureFixture) -> None:
     tools = [CHAT, {"type": "function", "function": {"name": "clock", "parameters": {}}}]
     assert has_web_search_tool(tools)
     assert not has_web_search_tool([OTHER])
     assert build_tools_json_excluding_web_search(tools) == tools[1:]
-    request = prepare_request({**BODY, "model": "gpt-4o", "tools": [CHAT]}, "openai_chat")
+    request = prepare_request({**BODY, "model": "gpt-6-luna", "tools": [CHAT]}, "openai_chat")
     assert request["model"] == "gpt-5-search-api"
     assert request["web_search_options"] == {"search_context_size": "medium"}
     assert "tools" not in request
+    assert "searches with gpt-5-search-api only, which answers instead of gpt-6-luna" in caplog.text
 
 
 @pytest.mark.req("C3", "C4")

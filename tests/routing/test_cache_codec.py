@@ -154,12 +154,14 @@ def test_what_is_public_or_allowed_is_shared_and_everything_else_belongs_to_its_
     owner = Owner(tenant="acme")
     found = {
         (sharing, visibility): partition_of(owner, visibility, sharing)
-        for sharing in ("none", "public", "all")
+        for sharing in ("none", "sessions", "public", "all")
         for visibility in ("public", "private")
     }
     assert found == {
         ("none", "public"): "tenant:acme",
         ("none", "private"): "tenant:acme",
+        ("sessions", "public"): "tenant:acme",
+        ("sessions", "private"): "tenant:acme",
         ("public", "public"): "shared",
         ("public", "private"): "tenant:acme",
         ("all", "public"): "shared",

@@ -354,7 +354,7 @@ APIS = {
         lambda body: [body["message"]],
     ),
     "gemini": ProxiedApi(
-        "/v1beta/models/gemini-3-pro:generateContent",
+        "/v1beta/models/gemini-3.8-flash:generateContent",
         lambda history, prompt: {
             "contents": history,
             "systemInstruction": {"parts": [{"text": prompt}]},

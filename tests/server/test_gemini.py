@@ -50,7 +50,7 @@ async def serve(world: World, settings: Callable[..., Settings]) -> AsyncIterato
 
 async def asked(client: Any, streamed: bool, contents: Any = QUESTION, **config: Any) -> tuple[str, Any, Any]:
     """Return the text, the last candidate, and the parts of all."""
-    request = {"model": "gemini-3-pro", "contents": contents, "config": {**SEARCHING, **config}}
+    request = {"model": "gemini-3.8-flash", "contents": contents, "config": {**SEARCHING, **config}}
     if not streamed:
         answer = await client.models.generate_content(**request)
         return answer.text or "", answer.candidates[0], answer.candidates[0].content.parts
@@ -97,7 +97,7 @@ async def test_a_search_is_made_and_grounds_the_answer(world: World, serve: Serv
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_the_next_turn_cites_the_same_pages(serve: Serve, streamed: bool) -> None:
     client, models, _ = await serve(script(SEARCH, end=Say("It merges rankings [2].")))
-    chat = client.chats.create(model="gemini-3-pro", config=SEARCHING)
+    chat = client.chats.create(model="gemini-3.8-flash", config=SEARCHING)
 
     async def ask(text: str) -> Any:
         if not streamed:
@@ -162,7 +162,7 @@ async def test_what_is_not_ours_passes_byte_for_byte(serve: Serve, call: str, to
     _, models, url = await serve(lambda _: Say("Plain."))
     if fails:
         models.fail(InjectedFault.status(429, '{"error": {"code": 429,  "status": "RESOURCE_EXHAUSTED"}}'), times=None)
-    path = f"/v1beta/models/gemini-3-pro:{call}"
+    path = f"/v1beta/models/gemini-3.8-flash:{call}"
     through = await posted(url, path, {**ASKED, **tools})
     target = path + "?alt=sse" if tools and call == "streamGenerateContent" else path
     direct = await posted(models.url, target, json.loads(models.requests[0].body))

@@ -16,7 +16,7 @@ from starlette.routing import Mount
 
 from components import heavy
 from components.held import Held
-from components.model_bodies import ADD, chat, responses
+from components.model_bodies import ADD, ENDED, chat, responses
 from groundwire import Settings, Web
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
@@ -352,6 +352,21 @@ async def test_a_model_without_tools_is_asked_without_any(models: ModelServer, s
     assert await asked(client, "responses", streamed=False) == "From memory."
     with pytest.raises(heavy.openai.BadRequestError, match="does not support tools"):
         await client.chat.completions.create(model="m", messages=QUESTION, tools=[chat("add", ADD)])
+
+
+@pytest.mark.req("B44")
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(("model", "said"), [(ENDED, f"The maker of {ENDED} ended it on"), ("m", "")])
+async def test_a_model_past_its_end_is_told_in_a_header(
+    models: ModelServer, serve: Serve, model: str, said: str, streamed: bool
+) -> None:
+    client = await serve(f"{models.url}/v1")
+    raw = await client.chat.completions.with_raw_response.create(model=model, messages=QUESTION, stream=streamed)
+    assert raw.headers.get("x-groundwire-warning", "")[: len(said) or None] == said
+    models.fail(InjectedFault.status(404, b'{"error": {"message": "The model does not exist"}}'))
+    with pytest.raises(heavy.openai.NotFoundError) as caught:
+        await client.chat.completions.create(model=model, messages=QUESTION, stream=streamed)
+    assert caught.value.response.headers.get("x-groundwire-warning", "")[: len(said) or None] == said
 
 
 async def test_the_budget_of_a_conversation_and_of_a_session(models: ModelServer, serve: Serve) -> None:

@@ -326,7 +326,7 @@ export interface PrepareQuery {
   model?: string | null;
   /** Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`. */
   mode?: "auto" | "native" | "local" | null;
-  /** Which function tool a model without hosted search gets; a body without a search gets one then, too. By default the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged. */
+  /** Which function tool a model without hosted search gets; a body without a search gets one then, too. By default the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged; OpenAI's Chat Completions then answer with the model that searches; the header `X-Groundwire-Warning` says so. */
   tool?: "web_search" | "search" | null;
 }
 
@@ -565,7 +565,7 @@ export interface VerifyRequest {
   timeout?: number | null;
   /** The session that is charged and remembers its sources; without a name, the call is its own session. */
   session?: string | null;
-  /** The answer in Markdown, with markers such as `[1]`. */
+  /** The answer in Markdown, with markers such as `[1]`; at most 10,000 brackets, and 10,000 sentences and lines. */
   answer: string;
   /** The sources by number, instead of a session. */
   sources?: GivenSource[] | null;

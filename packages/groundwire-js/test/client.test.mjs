@@ -38,8 +38,8 @@ test("the tools of a model, and who searches for it", async () => {
   assert.match(await web.toolText("web_search", { query }), /^Search results for: .*<\/web_content_/s);
   const local = await web.callTool("search", { query, max_results: 1 });
   assert.deepEqual(Object.keys(local), ["query", "backend", "results"]);
-  assert.equal((await web.resolve({ provider: "openai", model: "gpt-5" })).path, "native");
-  const body = { model: "claude-sonnet-4-5", max_tokens: 9, messages: [{ role: "user", content: "?" }] };
+  assert.equal((await web.resolve({ provider: "openai", model: "gpt-6.1-sol" })).path, "native");
+  const body = { model: "claude-sonnet-5", max_tokens: 9, messages: [{ role: "user", content: "?" }] };
   const prepared = await web.prepare(body, { provider: "anthropic", tool: "search" });
   assert.deepEqual(prepared, { ...body, tools: [{ type: "web_search_20250305", name: "web_search" }] });
 });

@@ -276,7 +276,7 @@ async def _answer(
         question=words,
         text=text,
         sources=tuple(Source(citation_id=page.number, title=page.title, url=page.url) for page in used),
-        report=await verify_off_loop(web.workers, text, used),
+        report=await verify_off_loop(web.verification_workers, text, used),
         model="" if writer is None else writer.model,
         searches=int(after["searches"] - before["searches"]),
         cost_usd=after["cost_usd"] - before["cost_usd"],
@@ -331,7 +331,8 @@ async def _written(
         else CitedPage(number=source.citation_id, url=source.url, title=source.title)
         for source in run.sources
     )
-    return run.answer.text, () if run.stop == "answered" else (run.reason,), pages
+    warnings = run.plan.warnings if run.stop == "answered" else (*run.plan.warnings, run.reason)
+    return run.answer.text, warnings, pages
 
 
 async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from typing import Literal, get_args
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
 from groundwire.hosted.api_capabilities import Api, ApiCapabilities, Hosted, Version, load_matrix
+from groundwire.hosted.model_lifecycles import load_lifecycles
 from groundwire.hosted.requirements import NO_NEEDS, Needs, common, simplified, sub_domains
 from groundwire.models.validators import check_choice, did_you_mean
 from groundwire.settings import Settings
@@ -59,9 +61,15 @@ def plan(
     parameters: Collection[str] = (),
     tool: str | None = None,
     calls_tools: bool | None = None,
+    switch_model: bool = False,
     matrix: ApiCapabilities | None = None,
+    now: datetime | None = None,
 ) -> Plan:
     """Plan the search: hosted where it is allowed and meets all requirements, local otherwise.
+
+    Where an API searches with another model only (OpenAI Chat Completions), `auto` keeps the model and searches
+    locally; the Responses API searches with the model itself. A plan that changes the model says so in its reason and
+    its warnings, and so does one for a model that has been shut down.
 
     Args:
         api: The model API's or provider's name, such as `anthropic`, `openai`, `ollama`.
@@ -76,7 +84,9 @@ def plan(
         parameters: The names of the request's other parameters; some hosted searches reject some.
         tool: Another version of the hosted tool, such as `web_search_20260209`.
         calls_tools: Whether the model calls function tools; overrides the matrix.
+        switch_model: Whether `auto` may change the model to one that searches.
         matrix: The capabilities of the APIs, if not the shipped ones.
+        now: The current time, for the ends of models.
 
     Raises:
         InvalidRequest: an argument is invalid, or no search is available for the model.
@@ -100,6 +110,7 @@ def plan(
     hosted, tools, note = row.look_up(model, cloud)
     tools = tools if calls_tools is None else calls_tools
     version = _version(row, model, cloud, tool, hosted)
+    today = (now or datetime.now(UTC)).date()
 
     def ours(reason: str) -> Plan:
         if not tools:
@@ -110,12 +121,23 @@ def plan(
                 "Choose another model, or let its hosted search be used.",
             )
         return Plan(
-            api=row, model=model, cloud=cloud, path="local", reason=f"Groundwire searches: {reason}.", needs=needs
+            api=row,
+            model=model,
+            cloud=cloud,
+            path="local",
+            reason=f"Groundwire searches: {reason}.",
+            needs=needs,
+            warnings=_sentences(_ending(row, model, cloud, today)),
         )
 
     if mode == "local":
         return ours("the search mode is local")
     obstacles = list(_obstacles(row, model, hosted, needs, settings, effort, parameters, note))
+    switched = hosted.switch_to if hosted and hosted.switch_to != model else ""
+    change = f"{row.title} searches with {switched} only, which answers instead of {model}" if switched else ""
+    if change and not switch_model:
+        obstacles.append((False, change + _alternative(row, model, cloud), ""))
+    obstacles += [(False, text, "") for text in _ending(row, switched or model, cloud, today)]
     if hosted is None or any(hard for hard, _, _ in obstacles) or (obstacles and mode == "auto"):
         reasons = "; ".join(text for hard, text, _ in obstacles if hard or mode == "auto")
         if mode == "auto":
@@ -123,18 +145,39 @@ def plan(
         fixes = [fix for hard, _, fix in obstacles if hard]
         raise NativeUnsupported(row.provider, reasons, fixes[0])
     chosen = version.tool if version else hosted.tool
+    instead = f", and {switched} instead of {model}" if switched else ""
     return Plan(
         api=row,
         model=model,
         cloud=cloud,
         path="native",
-        reason=f"{row.title} uses hosted search ({chosen}).",
+        reason=f"{row.title} uses hosted search ({chosen}){instead}.",
         needs=needs,
         hosted=hosted,
         tool=chosen,
         direct_only=bool(version and version.direct(model)),
-        warnings=tuple(f"{text[0].upper()}{text[1:]}." for _, text, _ in obstacles),
+        warnings=_sentences([change] if change and switch_model else [], [text for _, text, _ in obstacles]),
     )
+
+
+def _sentences(*clauses: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{text[0].upper()}{text[1:]}." for texts in clauses for text in texts)
+
+
+def _ending(row: Api, model: str, cloud: str, today: date) -> list[str]:
+    """Return that a model is past its end, if it is; other clouds than its maker's have other ends."""
+    maker = "" if row.provider == "openai_compatible" else row.provider
+    life = load_lifecycles().find(model, maker) if cloud == "api" else None
+    return [life.ending()] if life and life.has_ended(today) else []
+
+
+def _alternative(row: Api, model: str, cloud: str) -> str:
+    """Return which other API of the provider searches with a model itself."""
+    for api in load_matrix().apis.values():
+        hosted = api.look_up(model, cloud)[0] if api.provider == row.provider and cloud in api.clouds else None
+        if hosted and not hosted.switch_to:
+            return f"; {api.title} searches with {model} itself"
+    return ""
 
 
 def _obstacles(

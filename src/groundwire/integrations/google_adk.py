@@ -3,7 +3,7 @@
     from google.adk.agents import Agent
     from groundwire.integrations.google_adk import web_tools
 
-    agent = Agent(name="researcher", model="gemini-3-flash", tools=web_tools())
+    agent = Agent(name="researcher", model="gemini-3.8-flash", tools=web_tools())
 
 A result is an object with `result`, a failure one with `error`. In an agent's YAML the tools are
 `- name: groundwire.integrations.google_adk.WebToolset`.

@@ -3,7 +3,7 @@
     from langchain.agents import create_agent
     from groundwire.integrations.langchain import web_retriever, web_tools
 
-    agent = create_agent("openai:gpt-5", tools=web_tools())
+    agent = create_agent("openai:gpt-6.1-sol", tools=web_tools())
 
 A failure is a tool message with the status `error`; the structured result is the message's artifact.
 """

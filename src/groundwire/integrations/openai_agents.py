@@ -6,7 +6,7 @@
     agent = Agent(name="researcher", tools=web_tools())
 
 The SDK passes a result through `str()` and hides the text of an exception, so every result is text, and a failure is
-reported in it. `hosted_web_tools("gpt-5")` combines the model's hosted search with the local `open_page`.
+reported in it. `hosted_web_tools("gpt-6.1-sol")` combines the model's hosted search with the local `open_page`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     from pydantic_ai import Agent
     from groundwire.integrations.pydantic_ai import web_capability, web_tools
 
-    agent = Agent("openai:gpt-5", tools=web_tools())
+    agent = Agent("openai:gpt-6.1-sol", tools=web_tools())
     agent = Agent("anthropic:claude-sonnet-5", capabilities=[web_capability()])
 
 The second uses the model's hosted search if there is one. An exception would end the whole run, so a failure is

@@ -62,7 +62,8 @@ def partition_of(owner: Owner, visibility: Visibility, sharing: Sharing) -> Part
         visibility: Whether it is public by construction.
         sharing: What the operator lets owners share.
     """
-    shared = sharing == "all" or (sharing == "public" and visibility == "public")
+    public = sharing == "public" or (sharing == "sessions" and not owner.tenant)
+    shared = sharing == "all" or (public and visibility == "public")
     return Partition("shared" if shared else owner.key)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
 
-from groundwire.safety.url_redaction import has_secret
+from groundwire.safety.url_redaction import has_secret, is_capability
 from groundwire.safety.urls import WebUrl
 
 __all__ = [
@@ -26,8 +26,8 @@ __all__ = [
 Visibility = Literal["private", "public"]
 """`private`: for its owner. `public`: reveals nothing about its owner but that someone had it."""
 
-Sharing = Literal["none", "public", "all"]
-"""What owners share: nothing, public data, or everything."""
+Sharing = Literal["none", "sessions", "public", "all"]
+"""What owners share: nothing, public data among sessions without a tenant, public data, or everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ Viewer: TypeAlias = Owner | Operator
 def page_visibility(url: WebUrl) -> Visibility:
     """Return whether a page fetched without credentials may be shared.
 
-    A query or a fragment may contain private text or a capability, so such a page is private.
+    A query or a fragment may contain private text or a capability, and a path may be one, so such a page is private.
     """
-    return "private" if "?" in url.target or url.fragment or has_secret(url.text) else "public"
+    path, mark, _ = url.target.partition("?")
+    return "private" if mark or url.fragment or has_secret(url.text) or is_capability(path) else "public"

@@ -37,7 +37,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus
 
-__all__ = ["Shareable", "for_third_parties", "has_secret", "is_harmless", "is_tracking"]
+__all__ = ["Shareable", "for_third_parties", "has_secret", "is_capability", "is_harmless", "is_tracking"]
 
 _NAMES = frozenset(
     re.findall(
@@ -96,12 +96,13 @@ _SECRET_NAMES = frozenset(
 )  # parameters with long descriptive values
 _OPAQUE = re.compile(r"[A-Za-z0-9_-]{40,}={0,2}")
 _SWITCHES = 0.4  # share of adjacent characters of different kinds; two thirds in random base 64
-_ACTING = re.compile(
-    r"/(?:activate|activation|auth|confirm|confirmation|invitations?|invites?|magic|magic-link|password|preview|private"
-    r"|reset|reset-password|s|secret|shared?|tokens?|unsubscribe|verification|verify|verify-email)"
-    r"/([A-Za-z0-9_-]{16,}={0,2})(?=/|$)",
-    re.IGNORECASE,
+_ACTS = (
+    "activate|activation|auth|confirm|confirmation|invitations?|invites?|magic|magic-link|password|preview|private"
+    "|reset|reset-password|s|secret|shared?|tokens?|unsubscribe|verification|verify|verify-email"
 )
+_ACTING = re.compile(rf"/(?:{_ACTS})/([A-Za-z0-9_-]{{16,}}={{0,2}})(?=/|$)", re.IGNORECASE)
+_CAPABILITY = re.compile(rf"/(?:{_ACTS}|d)/[^/]", re.IGNORECASE)
+_UNGUESSABLE = 10  # letters and digits that may have 50 random bits; letters alone need more, as they may be words
 _PAGING = frozenset(re.findall(r"\w+", "continuation continue cursor next page paging pagination prev start sync"))
 _MARKED = re.compile(
     r"(?<![A-Za-z0-9])(?:"
@@ -153,6 +154,26 @@ def has_secret(url: str) -> bool:
         True for the cases in this module's table; an ambiguous parameter counts if its value looks random.
     """
     return _has_secret(url, _DEPTH)
+
+
+def is_capability(path: str) -> bool:
+    """Return whether a URL's path may be a capability: anyone who knows it may read the page, or change it.
+
+    It is wider than `has_secret`, and takes the identifiers of many public pages for capabilities, too.
+
+    Args:
+        path: The path, percent-encoded or not.
+    """
+    path = unquote(path)
+    return bool(_CAPABILITY.search(path)) or any(map(_is_unguessable, _NOT_ALNUM.split(path)))
+
+
+def _is_unguessable(part: str) -> bool:
+    if part.isdigit() or len(part) < _UNGUESSABLE:
+        return False
+    if not part.isalpha():
+        return True
+    return len(part) >= _RANDOM and not part.isupper() and 4 * sum(map(str.isupper, part)) >= len(part)
 
 
 def is_harmless(url: str) -> bool:

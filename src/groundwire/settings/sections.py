@@ -202,8 +202,9 @@ class StorageSettings(SettingsSection):
     """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
     timeout: float | None = Field(default=None, gt=0, le=60)
     """Seconds to wait for the store before process memory takes over; 1 for a file and 0.25 for a server by default."""
-    sharing: Literal["none", "public", "all"] = "public"
-    """What tenants and named sessions share: nothing, what is public by construction, or all; see the guide to keys."""
+    sharing: Literal["none", "sessions", "public", "all"] = "sessions"
+    """What owners share: nothing; what is public by construction, among named sessions only or among tenants, too
+    (`public`); or everything. See the guide to keys."""
 
 
 class CacheSettings(SettingsSection):
@@ -329,6 +330,8 @@ class ServerSettings(SettingsSection):
     """Maximum concurrent requests of one process; further ones get status 429 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
     """Maximum open connections of one process; further ones are closed immediately."""
+    max_mcp_sessions: int = Field(default=1_000, ge=1, le=9_000)
+    """Maximum open MCP sessions of a tenant; a further one ends the one that was unused for the longest."""
     search_first: bool = False
     """Whether the model proxy searches before it calls a model that does not support tools."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)

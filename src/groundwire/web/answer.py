@@ -149,7 +149,7 @@ async def verified_hosted(
         if page.citation_id in known:
             found = known[page.citation_id]
             pages[url] = replace(pages[url], content=found.content, version=found.version)
-    return await verify_off_loop(view.workers, said.text, tuple(pages.values()), entailment=entailment)
+    return await verify_off_loop(view.verification_workers, said.text, tuple(pages.values()), entailment=entailment)
 
 
 class AskStream:

@@ -204,6 +204,7 @@ class Resources:
         self.clients: HttpClients = HttpClients(settings, resolver, cassette)
         self.archive: Archive | None = open_archive(settings) if cassette is None else None
         self.workers: Workers = Workers(min(_MOST_WORKERS, max(2, os.cpu_count() or 2)))
+        self.verification_workers: Workers = Workers(min(_MOST_WORKERS, max(2, (os.cpu_count() or 2) // 2)))
         setup = ProviderSetup(settings, self.clients, self.archive, self.workers)
         _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in conflicting_settings(settings)])
         searchers = cast("list[SearchProvider]", setup.make("search", search_providers, settings.search.providers))
@@ -341,6 +342,7 @@ class Resources:
             if close is not None:
                 await close()
         await self.workers.aclose()
+        await self.verification_workers.aclose()
         await self.clients.aclose()
         if self.archive is not None:
             await self.archive.aclose()

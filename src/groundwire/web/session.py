@@ -245,6 +245,11 @@ class SessionView:
         """The worker processes, without keys, files or network; they belong to this `Web`."""
         return self._resources.workers
 
+    @property
+    def verification_workers(self) -> Workers:
+        """Worker processes that only verify answers, so that pages never wait for them; they belong to this `Web`."""
+        return self._resources.verification_workers
+
     async def score_history(self, days: int = 7) -> ScoreHistory:
         """Return the results of calls and providers, day by day, up to now.
 
@@ -337,16 +342,17 @@ class SessionView:
             entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
-            InvalidRequest: `answer` is not text or too long, or the setting `session.citations` disables
-                storing. Closed.
+            InvalidRequest: `answer` is not text or too long (more than 10,000 markers or sentences), or the setting
+                `session.citations` disables storing. Closed.
         """
-        from groundwire.citations.verify import cited_numbers, verify_off_loop  # loaded on first use
+        from groundwire.citations.verify import check_size, cited_numbers, verify_off_loop  # loaded on first use
 
         if not isinstance(answer, str):
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
+        check_size(answer, ())
         numbers = cited_numbers(answer) if len(answer) < _AT_ONCE else await asyncio.to_thread(cited_numbers, answer)
         pages = await self._cited().pages(self._budget, numbers)
-        return await verify_off_loop(self.workers, answer, pages, entailment=entailment)
+        return await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:
         """Reset the session: usage, known URLs, and citation numbers."""

@@ -41,13 +41,18 @@ class Served:
 
 @pytest.fixture
 async def gateway(settings: Callable[..., Settings], tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    """Serve a gateway; sections of settings are given by name, the rest goes to `build_gateway`.
+    """Serve a gateway; sections of settings are given by name, the rest goes to `build`.
 
     `holders` are the holders of keys, and what each key may; the one called operator is one.
     """
     async with AsyncExitStack() as stack:
 
-        async def make(*, holders: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), **options: Any) -> Served:
+        async def make(
+            *,
+            holders: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+            build: Callable[..., Gateway] = build_gateway,
+            **options: Any,
+        ) -> Served:
             sections = {name: options.pop(name) for name in list(options) if name in Settings.model_fields}
             file = tmp_path / "keys.json"
             sections["server"] = {"key_file": str(file)} | dict(sections.get("server", {}))
@@ -57,7 +62,7 @@ async def gateway(settings: Callable[..., Settings], tmp_path: Path) -> AsyncIte
                     name, datetime.now(UTC), operator=name == "operator", limits=KeyLimits(**limits)
                 )
                 KeyFile(file).add(record)
-            made = await stack.enter_async_context(build_gateway(settings(**sections), **options))
+            made = await stack.enter_async_context(build(settings(**sections), **options))
             url = await stack.enter_async_context(serving(made))
             return Served(made, url, keys, stack)
 

@@ -61,7 +61,7 @@ REQUESTS: dict[str, tuple[str, Any]] = {
     "a tool: domains as a list": ("/v1/tools/web_search", {"query": "a", "allowed_domains": [1] * 9_000}),
     "a tool: a page in pieces": ("/v1/tools/open_page", {"url": "https://a.example/", "cursor": "A" * SIZE}),
     "prepare: tools": (
-        "/v1/prepare?provider=openai&model=gpt-5.4",
+        "/v1/prepare?provider=openai&model=gpt-6-luna",
         {"input": "a", "tools": [{"type": "function"}] * SIZE},
     ),
     "resolve: values": ("/v1/resolve", {"provider": "openai", "model": [1] * SIZE}),

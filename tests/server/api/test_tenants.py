@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -10,7 +11,7 @@ import pytest
 from components import heavy
 from groundwire.errors import ConfigurationError
 from groundwire.server.api import build_gateway
-from groundwire.testing import World
+from groundwire.testing import InjectedFault, World
 from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
 
 pytestmark = pytest.mark.req("B18")
@@ -74,6 +75,28 @@ async def test_another_tenants_session_is_not_there(gateway: Any) -> None:
     assert (await ask(alice, "/v1/sessions/plan"))[1]["searches"] == 1
     name = "tenant:" + "x"
     assert (await ask(bob, f"/v1/sessions/{name}"))[0] == 404
+
+
+@pytest.mark.req("B22")
+async def test_a_page_that_another_tenant_read_is_nobodys_copy_in_an_outage(
+    gateway: Any, world: World, tmp_path: Path
+) -> None:
+    served = await gateway(
+        holders={"alice": {}, "bob": {}},
+        storage={"url": f"sqlite:///{tmp_path}/store.db"},
+        cache={"enabled": True, "page_ttl": 0.001},
+        archive={"enabled": True, "path": str(tmp_path / "archive.db")},
+    )
+    alice, bob = await served.holder("alice"), await served.holder("bob")
+    site = world.site("articles")
+    asked = {"url": f"{site.url}/wiki/reciprocal-rank-fusion"}
+    first = (await ask(alice, "/v1/pages", asked))[1]["pages"][0]
+    site.fail(InjectedFault.status(500), times=None)
+    status, own = await ask(alice, "/v1/pages", asked)
+    assert (status, own["pages"][0]["content"]) == (200, first["content"])
+    status, body = await ask(bob, "/v1/pages", asked)
+    assert status >= 500
+    assert first["content"] not in str(body)
 
 
 async def test_a_keys_domains_and_providers_hold_in_every_part(gateway: Any, world: World) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from components.model_bodies import ENDED
 from components.needs import needed, require, system_program
 from groundwire.integrations.hosts.three_tiers import WEB_SEARCH_TOOL
 from groundwire.testing import World
@@ -89,9 +90,9 @@ async def test_who_searches_for_a_model(gateway: Any) -> None:
     client = await (await gateway(search={"native": {"providers": ("openai", "anthropic")}})).client()
     tools = {"openai": "web_search", "anthropic": "web_search_20250305", "openrouter": "", "moonshot": ""}
     for provider, tool in tools.items():
-        _, made = await post(client, "/v1/resolve", {"provider": provider, "model": "claude-sonnet-4-5"})
+        _, made = await post(client, "/v1/resolve", {"provider": provider, "model": "claude-sonnet-5"})
         assert (made["provider"], made["path"], made["tool"]) == (provider, "native" if tool else "local", tool)
-    _, made = await post(client, "/v1/resolve", {"provider": "openai", "model": "gpt-5", "mode": "local"})
+    _, made = await post(client, "/v1/resolve", {"provider": "openai", "model": "gpt-6.1-sol", "mode": "local"})
     assert (made["path"], made["reason"]) == ("local", "Groundwire searches: the search mode is local.")
 
 
@@ -100,7 +101,7 @@ async def test_one_way_to_search_is_put_into_a_request(gateway: Any) -> None:
     _, body = await post(client, "/v1/prepare?provider=openrouter&tool=search", ASK | {"model": "some/model"})
     assert [tool["function"]["name"] for tool in body.pop("tools")] == ["search"]
     assert body == ASK | {"model": "some/model"}
-    large = ASK | {"model": "claude-sonnet-4-5", "max_tokens": 9, "metadata": {"note": "x" * 2_100_000}}
+    large = ASK | {"model": "claude-sonnet-5", "max_tokens": 9, "metadata": {"note": "x" * 2_100_000}}
     target = "/v1/prepare?provider=anthropic&tool=search"
     data = io.BytesIO(json.dumps(large).encode())
     async with client.post(target, data=data, headers={"Content-Type": "application/json"}) as response:
@@ -110,10 +111,36 @@ async def test_one_way_to_search_is_put_into_a_request(gateway: Any) -> None:
         )
 
 
+@pytest.mark.req("C2", "B28")
+async def test_a_changed_model_is_told_in_a_header(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    search = {"type": "function", "function": {"name": "web_search", "parameters": WEB_SEARCH_TOOL["input_schema"]}}
+    asked = ASK | {"model": "gpt-6.2-sol", "tools": [search]}
+    async with client.post("/v1/prepare?provider=openai", json=asked) as response:
+        made = await response.json()
+        assert (made["model"], "tools" in made) == ("gpt-5-search-api", False)
+        assert "gpt-5-search-api only, which answers instead of gpt-6.2-sol" in response.headers["X-Groundwire-Warning"]
+    async with client.post("/v1/prepare?provider=openai&tool=search", json=ASK | {"model": "gpt-6.2-sol"}) as response:
+        made = await response.json()
+        assert (made["model"], [tool["function"]["name"] for tool in made["tools"]]) == ("gpt-6.2-sol", ["search"])
+        assert "X-Groundwire-Warning" not in response.headers
+    odd = ASK | {"model": "größe\r\nX-Evil: 1", "tools": [search]}
+    async with client.post("/v1/prepare?provider=openai", json=odd) as response:
+        assert "instead of gr?e?X-Evil: 1" in response.headers["X-Groundwire-Warning"]
+        assert "X-Evil" not in response.headers
+    _, made = await post(client, "/v1/resolve", {"provider": "openai_chat", "model": "gpt-6.2-sol"})
+    assert (made["path"], made["model"]) == ("local", "gpt-6.2-sol")
+    assert "OpenAI Responses searches with gpt-6.2-sol itself" in made["reason"]
+    _, made = await post(client, "/v1/resolve", {"provider": "openai_chat", "model": "gpt-6.2-sol", "mode": "native"})
+    assert "answers instead of gpt-6.2-sol" in made["warnings"][0]
+    _, made = await post(client, "/v1/resolve", {"provider": "openai", "model": ENDED})
+    assert f"The maker of {ENDED} ended it on" in made["warnings"][0]
+
+
 async def test_a_key_that_may_see_few_domains_takes_them_into_hosted_search(gateway: Any) -> None:
     served = await gateway(holders={"few": {"allowed_domains": ("example.com",)}})
     client = await served.holder("few")
-    _, body = await post(client, "/v1/prepare?provider=anthropic&tool=search", ASK | {"model": "claude-sonnet-4-5"})
+    _, body = await post(client, "/v1/prepare?provider=anthropic&tool=search", ASK | {"model": "claude-sonnet-5"})
     assert body["tools"][0]["allowed_domains"] == ["example.com"]
 
 
@@ -150,7 +177,7 @@ async def test_a_host_in_c_calls_them(gateway: Any, world: World, tmp_path: Path
         out, _ = await process.communicate(stdin.encode())
         return process.returncode, out.decode()
 
-    asked = {"model": "claude-sonnet-4-5", "max_tokens": 9, **ASK, "tools": [dict(WEB_SEARCH_TOOL)]}
+    asked = {"model": "claude-sonnet-5", "max_tokens": 9, **ASK, "tools": [dict(WEB_SEARCH_TOOL)]}
     code, out = await run("prepare", "anthropic", stdin=json.dumps(asked))
     assert (code, json.loads(out)["tools"]) == (0, [HOSTED])
     code, out = await run("prepare", "mlx", stdin=json.dumps(asked))

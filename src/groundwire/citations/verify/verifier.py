@@ -19,6 +19,7 @@ from groundwire.citations.verify.entities import same_date, same_number, same_qu
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
 from groundwire.citations.verify.language_detection import language_of
 from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, language
+from groundwire.citations.verify.limits import check_size
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict, weighed
 from groundwire.citations.verify.report_rendering import explained
@@ -114,6 +115,7 @@ async def verify_off_loop(
     Raises:
         InvalidRequest: the answer is too long to verify.
     """
+    check_size(answer, pages)
     size = len(answer) + sum(len(page.content or "") + len(page.snippet) for page in pages)
     if entailment is None and size > _IN_THREAD:
         try:

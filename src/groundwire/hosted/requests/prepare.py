@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -33,6 +34,8 @@ __all__ = [
     "with_search",
     "without_search",
 ]
+
+_logger = logging.getLogger(__name__)
 
 _OWN_NAMES = ("web_search", "search")  # the tool of convergio and codelia
 _BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the APIs' names for it
@@ -172,7 +175,9 @@ def plan_for(
     tool: str | None = None,
     calls_tools: bool | None = None,
     tools: Sequence[FunctionTool] = (),
+    switch_model: bool = False,
     matrix: ApiCapabilities | None = None,
+    now: datetime | None = None,
 ) -> Plan:
     """Plan the search of one request; see `plan` for the arguments not listed here.
 
@@ -187,7 +192,9 @@ def plan_for(
         tool: Another version of the hosted tool; by default the one in the body, if it is one.
         calls_tools: Whether the model calls function tools; overrides the matrix.
         tools: The local tools, whose names are then recognized.
+        switch_model: See `plan`.
         matrix: The capabilities of the APIs, if not the shipped ones.
+        now: See `plan`.
 
     Raises:
         InvalidRequest: the body is not in this API's format, or an argument is invalid. NativeUnsupported: see `plan`.
@@ -212,6 +219,8 @@ def plan_for(
         parameters=facts.parameters,
         tool=tool,
         calls_tools=calls_tools,
+        switch_model=switch_model,
+        now=now,
     )
 
 
@@ -227,8 +236,10 @@ def prepare(
     tool: str | None = None,
     calls_tools: bool | None = None,
     tools: Sequence[FunctionTool] = (),
+    switch_model: bool = False,
     add: bool = False,
     now: datetime | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
 ) -> Body:
     """Return the request to send, with hosted search or the local tool in place of its search, otherwise unchanged.
 
@@ -248,8 +259,10 @@ def prepare(
         calls_tools: See `plan_for`.
         tools: The local function tools, such as `web_tools(web)`, for a model that searches with them; by default the
             one in the body.
+        switch_model: See `plan`.
         add: Whether to add a search to a body without one.
-        now: The current time, for publication dates.
+        now: The current time, for publication dates and for the ends of models.
+        on_plan: Called with the plan if one is made here; by default its warnings are logged.
 
     Raises:
         InvalidRequest: the body is not in this API's format (for example without messages), has two searches, or the
@@ -276,10 +289,18 @@ def prepare(
             tool=tool,
             calls_tools=calls_tools,
             tools=tools,
+            switch_model=switch_model,
+            now=now,
         )
+        (on_plan or _log_warnings)(chosen)
     if chosen.path == "local":
         return _local(body, facts.found, row, tools)
     return _BUILDERS[row.name](body, facts.found, chosen, now or datetime.now(UTC))
+
+
+def _log_warnings(chosen: Plan) -> None:
+    for warning in chosen.warnings:
+        _logger.warning("%s", warning)
 
 
 def with_search(

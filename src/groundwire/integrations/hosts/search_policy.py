@@ -1,7 +1,7 @@
 """Search for codelia: hosted by the model's API where possible, else the tool `search`, but never both in a run.
 
 policy = SearchPolicy({"version": 1, "search": {"mode": "auto"}}, ask=ask_the_user)
-path = policy.resolve("openai", "gpt-5")
+path = policy.resolve("openai", "gpt-6.1-sol")
 request = policy.prepare(body, "openai")           # with hosted search, or with the function tool `search`
 found = await policy.search(query="rank fusion")   # what the function tool runs, with permission
 """

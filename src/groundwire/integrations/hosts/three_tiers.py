@@ -90,6 +90,8 @@ def build_tools_json_excluding_web_search(tools: Tools) -> Tools:
 def prepare_request(body: Mapping[str, Any], provider: str) -> dict[str, Any]:
     """Return the request to send: with the provider's hosted search if it fits, else with the local tool.
 
+    OpenAI's Chat Completions change the model to the one that searches, as the host does itself. That is logged.
+
     Args:
         body: The request, with a function tool `web_search` if the agent may search.
         provider: The provider of the model: `anthropic`, `openai`, `gemini`, `ollama`, `mlx` and others; an unknown one
@@ -98,7 +100,7 @@ def prepare_request(body: Mapping[str, Any], provider: str) -> dict[str, Any]:
     Raises:
         InvalidRequest: the body is not in this provider's format.
     """
-    return dict(prepare(body, load_matrix().api_or_local(provider, body), mode="auto"))
+    return dict(prepare(body, load_matrix().api_or_local(provider, body), mode="auto", switch_model=True))
 
 
 def parse_duckduckgo_results(html: str | bytes) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -139,6 +139,8 @@ class Caller:
     """Who they are; None where no key is asked for."""
     tell: Callable[[str, BaseModel], None] | None = None
     """Sends them an event by its name, while the work goes on; None where they want no events."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Additional headers of a whole response, which the work may set."""
 
     def session(self, name: str | None) -> Web:
         """Return one of their sessions, a new one without a name. No other tenant's session has this name."""

@@ -157,8 +157,9 @@ class Endpoint(Generic[_A]):
         seconds = self._usual
         if isinstance(asked, ApiRequest) and asked.timeout is not None:
             seconds = min(asked.timeout, self._context.longest)
-        done = partial(self._done, self._context.caller(scope), asked, seconds)
-        whole = partial(self._whole, refuse=lambda error: self._refuse(_for_path(error, scope)))
+        caller = self._context.caller(scope)
+        done = partial(self._done, caller, asked, seconds)
+        whole = partial(self._whole, headers=caller.headers, refuse=lambda error: self._refuse(_for_path(error, scope)))
         if self._events and (prefers(request, _KIND) or getattr(asked, "stream", False)):
             work = partial(told, done, self._refuse)
             await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
@@ -178,14 +179,15 @@ class Endpoint(Generic[_A]):
         text: Callable[[Any], str] | None,
         kind: str,
         shape: ResponseForm | None,
+        headers: Mapping[str, str],
         refuse: Callable[[Failed], Response],
     ) -> Response:
         try:
             made = await done()
             if text is not None:
-                return Response(text(made), media_type=kind)
+                return Response(text(made), headers=headers, media_type=kind)
             body = made.model_dump_json() if shape is None else json.dumps(shaped(made.model_dump(mode="json"), shape))
-            return Response(body, media_type="application/json")
+            return Response(body, headers=headers, media_type="application/json")
         except Failed as error:
             return refuse(error)
 

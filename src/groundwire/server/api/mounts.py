@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.routing import BaseRoute, Match, Router
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from groundwire.errors import InvalidRequest
 from groundwire.server.api.context import AppContext, Counted
-from groundwire.server.api.error_body import failed, failure_of
+from groundwire.server.api.mcp_sessions import PATH, SSE_PATH, TenantSessions
 from groundwire.server.auth import KeyFile, Tenant, tenant_of
 from groundwire.server.auth.authentication import ClientAddress
 from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
 from groundwire.server.client_disconnect import watched
 from groundwire.server.mcp.stdio import check_sdk
-from groundwire.server.request_json import check_json
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -48,7 +44,7 @@ MODEL_PATHS = (
     "/chat/completions",
 )
 """The paths of model APIs when a client is given the address of this server."""
-_PATH, _SSE_PATH, _POSTED = "/mcp", "/sse", "/messages/"
+_POSTED: Final = "/messages/"
 
 
 def mcp_application(sessions: Sessions, *, sse: bool = False) -> tuple[ASGIApp, AbstractAsyncContextManager[object]]:
@@ -68,7 +64,7 @@ def mcp_application(sessions: Sessions, *, sse: bool = False) -> tuple[ASGIApp, 
 
 
 def _starlette(server: Server[Any]) -> Starlette:
-    return server.streamable_http_app(streamable_http_path=_PATH, transport_security=_security())
+    return server.streamable_http_app(streamable_http_path=PATH, transport_security=_security())
 
 
 def _security() -> TransportSecuritySettings:
@@ -94,16 +90,12 @@ def _add_sse(app: Starlette, server: Server[Any]) -> None:
                     await server.run(received, sent, server.create_initialization_options())
 
     app.router.routes += [
-        Route(_SSE_PATH, endpoint=Stream(), methods=["GET"]),
+        Route(SSE_PATH, endpoint=Stream(), methods=["GET"]),
         Mount(_POSTED, transport.handle_post_message),
     ]
 
 
 LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model, which may contain images
-_MOST = 10_000  # MCP sessions whose owners are remembered
-_SESSION = "mcp-session-id"
-_SSE, _MESSAGES = "/sse", "/messages"
-_SSE_SESSION = re.compile(rb"session_id=([0-9A-Za-z-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +127,11 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
 
     sessions = Sessions(context.web.settings, alone=False, web=context.web, web_for=context.web_for)
     inner, running = mcp_application(sessions, sse=sse)
-    app = Counted(_Owned(inner, context), context.traffic)
-    yield Mount("/mcp", app, running)
+    app = Counted(TenantSessions(inner, context), context.traffic)
+    yield Mount(PATH, app, running)
     if sse:
-        yield Mount(_SSE, app)
-        yield Mount(_MESSAGES, app)
+        yield Mount(SSE_PATH, app)
+        yield Mount(_POSTED.rstrip("/"), app)
 
 
 def openai_mounts(
@@ -188,70 +180,6 @@ class _Renamed:
         """Forward a request to the endpoint's own path."""
         path = self._prefix + scope["path"].removeprefix("/v1")
         await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
-
-
-class _Owned:
-    """MCP with sessions per tenant: sessions of other tenants do not exist for a caller.
-
-    The SDK knows a session by its id alone.
-    """
-
-    def __init__(self, app: ASGIApp, context: AppContext) -> None:
-        self._app = app
-        self._context = context
-        self._owners: OrderedDict[str, str] = OrderedDict()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request if its session belongs to the caller."""
-        name = self._context.caller(scope).web.owner.tenant
-        request = Request(scope, receive)
-        asked = request.headers.get(_SESSION) or request.query_params.get("session_id")
-        if asked is not None and self._owners.get(asked, name) != name:
-            failure = failed(404, "no_such_session", "There is no such session; initialize a new one.")
-            await failure.response()(scope, receive, send)
-            return
-        if scope["method"] == "POST":
-            try:
-                body = await request.body()
-                check_json(body)
-            except ClientDisconnect:
-                return
-            except InvalidRequest as error:
-                await failure_of(error).response()(scope, receive, send)
-                return
-            receive = _again(body, receive)
-
-        announced = scope["path"] != _SSE
-
-        async def sending(message: Message) -> None:
-            nonlocal announced
-            if message["type"] == "http.response.start":
-                for header, value in message.get("headers", ()):
-                    if header.lower() == _SESSION.encode():
-                        self._note(value.decode("latin-1"), name)
-            elif not announced:  # the first event of the SSE transport names the session
-                announced = True
-                if found := _SSE_SESSION.search(message.get("body", b"")):
-                    self._note(found[1].decode(), name)
-            await send(message)
-
-        await self._app(scope, receive, sending)
-
-    def _note(self, id_: str, name: str) -> None:
-        self._owners.setdefault(id_, name)
-        self._owners.move_to_end(id_)
-        while len(self._owners) > _MOST:
-            self._owners.popitem(last=False)
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Return what receives a body that was read already, and then what comes after it."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receiving() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return receiving
 
 
 _FILES = "/page/"

@@ -254,7 +254,7 @@ class VerifyRequest(ApiRequest):
     )
 
     answer: str = Field(max_length=_MAX_ANSWER)
-    """The answer in Markdown, with markers such as `[1]`."""
+    """The answer in Markdown, with markers such as `[1]`; at most 10,000 brackets, and 10,000 sentences and lines."""
     sources: tuple[GivenSource, ...] | None = Field(default=None, max_length=1_000)
     """The sources by number, instead of a session."""
 
@@ -323,7 +323,8 @@ class PrepareQuery(BaseModel):
     """Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`."""
     tool: Literal["web_search", "search"] | None = None
     """Which function tool a model without hosted search gets; a body without a search gets one then, too. By default
-    the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged."""
+    the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged;
+    OpenAI's Chat Completions then answer with the model that searches; the header `X-Groundwire-Warning` says so."""
 
 
 class PrepareCall(PrepareQuery):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from starlette.requests import Request
 
 from groundwire.citations.verify.report import CitedPage, Finding, Report, Verdict
-from groundwire.hosted import plan, prepare
+from groundwire.hosted import Plan, plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Needs
 from groundwire.models import Source
@@ -29,6 +29,7 @@ from groundwire.server.api.request_models import (
     VerifyRequest,
 )
 from groundwire.server.request_json import parse_model_request
+from groundwire.server.warning_header import warning_headers
 from groundwire.tools import ToolResult, local_search_tool, open_page_tool, web_search_tool, web_tool_definitions
 from groundwire.tools.definitions import local_search_definition, web_search_definition
 from groundwire.tools.permissions import Permission, guarded
@@ -149,7 +150,7 @@ async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
         report = await caller.session(asked.session).verify(asked.answer)
     else:
         sources = [CitedPage(**source.model_dump()) for source in asked.sources]
-        report = await verify_off_loop(caller.web.workers, asked.answer, sources)
+        report = await verify_off_loop(caller.web.verification_workers, asked.answer, sources)
     return _verified(report)
 
 
@@ -201,7 +202,14 @@ async def resolve(caller: Caller, asked: ResolveRequest) -> ResolveReply:
 
 
 async def prepared(caller: Caller, asked: PrepareCall) -> JsonObject:
-    """Add one search to a request to a model API."""
+    """Add one search to a request to a model API.
+
+    A host with a `web_search` of its own lets OpenAI's Chat Completions answer with the model that searches.
+    """
+
+    def warn(made: Plan) -> None:
+        caller.headers.update(warning_headers(made.warnings))
+
     settings = caller.web.settings
     given = {"web_search": web_search_definition, "search": local_search_definition}
     row = load_matrix().api_or_local(asked.provider, asked.body)
@@ -213,7 +221,9 @@ async def prepared(caller: Caller, asked: PrepareCall) -> JsonObject:
         needs=_needs(caller),
         settings=settings,
         tools=(given[asked.tool](settings),) if asked.tool else (),
+        switch_model=asked.tool is None,
         add=asked.tool is not None,
+        on_plan=warn,
     )
     return JsonObject.model_construct(root=dict(made))
 

@@ -115,7 +115,6 @@ async def logging_attempts(session: Any, request_id: Any, level: str, work: Awai
     return result
 
 
-_MOST = 10_000  # sessions that are remembered
 _SEARCHES, _PAGES = 20, 50  # that a session remembers, for its resources
 
 
@@ -237,7 +236,7 @@ class Sessions:
         self._made_with = settings
         self._owned = web is None
         self._web_for = web_for
-        self._known: OrderedDict[tuple[Owner, str], Session] = OrderedDict()
+        self._known: dict[Owner, OrderedDict[str, Session]] = {}
         self._warming: asyncio.Task[None] | None = None
 
     async def get(self, key: str, request: Any = None) -> Session:
@@ -253,16 +252,16 @@ class Sessions:
         web = await self._made()
         if self._web_for is not None and request is not None:
             web = self._web_for(request.scope)
-        now, place = time.monotonic(), (web.owner, key)
-        found = self._known.pop(place, None)
+        now, own = time.monotonic(), self._known.setdefault(web.owner, OrderedDict())
+        found = own.pop(key, None)
         idle = web.settings.session.idle_timeout or math.inf
         if found is None or (not self._alone and now - found.used > idle):
             view = web if self._alone else web.session()
             found = Session(view, web.settings.session.id or None)
         found.used = now
-        self._known[place] = found
-        while len(self._known) > _MOST:
-            self._known.popitem(last=False)
+        own[key] = found
+        while len(own) > web.settings.server.max_mcp_sessions:
+            own.popitem(last=False)
         return found
 
     async def call(self, key: str, tool: str, arguments: Mapping[str, Any], request: Any = None) -> ToolResult:

@@ -31,6 +31,7 @@ from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHan
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_json import UpstreamRejected, broken, error_body, parse_model_request
+from groundwire.server.warning_header import warning_headers
 from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
@@ -298,24 +299,29 @@ def _owner(request: Request, scope: Scope) -> str:
 
 async def _whole(asked: CompletionHandler) -> Response:
     try:
-        return await asked.answer()
+        response = await asked.answer()
     except (GroundwireError, UpstreamRejected) as error:
-        return _response(error, type(asked))
+        response = _response(error, type(asked))
     except Exception:
         _logger.exception("An answer could not be read")
-        return _response(broken(_ODD), type(asked))
+        response = _response(broken(_ODD), type(asked))
+    response.headers.update(warning_headers(asked.plan.warnings))
+    return response
 
 
 def _shaped(asked: CompletionHandler) -> Callable[[Outbox], Coroutine[Any, Any, None]]:
     """Return the coroutine function of a stream, whose failures are in the API's format."""
 
     async def stream(outbox: Outbox) -> None:
+        warned = warning_headers(asked.plan.warnings)
+        outbox.headers |= warned
         try:
             await asked.stream(outbox)
         except UpstreamRejected as error:
+            headers = {**error.headers, **warned}
             if error.is_upstreams and error.status not in _ABSENT:
-                raise
-            raise UpstreamRejected(error.status, bytes(_response(error, type(asked)).body), error.headers) from error
+                raise replace(error, headers=headers) from error
+            raise UpstreamRejected(error.status, bytes(_response(error, type(asked)).body), headers) from error
         except Exception as error:
             _logger.exception("An answer could not be read")
             failure = broken(_ODD)

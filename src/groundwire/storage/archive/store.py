@@ -122,7 +122,7 @@ class Archive(ArchiveQueries):
         max_bytes: int = 500_000_000,
         max_age: float = 365 * _DAY,
         clock: Callable[[], float] = time.time,
-        sharing: Sharing = "public",
+        sharing: Sharing = "sessions",
     ) -> None:
         super().__init__(max_age, clock, sharing)
         self.path = path

@@ -177,7 +177,7 @@ def _responses_request(body: Mapping[str, Any]) -> ScriptedRequest:
 def _responses_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
     """Return a whole response."""
     return {
-        "id": "resp_1",
+        "id": f"resp_{len(request.results) + 1}",  # clients take a second answer with this name for the first one
         "object": "response",
         "created_at": 1,
         "status": "completed",
@@ -204,7 +204,7 @@ def _responses_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedC
 
 def _responses_events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
     """Return a response as stream events: their names and data."""
-    whole = _responses_response(request, turn)
+    whole = {**_responses_response(request, turn), "id": "resp_1"}  # the streams that a proxy joins have one name
     begun = {**whole, "status": "in_progress", "output": [], "usage": None}
     made: list[tuple[str, dict[str, Any]]] = [("response.created", {"response": begun})]
     for index, item in enumerate(whole["output"]):
