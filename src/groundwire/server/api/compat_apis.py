@@ -14,7 +14,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
@@ -158,7 +158,7 @@ def with_notice(response: SearchResponse) -> Sequence[SearchResult]:
     if not response.notice:
         return response.results
     said = f"({response.notice})"
-    return [row.model_copy(update={"snippet": f"{said} {row.snippet}".rstrip()}) for row in response.results]
+    return [replace(row, snippet=f"{said} {row.snippet}".rstrip()) for row in response.results]
 
 
 async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> PerplexityReply:
