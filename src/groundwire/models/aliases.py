@@ -34,7 +34,6 @@ from groundwire.models.alias_table import (
     TOPICS,
     VENDORS,
 )
-from groundwire.models.attribute_table import CLASSES, ERRORS
 from groundwire.models.validators import nearest, time_range_of
 
 if TYPE_CHECKING:
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASK",
-    "CLASSES",
-    "ERRORS",
     "FOREIGN",
     "LIKE_METHODS",
     "LIKE_MODULES",

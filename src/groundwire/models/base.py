@@ -1,90 +1,56 @@
-"""What the models share: other libraries' names of their fields, and what rows have beside their fields."""
+"""What the models share: hints for wrong names, and what rows have beside their fields."""
 
 from __future__ import annotations
 
-from collections.abc import Container
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import ConfigDict
 from pydantic_core import to_json
 
-from groundwire.errors import GroundwireError
-from groundwire.models.attribute_table import COMPUTED, LIKE, OTHER_NAMES, WHOLE, PageMetadata
+from groundwire.hints import field_hint
 
-__all__ = ["ROW_CONFIG", "FieldAliases", "Row"]
-
-_CONTENT = frozenset(("content", "sections", "excerpts", "matches", "match_count", "freshness", "next_cursor"))
+__all__ = ["ROW_CONFIG", "Hinting", "Row", "no_item"]
 
 
-def _field_names(kind: Any) -> Container[str]:
-    names: Container[str] = getattr(kind, "model_fields", None) or kind.__dataclass_fields__
-    return names
-
-
-class FieldAliases:
-    """Lets a model be read as other libraries' results and pages are: their names of fields, and as a dictionary."""
+class Hinting:
+    """Names the right attribute in the error for a wrong one, such as `result.link` or `result["url"]`."""
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 
         def __getattr__(self, name: str) -> Any:
-            fields = _field_names(type(self))
-            right = next((one for one in OTHER_NAMES.get(name, ()) if one in fields), None)
-            if right is not None:
-                return getattr(self, right)
-            if name in ("ok", "success", "is_success", "successful") and "status" in fields:
-                return self.status == "success"
-            if name in ("status_code", "code") and "status" in fields:  # a page that was read had the status 200
-                return 200 if self.status == "success" else None
-            field, made = COMPUTED.get(name, ("", None))
-            if made is not None and (not field or field in fields):
-                return made(getattr(self, field) if field else self)
-            if name in ("fetch", "read", "load", "scrape", "get_page", "extract") and hasattr(self, "open"):
-                return self.open
-            if name in WHOLE and "content" in fields:  # of Tavily: a list of one
-                return (self,)
-            if name in ("metadata", "meta") and "content" in fields:
-                known = {one: getattr(self, one) for one in type(self).model_fields if one not in _CONTENT}
-                return PageMetadata(known | {"sourceURL": self.url, "source_url": self.url, "date": self.published})
-            near = next((one for one in LIKE.get(name, ()) if one in fields), None)
-            if near is None and hasattr(super(), "__getattr__"):  # of a pydantic model
-                return super().__getattr__(name)
-            if near is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {near!r}?")
+            hint = "" if name.startswith("_") else field_hint(name, _attributes(type(self)))
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{hint}")
 
-        def __getitem__(self, name: str) -> Any:
-            """Return a field by its name, as where results are dictionaries."""
-            if name not in _field_names(type(self)) and name not in {*OTHER_NAMES, *WHOLE, *COMPUTED, "metadata"}:
-                near = next((one for one in LIKE.get(name, ()) if one in _field_names(type(self))), None)
-                raise KeyError(f"{name!r}; did you mean {near!r}?" if near else name)
-            return getattr(self, name)
+        def __getitem__(self, key: object) -> Any:
+            raise no_item(self, key)
 
-        def raise_for_status(self) -> Self:
-            """Return a page that was read; of one that was not, raise its error, as HTTP clients do."""
-            if getattr(self, "status", "success") == "error":
-                raise GroundwireError(self.error)
-            return self
 
-        def get(self, name: str, default: Any = None) -> Any:
-            """Return a field by its name, as where results are dictionaries."""
-            return getattr(self, name, default)
+def no_item(model: object, key: object) -> TypeError:
+    """Return the error for indexing a model as if it were a dictionary.
 
-        def to_dict(self) -> dict[str, Any]:
-            """Return the model as a dictionary: another name of `model_dump`."""
-            return self.model_dump()
+    Args:
+        model: The model.
+        key: What it was indexed by.
+    """
+    kind = type(model)
+    has = _attributes(kind)
+    hint = f"; use the attribute .{key}" if key in has else field_hint(str(key), has)
+    return TypeError(f"{kind.__name__!r} is not a dictionary with {key!r}{hint}")
 
-        def to_json(self) -> str:
-            """Return the model as JSON text: another name of `model_dump_json`."""
-            return self.model_dump_json()
+
+def _attributes(kind: type) -> frozenset[str]:
+    fields: Iterable[str] = getattr(kind, "model_fields", ())  # of a pydantic model: they are no class attributes
+    return frozenset((*dir(kind), *fields))
 
 
 ROW_CONFIG: Final = ConfigDict(extra="forbid", ser_json_inf_nan="null", use_attribute_docstrings=True, defer_build=True)
 """How a `Row` is validated where it is a field of a model, or read from JSON."""
 
 
-class Row(FieldAliases):
+class Row(Hinting):
     """What results and sources share: a JSON form, and two slots that only the process that made them uses.
 
     A subclass is a dataclass with slots. A search makes a dozen, so that its constructor checks nothing; a response

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Self, get_args, overload
 
 from groundwire.errors import InvalidRequest
-from groundwire.models.base import ROW_CONFIG, Row
+from groundwire.models.base import ROW_CONFIG, Row, no_item
 from groundwire.models.pages import Source
 from groundwire.models.validators import (
     FrozenModel,
@@ -251,11 +251,10 @@ class SearchResponse(FrozenModel):
     @overload
     def __getitem__(self, index: slice) -> tuple[SearchResult, ...]: ...
     def __getitem__(self, index: int | slice) -> SearchResult | tuple[SearchResult, ...]:
-        name: Any = index
-        if isinstance(name, str):  # as where responses are dictionaries
-            found: tuple[SearchResult, ...] = getattr(self, name)
-            return found
-        return self.results[index]
+        try:
+            return self.results[index]
+        except TypeError:  # by a name, as where responses are dictionaries
+            raise no_item(self, index) from None
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.results)) or f"No results found for: {self.query}"
