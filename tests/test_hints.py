@@ -74,10 +74,11 @@ def test_a_result_is_no_dictionary(model: Any, key: str, hint: str) -> None:
 
 def test_the_fields_of_an_answer(settings: Callable[..., Settings]) -> None:
     with SyncWeb(settings()) as web:
-        answer: Any = web.ask(QUERY, quote=True)
-    assert isinstance(answer, CitedAnswer)
-    assert str(answer) == answer.text
-    assert asdict(answer)["sources"]
+        said = groundwire.ask(QUERY, web, quote=True)
+    assert isinstance(said, CitedAnswer)
+    assert str(said) == said.text
+    assert asdict(said)["sources"]
+    answer: Any = said
     for name, right in (("answer", "text"), ("citations", "sources"), ("supported", "report.supported")):
         with pytest.raises(AttributeError, match=f"has no attribute {name!r}; did you mean {right!r}"):
             getattr(answer, name)
@@ -93,7 +94,7 @@ def test_the_fields_of_an_answer(settings: Callable[..., Settings]) -> None:
         ("fetch", "; did you mean 'open_page'?"),
         ("web_search", "; did you mean 'search'?"),
         ("crawl", "; did you mean 'open_page'?"),
-        ("answer", "; use groundwire.ask(question, web=web)"),
+        ("answer", "; use groundwire.ask(question, web), or await groundwire.agent_loop.ask(question, web=web)"),
         ("langchain", "; use groundwire.integrations.langchain.web_tools(web)"),
         ("verify_claim", "; use SyncWeb().verify"),
         ("RateLimitError", "; did you mean 'groundwire.errors.RateLimited'?"),

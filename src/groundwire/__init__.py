@@ -21,6 +21,7 @@ from groundwire._version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from groundwire.agent_loop.blocking import ask
     from groundwire.errors import (
         AllProvidersFailed,
         BlockedByPolicy,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     )
     from groundwire.providers import Capabilities, ReadProvider, SearchProvider
     from groundwire.settings import Settings
-    from groundwire.sync import SyncWeb, ask, open_page, open_pages, search
+    from groundwire.sync import SyncWeb, open_page, open_pages, search
     from groundwire.tools import web_tools
     from groundwire.web import Web
 
@@ -88,9 +89,10 @@ logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on 
 
 _HOMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("Capabilities", "ReadProvider", "SearchProvider"), "providers"),
-    **dict.fromkeys(("SyncWeb", "ask", "open_page", "open_pages", "search"), "sync"),
+    **dict.fromkeys(("SyncWeb", "open_page", "open_pages", "search"), "sync"),
     "Settings": "settings",
     "Web": "web",
+    "ask": "agent_loop.blocking",
     "web_tools": "tools",
 }
 """Where a public name is unless it is an error or a noun: nothing else is loaded to find it."""

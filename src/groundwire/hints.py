@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["METHODS", "NEWS", "error_hint", "field_hint", "framework_of", "method_hint", "public_hint"]
+__all__ = ["METHODS", "NEWS", "error_hint", "field_hint", "method_hint", "public_hint", "tool_hint"]
 
 
 def _plain(name: str) -> str:
@@ -105,6 +105,7 @@ METHODS: Final = MappingProxyType(
 NEWS: Final = frozenset(("news", "search_news", "news_search"))
 """Names of methods that search for news."""
 
+_ASKING = "groundwire.ask(question, web), or await groundwire.agent_loop.ask(question, web=web)"
 _METHOD_ADVICE: Final = _by_name(
     {
         "open_page": "crawl crawl_url sitemap screenshot start_crawl arun post",
@@ -112,8 +113,7 @@ _METHOD_ADVICE: Final = _by_name(
         "books results run invoke ainvoke asearch",
         "search(query, time_range='month')": " ".join(NEWS),
         "search, once a query": "search_many batch_search multi_search search_all search_batch",
-        "groundwire.ask(question, web=web)": "ask answer qna_search chat research complete responses deep_research "
-        "ask_stream stream_answer stream",
+        _ASKING: "ask answer qna_search chat research complete responses deep_research ask_stream stream_answer stream",
         "groundwire.web_tools(web)": "tools as_tools get_tools web_tools to_tools",
         "groundwire.web_tools(web)[0].call(...)": "call_tool run_tool execute_tool handle_tool_call invoke_tool "
         "dispatch",
@@ -211,7 +211,7 @@ def error_hint(name: str, known: Container[str]) -> str:
     return ""
 
 
-def framework_of(name: str) -> str:
+def _framework_of(name: str) -> str:
     """Return the framework whose tools a name such as `to_langchain` or `crewai_tools` asks for; else nothing.
 
     Args:
@@ -227,9 +227,31 @@ def method_hint(name: str) -> str:
     Args:
         name: The attribute.
     """
-    if framework := framework_of(name):
+    if framework := _framework_of(name):
         return f"; use groundwire.integrations.{framework}.web_tools(web)"
     right = next(iter(_METHOD_ADVICE.get(_plain(name), ())), METHODS.get(name, ""))
+    return _asked(right) if right else ""
+
+
+_TOOL_ADVICE: Final = _by_name(
+    {
+        "await tool.call(...)": "acall ainvoke arun aexecute coroutine func function fn invoke run execute forward",
+        'definition()["parameters"]': "schema args_schema input_schema args json_schema",
+        "definition()": "to_dict to_json_schema model_dump to_function",
+    }
+)
+"""What a tool has instead of attributes of frameworks' tools."""
+
+
+def tool_hint(name: str) -> str:
+    """Return a hint for an unknown attribute of a tool; empty if there is none.
+
+    Args:
+        name: The attribute.
+    """
+    if framework := _framework_of(name):
+        return f"; use groundwire.integrations.{framework}.web_tools(web)"
+    right = next(iter(_TOOL_ADVICE.get(_plain(name), ())), "")
     return _asked(right) if right else ""
 
 

@@ -46,6 +46,7 @@ __all__ = [
     "SafeSearch",
     "SearchResponse",
     "SearchResult",
+    "Strategy",
     "TimeRange",
 ]
 
@@ -320,6 +321,9 @@ TimeRange = Literal["d", "w", "m", "y", "all"]
 
 SafeSearch = Literal["off", "moderate", "strict"]
 """How strictly a provider should filter explicit results."""
+
+Strategy = Literal["fallback", "hedge", "fuse"]
+"""`fallback`: one after another. `hedge`: the next starts when one is late. `fuse`: several at once, merged."""
 
 _TIME_RANGES, _SAFE_SEARCH = get_args(TimeRange), get_args(SafeSearch)
 MAX_LIMIT = 50  # results; no supported provider returns more than 20 to 50 per request

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import mcp_types as types
 
 from groundwire.errors import GroundwireError, MissingKey
+from groundwire.integrations.hosts.codelia_search import local_search_lacks, local_search_tool
 from groundwire.models import AttemptFinished, AttemptStarted, Event
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import listening
@@ -25,8 +26,6 @@ from groundwire.tools import (
     Tool,
     ToolResult,
     WebSearchToolResult,
-    local_search_lacks,
-    local_search_tool,
     open_page_tool,
     refused,
     web_search_tool,
