@@ -42,12 +42,11 @@ from groundwire.errors import (
     UnexpectedResponse,
     UnprovenEmpty,
 )
-from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Query, SearchResult, Strategy
 from groundwire.providers import Capabilities
 from groundwire.routing import Router, SearchCall
 from groundwire.routing.budget import Reservation
 from groundwire.routing.calls import CostLedger
-from groundwire.routing.hedging_policy import Strategy
 from groundwire.safety.tenancy import LOCAL
 from groundwire.testing.virtual_time import run_virtually
 

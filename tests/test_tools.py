@@ -32,7 +32,8 @@ from groundwire.tools import (
     web_search_tool,
     web_tools,
 )
-from groundwire.tools.results import ExcerptItem, for_model, open_failed, opened, search_failed
+from groundwire.tools.conversions import for_model, open_failed, opened, search_failed
+from groundwire.tools.results import ExcerptItem
 
 Make = Callable[..., Settings]
 

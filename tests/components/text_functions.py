@@ -209,8 +209,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "settings.schema.shown": Growing(
         lambda text: module("settings.schema").shown("a", text), ("a://", "@", "a:b@", ":", "a", ", ", "/")
     ),
-    "tools.results.harmless": Growing(plain("tools.results", "harmless"), (*ALL, *SIGNS)),
-    "tools.rendering.fence": Growing(plain("tools.rendering", "fence"), (*ALL, "<web", "<web_content")),
+    "tools.conversions.harmless": Growing(plain("tools.conversions", "harmless"), (*ALL, *SIGNS)),
+    "tools.results.fence": Growing(plain("tools.results", "fence"), (*ALL, "<web", "<web_content")),
     # pages
     "reading.block_pages.classify.known_wall": Growing(
         lambda text: module("reading.block_pages.classify").known_wall({}, text), HTML

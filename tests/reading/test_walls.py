@@ -20,7 +20,7 @@ from groundwire.reading.block_pages.classify import soft_block
 from groundwire.reading.block_pages.signatures import PageSentences
 from groundwire.testing import EmulatedResponse, Recorded, World
 from groundwire.testing.server import EmulatedServer
-from groundwire.tools.results import for_model
+from groundwire.tools.conversions import for_model
 
 pytestmark = pytest.mark.req("B2", "Y15")
 HERE = Path(__file__).parent

@@ -9,12 +9,15 @@ import logging
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
+from dataclasses import fields
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Filters, Page, SearchResponse, SearchResult
@@ -48,7 +51,8 @@ def response(*rows: SearchResult, query: str = "a question", **fields: object) -
 
 
 def row(url: str = "https://b.example/", snippet: str = "A snippet about dolphins.", **fields: object) -> SearchResult:
-    return SearchResult.model_validate({"title": "A row", "url": url, "snippet": snippet, "source": "x", **fields})
+    values = {"title": "A row", "url": url, "snippet": snippet, "source": "x", **fields}
+    return TypeAdapter(SearchResult).validate_python(values)
 
 
 @pytest.fixture
@@ -360,12 +364,12 @@ async def test_any_text_may_be_asked_and_kept() -> None:
 
 async def test_a_result_is_kept_as_it_is_and_without_what_has_no_utf8_form(archive: Archive) -> None:
     whole = row(published="2026-02-03", published_origin="3 Feb")
-    broken = SearchResult.model_construct(title="half \ud800 a sign", url="https://c.example/", source="x", snippet="s")
+    broken = SearchResult(title="half \ud800 a sign", url="https://c.example/", source="x", snippet="s")
     assert await archive.add_results(response(whole).model_copy(update={"results": (whole, broken)}), owner=LOCAL) == 2
     file = io.BytesIO()
     await archive.export(file, viewer=OPERATOR)
     kept = {one["url"]: one for one in (json.loads(line)["result"] for line in file.getvalue().splitlines())}
-    assert SearchResult.model_validate(kept[whole.url]) == whole
+    assert TypeAdapter(SearchResult).validate_python(kept[whole.url]) == whole
     assert kept[broken.url]["title"] == "half ? a sign"
 
 
@@ -376,9 +380,10 @@ def sample_value(name: str, annotation: object) -> object:
 
 
 async def test_each_field_of_a_result_is_kept_but_for_those_of_one_search(archive: Archive) -> None:
-    fields = {name: sample_value(name, field.annotation) for name, field in SearchResult.model_fields.items()}
-    assert not any(fields[name] == field.default for name, field in SearchResult.model_fields.items())
-    whole = SearchResult.model_validate(fields)
+    kinds = get_type_hints(SearchResult)
+    values = {field.name: sample_value(field.name, kinds[field.name]) for field in fields(SearchResult)}
+    assert not any(values[field.name] == field.default for field in fields(SearchResult))
+    whole = TypeAdapter(SearchResult).validate_python(values)
     assert await archive.add_results(response(whole), owner=LOCAL) == 1
     file = io.BytesIO()
     await archive.export(file, viewer=OPERATOR)

@@ -478,13 +478,21 @@ export interface SearchResponse {
 
 /** A page found by a provider. */
 export interface SearchResult {
+  /** The number to cite it by, counted from 1. In a session, a page keeps its number and new pages get the next ones. 0 until a `Web` has numbered it. */
   citation_id: number;
+  /** The page's title as plain text, at most 500 characters. */
   title: string;
+  /** The page's URL as returned by the provider, at most 2,048 characters. */
   url: string;
+  /** A passage of the page as plain text, at most 1,000 characters. */
   snippet: string;
+  /** The provider that found it and, if it reports them, the underlying indexes: `searxng (bing, mojeek)`. */
   source: string;
+  /** When the page was published, ISO 8601 (`2026-11-01` or with a time of day); None means unknown. */
   published: string | null;
+  /** The date as given by the provider, if it was not ISO 8601: `2 days ago`. */
   published_origin: string;
+  /** The provider's own score, comparable only within one response. */
   score: number | null;
 }
 
@@ -517,6 +525,7 @@ export interface SeenReply {
   citation_id: number;
   title: string;
   url: string;
+  /** Whether it was opened, not only found. */
   opened: boolean;
 }
 
@@ -540,8 +549,11 @@ export interface SessionReply {
 
 /** The target of a citation `[1]`. */
 export interface Source {
+  /** The number in the brackets. */
   citation_id: number;
+  /** The page's title. */
   title: string;
+  /** The page's address. */
   url: string;
 }
 

@@ -6,11 +6,11 @@ import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
+from groundwire.hints import method_hint
 
 if TYPE_CHECKING:  # as in `groundwire.web.client`
     from groundwire.citations.verify import CitedPage, Entailment, Report
@@ -61,35 +61,8 @@ class SessionView:
         def __exit__(self, *exc_info: object) -> None: ...
 
         def __getattr__(self, name: str) -> Any:
-            from functools import partial
-
-            from groundwire.models.aliases import (
-                METHODS,
-                NEWS,
-                PROPERTIES,
-                TOOL_CALLS,
-                either,
-                framework_of,
-                other_method,
-            )
-
-            if METHODS.get(name) == "open_page":
-                return either(self.open_page, self.open_pages)
-            if name in ("ask_stream", "stream_answer"):
-                return partial(self.ask, stream=True)
-            if name in NEWS:
-                return partial(self.search, topic="news")
-            if name in METHODS:
-                return getattr(self, METHODS[name])
-            if own := PROPERTIES.get(name):
-                return getattr(self if hasattr(type(self), own) else self.inner, own)
-            if name in ("tools", "as_tools", "get_tools", "web_tools", "to_tools"):
-                return import_module("groundwire.tools").web_tools(self)  # it is built on this class
-            if name in TOOL_CALLS:
-                return self.tools.call
-            if framework_of(name):
-                return getattr(self.tools, name)
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
+            hint = "" if name.startswith("_") else method_hint(name)
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{hint}")
 
     def session(self, name: str | None = None, **limits: float) -> Self:
         """Return a view of this `Web` with its own budget; everything else is shared, and closing it closes nothing.

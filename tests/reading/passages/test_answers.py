@@ -21,8 +21,8 @@ from groundwire.reading.passages.token_budget import load_token_bound
 from groundwire.reading.passages.view import check_ask, view
 from groundwire.testing.world import World
 from groundwire.tools import open_page_tool
-from groundwire.tools.rendering import render_text
-from groundwire.tools.results import OpenPageToolResult, opened
+from groundwire.tools.conversions import opened
+from groundwire.tools.results import OpenPageToolResult, render_text
 
 pytestmark = pytest.mark.req("B8", "B9")
 

@@ -1,42 +1,61 @@
-"""Other libraries' names for methods, arguments, fields, classes and errors: the one table behind every interface.
+"""Other libraries' names of arguments.
+
+Models call the tools, and clients of other services call the gateway's drop-ins, with the names that they know: those
+calls are understood. In Python, on the command line and at our own HTTP endpoints such a name is an error that names
+the right word.
 
 The names are those of tavily-python, exa-py, ddgs, firecrawl-py, the APIs of Brave, Perplexity, Linkup, Valyu, Serper
 and SerpApi, the web tools of OpenAI and Anthropic, LangChain's tools, httpx, requests, curl, gh, ddgr and lynx.
 
-An argument that Groundwire has under another name is renamed. One that asks for something in addition to the right
-results, or for another way of getting them, has no effect, and a warning in the response says so. One that asks for
-different results is refused: ignoring it would return something that was not asked for.
+Where a call is understood, an argument that Groundwire has under another name is renamed. One that asks for something
+in addition to the right results, or for another way of getting them, has no effect, and a warning in the response says
+so. One that asks for different results is refused: ignoring it would return something that was not asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
+from typing import Any, TypedDict
+
+from groundwire.errors import InvalidRequest
+from groundwire.hints import METHODS
+from groundwire.models.validators import nearest, time_range_of
 
 __all__ = [
     "ASK",
-    "FLAGS",
-    "FOREIGN",
-    "FRAMEWORKS",
-    "HARMLESS_HEADERS",
-    "IMPLIED",
-    "KEY_PREFIXES",
-    "LIKE_METHODS",
-    "LIKE_MODULES",
-    "METHODS",
-    "NEWS",
-    "NO_EFFECT",
-    "NO_EFFECT_VALUES",
     "OPEN_PAGE",
-    "PROPERTIES",
     "SAFE_SEARCHES",
     "SEARCH",
-    "SETTINGS",
-    "SHORT_OPTIONS",
-    "TOOL_CALLS",
-    "TOPICS",
-    "VENDORS",
+    "NoArguments",
+    "argument_hint",
+    "recent",
+    "tool_method",
+    "translated",
+    "unknown_argument",
+    "without_effect",
 ]
+
+
+class NoArguments(TypedDict):
+    """No further arguments: a type checker refuses each of them, and a call names the right word."""
+
+
+def unknown_argument(method: str, unknown: Iterable[str], known: Iterable[str], names: Mapping[str, str]) -> TypeError:
+    """Return the error for a call with arguments that do not exist.
+
+    Args:
+        method: The name of the method.
+        unknown: These arguments; the first is named.
+        known: The arguments that exist.
+        names: Other libraries' names of them.
+    """
+    name, known = next(iter(unknown)), tuple(known)
+    hint = argument_hint(name, known, names)
+    return TypeError(f"{method}() has no argument {name!r}{hint} (arguments: {', '.join(known)})")
 
 
 def _camel(name: str) -> str:
@@ -96,65 +115,13 @@ OPEN_PAGE: Mapping[str, str] = _names(
 ASK: Mapping[str, str] = _names(question="input prompt q query message", timeout="max_time request_timeout")
 """Other names of the arguments of asking a question."""
 
-METHODS: Mapping[str, str] = _names(
-    open_page="extract fetch get open open_url read scrape scrape_url load read_page get_page read_url fetch_page "
-    "fetch_url extract_content web_fetch get_content crawling",
-    open_pages="batch open_many read_many fetch_many get_many scrape_many extract_many open_all batch_scrape open_urls "
-    "read_pages get_contents contents scrape_urls batch_scrape_urls fetch_pages",
-    search="query search_web text web_search search_text websearch",
-    ask="answer qna_search chat",
-)
-"""Names of search, open and answer methods in other libraries, mapped to Groundwire's methods."""
-
-NEWS = frozenset(("news", "search_news", "news_search", "searchNews"))
-"""Names of methods that search for news: `search` with the topic `news`."""
-
-TOOL_CALLS = frozenset(("call_tool", "run_tool", "execute_tool", "handle_tool_call", "invoke_tool", "dispatch"))
-"""Methods that call a tool by its name."""
-
-PROPERTIES: Mapping[str, str] = MappingProxyType(
-    {"providers": "search_providers", "config": "settings"}
-    | dict.fromkeys(("search_many", "batch_search", "multi_search", "search_all", "search_batch"), "_search_several")
-)
-"""Attributes of a client, and methods that make several searches."""
-
-TOPICS = frozenset(("topic", "category", "categories", "vertical", "type", "search_type", "search_mode", "sources"))
+_TOPICS = frozenset(("topic", "category", "categories", "vertical", "type", "search_type", "search_mode", "sources"))
 """Arguments whose value `news` means recent pages."""
 
-KEY_PREFIXES: Mapping[str, str] = MappingProxyType(
-    {"tvly-": "tavily", "BSA": "brave", "fc-": "firecrawl", "pplx-": "perplexity", "jina_": "jina"}
-)
-"""The provider of a key, by the key's beginning."""
-
-VENDORS = frozenset(("tavily", "brave", "exa", "firecrawl", "perplexity", "serper", "jina", "kagi", "ddg", "linkup"))
+_VENDORS = frozenset(("tavily", "brave", "exa", "firecrawl", "perplexity", "serper", "jina", "kagi", "ddg", "linkup"))
 """Words in the names of other libraries' tools, such as `tavily_search` and `web_search_exa`."""
 
-LIKE_METHODS: Mapping[str, str] = MappingProxyType(
-    {
-        **_names(
-            open_page="crawl crawl_url sitemap screenshot start_crawl arun",
-            search="find_similar find_similar_and_contents get_search_context images videos image_search "
-            "suggestions books results run invoke ainvoke asearch",
-            ask="research complete responses stream_answer deep_research",
-        ),
-        "stream": "ask(..., stream=True)",
-        "provider": "search_providers[0].name",
-        **dict.fromkeys(("verify", "verify_answer", "verify_claim", "check_claims", "fact_check"), "SyncWeb().verify"),
-        "timeout": "settings.search.timeout",
-        **dict.fromkeys(("map", "map_url", "map_site", "get_links", "links", "extract_links"), "open_page(url).links"),
-        **dict.fromkeys(("cost", "total_cost", "spent", "cost_usd", "stats", "credits", "get_usage"), "usage()"),
-        **dict.fromkeys(("history", "log", "visited", "citations"), "sources()"),
-        **dict.fromkeys(("cache", "clear_cache", "cache_clear"), "Web(cache=False), or refresh=True"),
-        **dict.fromkeys(("enable_logging", "set_debug", "debug", "logger"), "logging.getLogger('groundwire')"),
-        **dict.fromkeys(("search_and_contents", "searchAndContents"), "search(), then open_pages()"),
-        "as_retriever": "groundwire.integrations",
-        "with_options": "session",
-        "post": "open_page",
-    }
-)
-"""Other libraries' methods that have no equivalent here, with the nearest one for the error message."""
-
-NO_EFFECT: Mapping[str, str] = _hints(
+_NO_EFFECT: Mapping[str, str] = _hints(
     {
         "search_depth depth mode search_context_size fast_mode reasoning_depth extract_effort effort": (
             "a search is as deep as its provider's; read pages with open_page()"
@@ -272,11 +239,11 @@ _REFUSED: Mapping[str, str] = _hints(
     }
 )
 
-FOREIGN: Mapping[str, str] = MappingProxyType({**_REFUSED, **NO_EFFECT})
+_FOREIGN: Mapping[str, str] = MappingProxyType({**_REFUSED, **_NO_EFFECT})
 """Other libraries' arguments that are not supported, with what to use instead."""
 
 _MARKDOWN = frozenset({"markdown", "md", "text", "txt", "links", "metadata"})
-IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
+_IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
     {
         **dict.fromkeys(("search_depth", "depth", "extract_depth"), frozenset({"basic", "standard"})),
         **dict.fromkeys(("formats", "format", "output_format", "return_format"), _MARKDOWN),
@@ -297,85 +264,225 @@ IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
 )
 """What other libraries' arguments may ask for that is so here anyway."""
 
-NO_EFFECT_VALUES: Mapping[str, frozenset[object]] = MappingProxyType(
+_NO_EFFECT_VALUES: Mapping[str, frozenset[object]] = MappingProxyType(
     {"type": frozenset({"neural", "keyword", "fast", "deep", "hybrid"})}
 )
 """Values without effect of arguments whose other values are refused."""
 
-HARMLESS_HEADERS = frozenset(
+_HARMLESS_HEADERS = frozenset(
     ("user-agent", "accept", "accept-language", "accept-encoding", "referer", "connection", "dnt", "cache-control")
 )
 """Headers that do not choose another page; a request with only these is served."""
-
-FLAGS = frozenset(
-    other
-    for name in (
-        *("include_answer", "include_raw_content", "include_images", "include_favicon", "include_usage"),
-        *("only_main_content", "auto_parameters", "use_autoprompt", "extra_snippets", "highlights", "summary"),
-        *("exact_match", "fast_mode", "mobile", "block_ads", "render_js", "insecure", "verify", "recursive"),
-        *("follow_redirects", "allow_redirects", "screenshot", "html", "raw_html", "spellcheck", "text", "contents"),
-        *("js", "render", "headless", "javascript", "browser", "cache", "use_cache", "wait", "include_links"),
-    )
-    for other in (name, _camel(name))
-)
-"""Arguments that are options without a value on a command line."""
-
-SHORT_OPTIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "query": MappingProxyType(
-            {"-m": "--limit", "-w": "--domain", "-r": "--region", "-l": "--language", "-c": "--region", "-L": "--limit"}
-            | dict.fromkeys(("-b", "--backend", "--engine", "--engines"), "--provider")
-        ),
-        "urls": MappingProxyType({"-O": "--output"}),
-    }
-)
-"""Options of ddgs, ddgr, googler, gh and wget that are named otherwise here, by the subject of a command."""
-
-_ADAPTED = (
-    *("agent_framework", "agno", "anthropic", "autogen", "crewai", "dspy", "google_adk", "haystack", "langchain"),
-    *("llamaindex", "openai_agents", "pydantic_ai", "smolagents", "strands"),
-)
-LIKE_MODULES: Mapping[str, str] = MappingProxyType(dict.fromkeys(_ADAPTED, "groundwire.integrations.{}"))
-"""Where the adapter of a framework is."""
-
-FRAMEWORKS: Mapping[str, str] = MappingProxyType(
-    {name.replace("_", ""): name for name in _ADAPTED}
-    | {"langgraph": "langchain", "adk": "google_adk", "openaiagent": "openai_agents", "agents": "openai_agents"}
-)
-"""The adapter of each framework, without underscores."""
-
-SETTINGS: Mapping[str, str] = _names(
-    **{
-        "search.providers": "provider providers search_provider search_providers search.provider engine engines "
-        "backend search_engine default_provider",
-        "read.providers": "reader readers read_provider read_providers read.provider fetcher scraper",
-        "search.limit": "limit max_results num_results count results search.max_results search.num_results",
-        "search.timeout": "timeout request_timeout",
-        "search.safesearch": "safesearch safe_search search.safe_search",
-        "search.strategy": "strategy",
-        "read.max_length": "max_length max_chars max_characters",
-        "read.robots": "robots respect_robots robots_txt read.respect_robots read.robots_txt",
-        "session.max_cost_usd": "budget budget_usd max_cost max_cost_usd max_usd max_budget",
-        "session.max_searches": "max_searches search_limit",
-        "cache.enabled": "cache use_cache caching",
-        "cache.search_ttl": "cache_ttl ttl cache.ttl",
-        "archive.enabled": "archive",
-        "storage.url": "store storage store_url storage_url redis_url valkey_url database_url",
-        "network.proxy": "proxy http_proxy https_proxy proxies",
-        "network.user_agent": "user_agent useragent",
-        "policy.allowed_domains": "allowed_domains include_domains allow_domains",
-        "policy.blocked_domains": "blocked_domains exclude_domains block_domains",
-        "answer.model": "model llm llm_model ask.model answer_model",
-        "answer.base_url": "llm_base_url model_url ask.base_url",
-        "providers.searxng.base_url": "searxng_url searxng.url searxng searxng.base_url searxng_base_url",
-        "server.port": "port",
-        "server.host": "host bind",
-    }
-)
-"""What other tools call settings, and what people call them for short."""
 
 SAFE_SEARCHES: Mapping[str, str] = MappingProxyType(
     {"on": "strict", "true": "strict", "2": "strict", "1": "moderate", "false": "off", "0": "off", "active": "strict"}
     | {level: level for level in ("off", "moderate", "strict")}
 )
 """Other libraries' SafeSearch levels."""
+
+
+def translated(name: str, value: Any, names: Mapping[str, str], known: Iterable[str]) -> Mapping[str, Any] | None:
+    """Return the arguments that another library's argument means, by name.
+
+    Args:
+        name: Its name.
+        value: Its value.
+        names: The canonical name of each alias.
+        known: The arguments that exist.
+
+    Returns:
+        None if it is unknown or asks for something that does not exist; empty if it asks for nothing, or has no effect.
+    """
+    known = frozenset(known)
+    if name in known or _snake(name) in known:
+        return {_snake(name): _value(_snake(name), value)}
+    right = names.get(name, "")
+    if value is None and right in known:
+        return {}
+    meant = _converted(_snake(name), right, value)
+    if meant and meant.keys() <= known:
+        return meant
+    if right in known and not (isinstance(value, bool) and right in _TEXTS):
+        return {right: _value(right, value)}
+    if name in _FOREIGN or _snake(name) in _FOREIGN:
+        return (
+            {} if _is_nothing(value) or _is_implied(_snake(name), value) or _is_ignored(_snake(name), value) else None
+        )
+    return None
+
+
+_TEXTS = frozenset({"query", "question", "find"})
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or value is False or value in ("", 0, [], (), {})
+
+
+def _is_implied(name: str, value: Any) -> bool:
+    """Return whether all that is asked for is so anyway."""
+    asked = value if isinstance(value, (list, tuple)) else [value]
+    kinds = [one.get("type") if isinstance(one, Mapping) else one for one in asked]  # {"type": "web"} of firecrawl
+    return all(isinstance(one, (str, bool)) and one in _IMPLIED.get(name, ()) for one in kinds)
+
+
+def _is_ignored(name: str, value: Any) -> bool:
+    if name == "headers" and isinstance(value, Mapping):
+        return all(str(header).lower() in _HARMLESS_HEADERS for header in value)
+    return name in _NO_EFFECT or (isinstance(value, str) and value in _NO_EFFECT_VALUES.get(name, ()))
+
+
+def without_effect(arguments: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a warning for each of a call's arguments that is accepted and ignored.
+
+    Args:
+        arguments: The arguments under the names they were given.
+        names: The canonical name of each alias.
+    """
+    own = set(names.values())
+    news = tuple(
+        f"{name}: pages of the last month, or of the time that is given, as there is no separate index of news"
+        for name, value in arguments.items()
+        if names is SEARCH and _is_news(name, value)
+    )
+    return news + tuple(
+        f"{name} has no effect: {_FOREIGN[_snake(name)]}"
+        for name, value in arguments.items()
+        if (plain := _snake(name)) not in own
+        and _is_ignored(plain, value)
+        and not (_is_nothing(value) or _is_implied(plain, value) or _converted(plain, names.get(name, ""), value))
+        and (name not in names or (isinstance(value, bool) and names[name] in _TEXTS))
+    )
+
+
+_AGED = frozenset(("time_range", "published_after", "published_before", "days", "recency_days", "max_age_days", "tbs"))
+
+
+def _is_news(name: str, value: Any) -> bool:
+    return _snake(name) in _TOPICS and value in ("news", ["news"], ("news",))
+
+
+def recent(arguments: Mapping[str, Any], names: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the arguments of a search; one for news is for pages of the last month, unless they give another time.
+
+    Args:
+        arguments: The arguments under any names.
+        names: The canonical name of each alias.
+    """
+    rest = {name: value for name, value in arguments.items() if not _is_news(name, value)}
+    if len(rest) == len(arguments):
+        return arguments
+    aged = any(value not in (None, "", "all") for name, value in rest.items() if names.get(name, _snake(name)) in _AGED)
+    return rest if aged else {**rest, "time_range": "m"}
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+def _value(name: str, value: Any) -> Any:
+    """Return a value as Groundwire writes it."""
+    if name in ("allowed_domains", "blocked_domains") and isinstance(value, str) and not value.lstrip().startswith("["):
+        return value.replace(",", " ").split()
+    if name == "urls" and isinstance(value, str):
+        return [value]
+    if isinstance(value, (list, tuple)) and len(value) == 1 and name in ("query", "url", "language", "region"):
+        return _value(name, value[0])
+    if name == "safesearch" and value is not None:
+        return SAFE_SEARCHES.get(str(value).strip().lower(), value)
+    if name == "region" and isinstance(value, str) and len(value) == 2:
+        return "gb" if value.lower() == "uk" else value.lower()
+    if name == "time_range" and isinstance(value, str):
+        with contextlib.suppress(InvalidRequest):
+            return time_range_of(value)
+    if name == "language" and isinstance(value, str):
+        return value.removeprefix("lang_").replace("_", "-")
+    if name == "timeout" and isinstance(value, (list, tuple)) and all(isinstance(part, (int, float)) for part in value):
+        return float(sum(value))  # requests: to connect, and to read
+    if name in ("published_after", "published_before") and isinstance(value, str):
+        day = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ][0-9:.]{4,16}(?:Z|[+-][0-9:]{4,6})?", value)
+        return day[1] if day else value
+    return value
+
+
+_SPAN = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:to|\.\.|:|,)([0-9]{4}-[0-9]{2}-[0-9]{2})")
+_AMERICAN_DAY = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
+
+
+def _converted(name: str, right: str, value: Any) -> Mapping[str, Any] | None:
+    """Return the arguments that an argument of another kind means."""
+    if name in ("days", "recency_days", "max_age_days") or (
+        right == "time_range" and isinstance(value, (int, float)) and not isinstance(value, bool)
+    ):
+        try:
+            return {"published_after": str((datetime.now(UTC) - timedelta(days=float(value))).date())}
+        except (TypeError, ValueError, OverflowError):
+            return None
+    if name == "livecrawl" and value in ("always", "never"):
+        return {"refresh": value == "always"}
+    if name in ("max_age", "max_age_hours", "use_cache", "cache") and value in (0, False) and value is not None:
+        return {"refresh": True}
+    if name == "filters" and isinstance(value, Mapping):
+        return {key: _value(key, given) for key, given in value.items()} or None
+    if name == "user_location" and isinstance(value, Mapping) and value.get("country"):
+        return {"region": _value("region", value["country"])}
+    if name == "search_domain_filter" and isinstance(value, (list, tuple)):  # Perplexity: -a.test excludes
+        return {
+            "allowed_domains": [one for one in value if not str(one).startswith("-")],
+            "blocked_domains": [str(one)[1:] for one in value if str(one).startswith("-")],
+        }
+    if name == "urls" and isinstance(value, (list, tuple)) and len(value) == 1:
+        return {"url": value[0]}
+    if name == "messages" and isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
+        return {"question": value[0].get("content")}
+    if not isinstance(value, str):
+        return {"cursor": f"@{value}"} if name == "start_index" and isinstance(value, int) and value else None
+    return _converted_text(name, right, value)
+
+
+def _converted_text(name: str, right: str, value: str) -> Mapping[str, Any] | None:
+    if name == "tbs" and value.startswith("qdr:"):
+        return {"time_range": value.removeprefix("qdr:")}
+    if right == "time_range" and (span := _SPAN.fullmatch(value)):  # Brave: 2026-01-01to2026-02-01
+        return {"published_after": span[1], "published_before": span[2]}
+    if name.startswith("search_") and (day := _AMERICAN_DAY.fullmatch(value)):  # Perplexity: month/day/year
+        return {right: f"{day[3]}-{day[1]:0>2}-{day[2]:0>2}"}
+    if name == "locale":
+        language, _, region = value.replace("_", "-").partition("-")
+        return {"language": language} | ({"region": _value("region", region)} if region else {})
+    return None
+
+
+_OF_EVERY_CALL = frozenset({"timeout", "refresh", "keep"})
+
+
+def argument_hint(name: str, known: Iterable[str], names: Mapping[str, str]) -> str:
+    """Return a hint such as `; use ask()` for an unknown argument, else an empty string.
+
+    Args:
+        name: The argument.
+        known: Names that it may be a misspelling of.
+        names: The canonical name of each alias.
+    """
+    plain = _snake(name)
+    if name in names or plain in names:
+        return f"; did you mean {names.get(name) or names[plain]!r}?"
+    if plain in _OF_EVERY_CALL:
+        return "; leave it out"
+    if plain in _FOREIGN:
+        return f"; {_FOREIGN[plain]}"
+    for method, table in (("search", SEARCH), ("open_page", OPEN_PAGE)):
+        if table is not names and (plain in table or plain in table.values()):
+            return f"; use {method}() with {table.get(plain, plain)}"
+    near = nearest(name, known)
+    return f"; did you mean {names.get(near, near)!r}?" if near else ""
+
+
+def tool_method(name: str) -> str:
+    """Return the method that a tool of another library stands for, such as `search` for `tavily-search`; else nothing.
+
+    Args:
+        name: The tool's name.
+    """
+    words = [word for word in name.lower().replace("-", "_").split("_") if word not in _VENDORS]
+    method = METHODS.get("_".join(words), "_".join(words))
+    return {"open_pages": "open_page"}.get(method, method) if method in METHODS.values() else ""
