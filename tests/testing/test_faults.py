@@ -241,7 +241,7 @@ def test_bomb_costs_the_server_little() -> None:
 
 def test_brotli_bomb_or_what_is_missing() -> None:
     if importlib.util.find_spec("brotli") is None:
-        with pytest.raises(ValueError, match="Brotli is not installed: .*brotli"):
+        with pytest.raises(ValueError, match=r"Brotli is not installed: .*brotli"):
             InjectedFault.bomb("br")
     else:
         assert importlib.import_module("brotli").decompress(b"".join(bomb("br", 3))) == b" " * 3_000_000
