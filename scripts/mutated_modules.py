@@ -79,7 +79,11 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (
         "citations/marker_parser",
-        ("tests/citations/test_answer_sentences.py", "tests/citations/test_marks.py", "tests/citations/test_session.py"),
+        (
+            "tests/citations/test_answer_sentences.py",
+            "tests/citations/test_marks.py",
+            "tests/citations/test_session.py",
+        ),
     ),
     (
         "citations/link_filter",
