@@ -12,28 +12,35 @@ from functools import lru_cache
 from typing import Final
 
 from groundwire.reading.css.colors import color
-from groundwire.reading.css.values import arguments, pixels, ratio
+from groundwire.reading.css.values import arguments, four_sides, pixels, ratio
 
-__all__ = ["NARROW", "is_told", "longhands", "may_hide"]
+__all__ = ["is_told", "longhands", "may_hide"]
 
 _WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _ALIASES: Final[Mapping[str, str]] = {
-    "-webkit-clip-path": "clip-path", "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
-    "-webkit-mask-size": "mask-size", "-webkit-mask-position": "mask-position", "-webkit-line-clamp": "line-clamp",
-    "-webkit-mask-box-image": "mask-image", "-webkit-perspective": "perspective", "offset": "offset-path",
-    "-webkit-transform": "transform", "-webkit-filter": "filter", "-webkit-animation": "animation",
-    "-webkit-animation-name": "animation-name", "-webkit-animation-direction": "animation-direction",
-    "-webkit-animation-fill-mode": "animation-fill-mode",
-    "-webkit-background-clip": "background-clip", "-webkit-opacity": "opacity",
-    "-webkit-text-security": "text-security", "-webkit-backface-visibility": "backface-visibility",
-    "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke": "text-stroke",
-    "-webkit-text-stroke-width": "text-stroke", "text-stroke-width": "text-stroke",
-    "-webkit-text-stroke-color": "text-stroke-color",
-    "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
-    "min-inline-size": "min-width", "min-block-size": "min-height", "inset-inline-start": "left",
-    "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
-    "margin-inline-start": "margin-left", "margin-block-start": "margin-top", "padding-inline-start": "padding-left",
-    "padding-block-start": "padding-top", "padding-inline-end": "padding-right", "padding-block-end": "padding-bottom",
+    **{
+        f"-webkit-{name}": name
+        for name in (
+            "clip-path", "mask", "mask-image", "mask-size", "transform", "filter", "animation", "animation-name",
+            "animation-fill-mode", "background-clip", "opacity", "text-security", "backface-visibility", "text-stroke",
+            "text-stroke-color",
+        )
+    },
+    "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke-width": "text-stroke",
+    "text-stroke-width": "text-stroke", "-webkit-mask-box-image": "mask-image", "offset": "offset-path",
+    **{
+        f"{start}{logical}{end}": f"{start}{side}{end}"
+        for logical, side in (
+            ("inline-start", "left"), ("inline-end", "right"), ("block-start", "top"), ("block-end", "bottom"),
+        )
+        for start, end in (("inset-", ""), ("margin-", ""), ("padding-", ""), ("border-", "-width"))
+    },
+    **{
+        f"{start}{logical}": f"{start}{side}"
+        for logical, side in (("inline-size", "width"), ("block-size", "height"))
+        for start in ("", "max-", "min-")
+    },
+    "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
     "overflow-inline": "overflow-x", "overflow-block": "overflow-y", "border-left-width": "border-left",
     "border-top-width": "border-top",
 }  # fmt: skip
@@ -60,7 +67,6 @@ _FONT_SIZE: Final = re.compile(
     r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
 )
 _MASK_SIZE: Final = re.compile(r"(?:[\d%a-z]|top|left|center)\s*/\s*([\d.]+(?:px|%)?)")
-_MASK_PLACE: Final = re.compile(r"\)\s*(-\d[\d.]*px)")
 _WORD: Final = re.compile(r"[a-z-]+")
 
 
@@ -94,11 +100,7 @@ _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
     "overflow-x": _words(_OVERFLOWS),
     "overflow-y": _words(_OVERFLOWS),
     "font-size": _is_size,
-    "columns": lambda value: value != "auto",
-    "direction": _words(frozenset({"rtl"})),
     "flex-direction": lambda value: value.startswith("column"),
-    "container-type": _words(frozenset({"size"})),
-    "isolation": _words(frozenset({"isolate"})),
     "color": _is_color,
     "background-color": _is_color,
     "text-fill": _is_color,
@@ -116,17 +118,13 @@ _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
         _is_room,
     ),
 }  # fmt: skip
-NARROW: Final = frozenset({"columns", "direction", "flex-direction", "container-type", "isolation"})
-"""Properties of which only some valid values are kept."""
 _KEPT: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
     "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color", "mask-size",
-    "zoom", "animation-iteration-count", "animation-direction", "offset-path", "font-size-adjust",
-    "column-count", "column-width",
-    "break-before", "break-after", "grid-area", "grid-template-columns", "grid-auto-rows",
-    "text-font", "mix-blend-mode", "mask-position", "transform-origin", "perspective", "line-clamp", "flex-grow",
+    "zoom", "animation-iteration-count", "offset-path", "font-size-adjust",
+    "mix-blend-mode", "transform-origin", "flex-grow",
 }  # fmt: skip
 
 
@@ -169,11 +167,7 @@ def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
 def _box(name: str, value: str) -> Iterator[tuple[str, str]]:
     parts = arguments(value)
     if 1 <= len(parts) <= 4:
-        top = parts[0]
-        right = parts[1] if len(parts) > 1 else top
-        bottom = parts[2] if len(parts) > 2 else top
-        left = parts[3] if len(parts) > 3 else right
-        for side, part in zip(_SIDES, (top, right, bottom, left), strict=True):
+        for side, part in zip(_SIDES, four_sides(parts), strict=True):
             yield (side if name == "inset" else f"{name}-{side}"), part
 
 
@@ -231,18 +225,14 @@ def _flex(_: str, value: str) -> Iterator[tuple[str, str]]:
 
 
 def _grid(name: str, value: str) -> Iterator[tuple[str, str]]:
-    rows, _, columns = value.partition("/")
+    rows = value.partition("/")[0]
     if not rows.startswith("auto-flow"):
         yield "grid-template-rows", rows.strip()
-    if columns and "auto-flow" not in columns:
-        yield "grid-template-columns", columns.strip()
 
 
 def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
     yield "mask-image", value
     yield "mask-size", match[1] if (match := _MASK_SIZE.search(value)) else "auto"
-    if "no-repeat" in value and (place := _MASK_PLACE.search(value)) is not None:
-        yield "mask-position", place[1]
 
 
 _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {
@@ -269,9 +259,8 @@ _PLAIN: Final = frozenset(
         "color", "text-fill", "background-color", "background-image", "background-clip", "text-shadow", "text-stroke",
         "text-stroke-color", "box-shadow", "color-scheme", "float", "white-space", "position", "min-width",
         "min-height", "backface-visibility", "overflow-x", "overflow-y", "padding-right", "padding-bottom",
-        "columns", "column-count", "column-width", "break-before", "break-after", "direction", "flex-direction",
-        "isolation", "mix-blend-mode", "mask-position", "transform-origin", "line-clamp", "perspective", "grid-area",
-        "flex-grow",
+        "flex-direction",
+        "mix-blend-mode", "transform-origin", "flex-grow",
     }
 )  # fmt: skip
 """Longhands that hide nothing without another one; colors are compared elsewhere."""
