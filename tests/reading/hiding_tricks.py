@@ -290,6 +290,11 @@ HIDDEN: Final = (
     "<template shadowrootmode=open><style>.a{display:none}</style><p class=a>SECRET</p></template></div>"
     "<style>p.a{display:block}</style>",
     '<div><template shadowrootmode=open><p style="display:none">SECRET</p></template></div>',
+    "<style>@scope (.o){:scope{display:none}}</style><div class=o><p class=v>SECRET</p></div>",
+    "<style>@scope (.o){:scope>p{display:none}}</style><div class=o><p class=v>SECRET</p></div>",
+    "<style>@scope (:is(.o)){p{display:none}}</style><div class=o><p class=v>SECRET</p></div>",
+    "<style>@scope{.v{display:none}}</style><p class=v>SECRET</p>",
+    "<style>@scope (.o) {:scope{.v{display:none}}}</style><div class=o><p class=v>SECRET</p></div>",
 )
 
 SHOWN: Final = (

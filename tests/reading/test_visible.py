@@ -10,12 +10,9 @@ from hypothesis import strategies as st
 from turbohtml import Document, parse
 
 from components.work import growth, lines, memory
-from groundwire.reading.css.longhands import longhands, may_hide
 from groundwire.reading.css.parser import Sheet, read_sheet
 from groundwire.reading.css.stylesheets import read_styles
-from groundwire.reading.css.values import ratio
 from groundwire.reading.extract import Extracted, extract
-from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_flattened, text_hidden
 from groundwire.reading.visibility.visible import Removed, drop_unseen
 from reading import hiding_tricks
 from reading.hiding_cases import HIDDEN, SHOWN, UNPAINTED, page_of
@@ -412,36 +409,6 @@ def test_no_style_and_no_markup_makes_it_fail(text: str) -> None:
 def test_a_value_of_blanks_takes_no_more_time_than_its_length() -> None:
     text, _ = _seen(f'<p style="color: red{" " * 200_000}! x">07:45</p>')
     assert "07:45" in text
-
-
-_LONGHANDS = (
-    "display", "visibility", "opacity", "left", "right", "top", "bottom", "z-index", "margin-left", "margin-top",
-    "padding-left", "padding-top", "border-left", "width", "height", "max-width", "max-height", "min-height",
-    "font-size", "line-height", "text-indent", "letter-spacing", "position", "overflow-x", "overflow-y",
-    "white-space", "float", "contain", "clip", "filter", "transform", "zoom", "text-security",
-)  # fmt: skip
-_WORDS = (
-    "none", "contents", "hidden", "visible", "block", "inline", "flex", "absolute", "fixed", "relative", "auto",
-    "inherit", "initial", "nowrap", "normal", "strict", "0", "0%", "50%", "100%", "600%", "-600%", "1000%", "0.4",
-    "1", "100vw", "-100vh", "2em", "0.1em", "rect(0,0,0,0)", "opacity(0)", "scale(0)", "disc", "small",
-)  # fmt: skip
-_VALUES = st.sampled_from(_WORDS) | st.builds(
-    "{}{}".format, st.integers(-10_000, 60_000), st.sampled_from(["px", "em", "%", "", "vw", "pt"])
-)
-
-
-@given(
-    st.dictionaries(st.sampled_from(_LONGHANDS), _VALUES, max_size=6),
-    st.sampled_from(["div", "span", "td"]),
-    st.booleans(),
-)
-def test_what_cannot_hide_does_not(said: dict[str, str], tag: str, boxed: bool) -> None:
-    style = {name: part for key, value in said.items() for name, part in longhands(key, value)}
-    harmless = {name: value for name, value in style.items() if not may_hide(name, value)}
-    assert hidden_by(tag, harmless, boxed=boxed) == ""
-    assert not is_flattened(harmless)
-    assert (ratio(harmless.get("opacity", "1")) or 0.0) > FAINT
-    assert not any(text_hidden(name, harmless[name], boxed=boxed) for name in INHERITED if name in harmless)
 
 
 @pytest.mark.parametrize("back", ["#fff", "#fefefe", "white", "rgb(255 255 255 / 50%)"])

@@ -7,14 +7,14 @@ Sources: Media Queries 5 (https://www.w3.org/TR/mediaqueries-5/), CSS Conditiona
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Final
 
 from groundwire.reading.css.longhands import is_told, longhands
-from groundwire.reading.css.values import NUMBER, SCREEN_HEIGHT, SCREEN_WIDTH, pixels
+from groundwire.reading.css.values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
 
-__all__ = ["is_supported", "on_screen"]
+__all__ = ["in_container", "is_supported", "on_screen"]
 
 _Judge = Callable[[str], bool | None]
 """Evaluates the condition in parentheses; None if unknown."""
@@ -28,12 +28,11 @@ _RANGE: Final = re.compile(
     r"\s*(?:([<>]=?|=)\s*([\w.+/-]+))?"
 )
 _RATIO: Final = re.compile(r"([\d.]+)\s*(?:/\s*([\d.]+))?")
-_RESOLUTION: Final = re.compile(rf"({NUMBER})(dppx|x|dpi|dpcm)")
-_DOTS: Final[Mapping[str, float]] = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
 _MAX_DEPTH: Final = 12
 _COMMON: Final = 120  # characters of a query that is likely to be repeated on other pages
 _OTHERS: Final = ("-ms-", "-moz-", "-o-", "-khtml-", "-apple-")
 """Prefixes of properties and values of other browsers only."""
+_NARROW: Final = 240.0  # pixels; the range of a container is from this to the width of the screen
 _TRUE_OF_A_DESKTOP: Final = frozenset(
     {
         ("prefers-color-scheme", "light"), ("prefers-reduced-motion", "no-preference"), ("orientation", "landscape"),
@@ -66,6 +65,15 @@ def _judge_media(query: str) -> bool:
 def is_supported(condition: str) -> bool:
     """Return whether a current browser supports an `@supports` condition."""
     return _condition(_SPACE.sub(" ", condition.lower()).strip(), _supports, 0) is True
+
+
+def in_container(condition: str) -> bool:
+    """Return whether an `@container` condition holds for any width of the container; its name is ignored."""
+    bare = _SPACE.sub(" ", condition.lower()).strip()
+    bare = bare[max(bare.find("("), 0) :] if not bare.startswith("not ") else bare
+    return all(
+        _condition(bare, partial(_size, width=width, height=width), 0) is True for width in (_NARROW, SCREEN_WIDTH)
+    )
 
 
 def _media(query: str) -> bool | None:
@@ -163,11 +171,9 @@ def _size(text: str, width: float, height: float) -> bool | None:
 
 
 def _number(value: str) -> float | None:
-    if match := _RESOLUTION.fullmatch(value):
-        return float(match[1]) * _DOTS[match[2]]
     if (length := pixels(value)) is not None:
         return length
-    match = _RATIO.fullmatch(value)
+    match = _RATIO.fullmatch(value.removesuffix("dppx"))
     try:
         return float(match[1]) / float(match[2] or 1) if match else None
     except (ValueError, ZeroDivisionError):

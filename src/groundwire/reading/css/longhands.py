@@ -45,22 +45,11 @@ _ALIASES: Final[Mapping[str, str]] = {
     "border-top-width": "border-top",
 }  # fmt: skip
 _SIDES: Final = ("top", "right", "bottom", "left")
-_DISPLAYS: Final = frozenset(
-    {
-        "none", "contents", "block", "inline", "inline-block", "flow", "flow-root", "flex", "inline-flex", "grid",
-        "inline-grid", "table", "inline-table", "table-row", "table-cell", "table-row-group", "table-header-group",
-        "table-footer-group", "table-column", "table-column-group", "table-caption", "list-item", "ruby", "ruby-base",
-        "ruby-text", "ruby-base-container", "ruby-text-container", "run-in", "math", "-webkit-box",
-        "-webkit-inline-box",
-        "-webkit-flex", "-webkit-inline-flex", "grid-lanes", "inline-grid-lanes",
-    }
-)  # fmt: skip
-_FONT_SIZES: Final = frozenset(
-    {
-        "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large", "smaller", "larger",
-        "math",
-    }
-)  # fmt: skip
+_DISPLAY: Final = re.compile(
+    r"none|contents|(?:-webkit-)?(?:inline-)?(?:block|flex|grid|box|table|grid-lanes)|inline|flow|flow-root|list-item|run-in|math"
+    r"|table-(?:row|cell|column|caption|(?:row|header|footer|column)-group)|ruby(?:-base|-text)?(?:-container)?"
+)
+_NAMED_SIZE: Final = re.compile(r"(?:xx?-)?small|(?:x{1,3}-)?large|medium|smaller|larger|math")
 _OVERFLOWS: Final = frozenset({"visible", "hidden", "clip", "scroll", "auto", "overlay"})
 _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
 _FONT_SIZE: Final = re.compile(
@@ -84,7 +73,7 @@ def _is_room(value: str) -> bool:
 
 def _is_size(value: str) -> bool:
     length = pixels(value, 16.0)
-    return value in _FONT_SIZES or "(" in value or (length is not None and length >= 0)
+    return _NAMED_SIZE.fullmatch(value) is not None or "(" in value or (length is not None and length >= 0)
 
 
 def _is_color(value: str) -> bool:
@@ -92,7 +81,7 @@ def _is_color(value: str) -> bool:
 
 
 _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
-    "display": lambda value: all(word in _DISPLAYS for word in value.split()),
+    "display": lambda value: all(map(_DISPLAY.fullmatch, value.split())),
     "visibility": _words(frozenset({"visible", "hidden", "collapse"})),
     "opacity": lambda value: ratio(value) is not None,
     "content-visibility": _words(frozenset({"visible", "hidden", "auto"})),
@@ -193,22 +182,21 @@ def _font(_: str, value: str) -> Iterator[tuple[str, str]]:
         yield "font-size", value
     else:
         for word in value.split():
-            if word in _FONT_SIZES:
+            if _NAMED_SIZE.fullmatch(word):
                 yield "font-size", word
 
 
-_BACKGROUND_WORDS: Final = frozenset(
-    {
-        "repeat", "repeat-x", "repeat-y", "no-repeat", "space", "round", "scroll", "fixed", "local", "left", "right",
-        "top", "bottom", "center", "cover", "contain", "border-box", "padding-box", "content-box", "text",
-        "border-area", "initial", "inherit", "unset", "revert", "revert-layer",
-    }
-)  # fmt: skip
+_BACKGROUND_WORD: Final = re.compile(
+    r"(?:no-)?repeat(?:-[xy])?|space|round|scroll|fixed|local|left|right|top|bottom|center|cover|contain|text"
+    r"|(?:border|padding|content)-box|border-area|initial|inherit|unset|revert(?:-layer)?"
+)
 
 
 def _background(_: str, value: str) -> Iterator[tuple[str, str]]:
     parts = arguments(value)
-    if not all(part in _BACKGROUND_WORDS or "(" in part or _is_color(part) or _is_length(part) for part in parts):
+    if not all(
+        _BACKGROUND_WORD.fullmatch(part) or "(" in part or _is_color(part) or _is_length(part) for part in parts
+    ):
         return
     shade = next((part for part in parts if color(part) is not None or part == "currentcolor"), None)
     image = "url(" in value or "image(" in value or "image-set(" in value
@@ -254,56 +242,15 @@ _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]
     "grid-template": _grid,
 }
 
-_PLAIN: Final = frozenset(
-    {
-        "color", "text-fill", "background-color", "background-image", "background-clip", "text-shadow", "text-stroke",
-        "text-stroke-color", "box-shadow", "color-scheme", "float", "white-space", "position", "min-width",
-        "min-height", "backface-visibility", "overflow-x", "overflow-y", "padding-right", "padding-bottom",
-        "flex-direction",
-        "mix-blend-mode", "transform-origin", "flex-grow",
-    }
-)  # fmt: skip
-"""Longhands that hide nothing without another one; colors are compared elsewhere."""
-_PLAIN_VALUES: Final[Mapping[str, frozenset[str]]] = {
-    "display": _DISPLAYS - {"none", "contents", "table-column", "table-column-group"},
-    "visibility": frozenset({"visible"}),
-    "letter-spacing": frozenset({"normal", "inherit"}),
-    "line-height": frozenset({"normal", "inherit"}),
-    "font-size": frozenset({"inherit"}),
-    "z-index": frozenset({"auto", "inherit"}),
-    **dict.fromkeys(("width", "height", "max-width", "max-height"), frozenset({"auto", "none", "inherit"})),
-    **dict.fromkeys(("transform", "filter", "animation", "clip-path", "text-security"), frozenset({"none"})),
-}
-_PLAIN_RANGES: Final[Mapping[str, tuple[float, float, float | None]]] = {
-    "font-size": (9.0, 1e6, 16.0), "text-indent": (-50.0, 100.0, None), "letter-spacing": (-5.0, 50.0, None),
-    "line-height": (1.0, 1e6, 16.0),
-    **dict.fromkeys(("width", "height", "max-width", "max-height"), (5.0, 1e6, 500.0)),
-    **dict.fromkeys(("left", "right", "top", "bottom"), (0.0, 100.0, 200.0)),
-    **dict.fromkeys(
-        ("margin-left", "margin-top", "padding-left", "padding-top", "border-left", "border-top"), (-50.0, 100.0, 200.0)
-    ),
-}  # fmt: skip
-"""Pixels that no rule takes for hiding, and what a percentage refers to."""
-
 
 def may_hide(name: str, value: str) -> bool:
-    """Return whether a longhand may hide an element or its text, alone or with others; most of a page's cannot."""
-    return name not in _PLAIN and (len(value) > _COMMON or _may_hide(name, value))
-
-
-@lru_cache(maxsize=4096)
-def _may_hide(name: str, value: str) -> bool:
-    if value in _PLAIN_VALUES.get(name, ()):
-        return False
-    if name in {"opacity", "line-height", "z-index"} and (number := ratio(value)) is not None and "%" not in value:
-        return number < (0.0 if name == "z-index" else 0.5)
-    if value in {"auto", "inherit"} and name.startswith(("margin", "padding", "left", "right", "top", "bottom")):
-        return False
-    if (room := _PLAIN_RANGES.get(name)) is None:
-        return True
-    low, high, whole = room
-    size = pixels(value.partition(" ")[0] if name.startswith("border") else value, whole)
-    return size is None or not low <= size <= high
+    """Return whether a longhand hides an element by its value alone: for what a rule or an animation changes."""
+    if name in {"display", "visibility"}:
+        return value in {"none", "hidden", "collapse"}
+    if name in {"clip", "transform"}:
+        return value not in {"none", "auto"}
+    size = ratio(value) if name == "opacity" else pixels(value, 500.0)
+    return size is not None and size < (0.5 if name == "opacity" else 0.0 if name == "left" else 5.0)
 
 
 _TOLD: Final = _KEPT | frozenset(_SHORTHANDS)

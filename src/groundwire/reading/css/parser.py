@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from groundwire.reading.css.at_rules import is_supported, on_screen
+from groundwire.reading.css.at_rules import in_container, is_supported, on_screen
 from groundwire.reading.css.longhands import is_told
 
 __all__ = ["OTHERS", "UNLAYERED", "Declaration", "Sheet", "StyleRule", "declarations", "read_sheet"]
@@ -38,6 +38,7 @@ _QUOTED: Final = re.compile(
 """A string, an escape or a URL. It begins with a class of characters, which skips other text several times faster."""
 _STRUCTURE: Final = str.maketrans({";": r"\3b ", "{": r"\7b ", "}": r"\7d "})
 """Braces and semicolons as escapes, which mean the same in a string."""
+_SCOPE: Final = re.compile(r"\A\((.*)\)\Z")
 _COMMON: Final = 60  # characters of a declaration that is likely to be repeated
 _NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
 _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
@@ -125,7 +126,7 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
     for piece in text.split("}"):
         parts = (stray + piece).split("{")
         body, stray, block = parts.pop(), "", stack[-1]
-        if len(parts) == 1 and block.kind in {"skip", "group"}:
+        if len(parts) == 1 and block.kind in {"skip", "group"} and not block.selector:
             prelude = parts[0].strip()  # most rules are in no other one
             if block.kind == "skip":
                 continue
@@ -215,8 +216,10 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
     if not prelude.startswith("@"):
         if len(prelude) > _MAX_SELECTOR or "}" in prelude:
             return _Block("skip")
-        if around.kind == "group":
+        if around.kind == "group" and not around.selector:
             return _Block("rule", prelude.replace("&", ":root"), around.layer)
+        if around.kind == "group":
+            prelude = prelude.replace(":scope", "&")
         return _Block("rule", _nested(prelude, around.selector), around.layer)
     name, _, rest = " ".join(prelude[1:].split()).partition(" ")
     name, paren, more = name.lower().partition("(")
@@ -234,6 +237,10 @@ def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
         inside.path = f"{around.path}.{rest or f'({len(sheet.layers)})'}".lstrip(".")
         inside.layer = _layer(inside.path, sheet)
         return inside
+    if name == "container":
+        return inside if in_container(rest) else _Block("skip")
+    if name == "scope":
+        return _Block("skip" if " to " in rest else "group", _SCOPE.sub(r"\1", rest) or around.selector, around.layer)
     if name == "property":
         return _Block("property", rest)
     if name.endswith("keyframes"):

@@ -25,7 +25,6 @@ __all__ = [
     "may_be_tiny",
     "measure_fonts",
     "moves",
-    "scaling",
 ]
 
 TRANSFORMS: Final = frozenset({"transform", "scale", "rotate"})
@@ -50,12 +49,6 @@ def is_flat(style: Mapping[str, str]) -> bool:
         abs(a * d - b * c) <= _FLAT or math.hypot(a, c) <= _THIN or math.hypot(b, d) <= _THIN
         for a, b, c, d, _, _ in _steps(style)
     )
-
-
-def scaling(style: Mapping[str, str]) -> float:
-    """Return how large an element is in relation to its size without transforms, as the root of its area's share."""
-    a, b, c, d, _, _ = _product(_steps(style))
-    return math.sqrt(abs(a * d - b * c))
 
 
 def is_turned_away(style: Mapping[str, str]) -> bool:

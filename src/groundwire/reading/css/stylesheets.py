@@ -51,12 +51,6 @@ _DEEP: Final = 64  # nested elements that may have an attribute
 _MATCHES: Final = 8  # elements visited in the time of one individual match
 _MANY: Final = 4  # selectors from which an index of the classes pays off
 _FEW: Final = 12  # elements; matching each of them is faster than searching the page
-_HIDES: Final = re.compile(
-    r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
-    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid|position|column|break-|direction|isolat|blend",
-)
-"""Every style that could hide something contains one of these, in lower case."""
-_SPACING: Final = ("--", "margin", "padding")
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
 )
@@ -112,8 +106,7 @@ def read_styles(document: Document) -> Styles:
         elif len(text) > room:
             incomplete = True
         elif (
-            ("--" in text or _HIDES.search(text) or _HIDES.search(text.lower()))
-            and (element.attr("type") or "text/css").lower() == "text/css"
+            (element.attr("type") or "text/css").lower() == "text/css"
             and element.closest("noscript, template") is None
             and on_screen(element.attr("media") or "")
         ):
@@ -124,10 +117,7 @@ def read_styles(document: Document) -> Styles:
     styles.classes = {name[1:] for name in names.asked if name[0] == "."}
     if sheet.rules:
         _apply(_Finder(document, rows), sheet.rules, styles, names)
-    sources = dict.fromkeys(inline)
-    for text in sources:
-        if _HIDES.search(text.lower()) is not None or any(part in text for part in _SPACING):
-            sources[text] = styles.source(declarations(text), inline=True)
+    sources = {text: styles.source(declarations(text), inline=True) for text in dict.fromkeys(inline)}
     for element, text in zip(styled, inline, strict=True):
         styles.give(element, sources[text])
     return styles

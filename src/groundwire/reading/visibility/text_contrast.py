@@ -261,7 +261,7 @@ class _TextLook:
         """Whether any text has a color that is not its `color`."""
         self._names = ("text-fill", "color") if self.filled else ("color",)
         self._edged = any("text-shadow" in style or "text-stroke" in style for style in styles)
-        self._altered = any(map(_alters, styles))
+        self._like: dict[tuple[Color, Color], bool] = {}
         self._colors: dict[Element, Color | None] = {}
         self._plain = _WHITE if backdrop.dark else _BLACK
         self._usual = None if backdrop.is_incomplete else self._plain
@@ -275,21 +275,24 @@ class _TextLook:
             return False
         if front is None or front.alpha > FAINT:
             back = self._backdrop.behind(element)
-            if front is None or back is None or self._is_altered(element):
-                front, back = front or self._plain, back or self._backdrop.plain
-                if None not in front[:3] and alike(blend(front, back), back):
-                    self.doubtful += any(isinstance(node, Text) and node.data.strip() != "" for node in element)
+            if not self._is_like(front or self._plain, back or self._backdrop.plain):
                 return False
-            if not alike(blend(front, back), back):
+            if front is None or back is None or self._is_altered(element):
+                self.doubtful += any(isinstance(node, Text) and node.data.strip() != "" for node in element)
                 return False
         elif self._backdrop.shines_through(element):
             return False
         return not (self._edged and self._has_edges(element, back or self._backdrop.behind(element)))
 
+    def _is_like(self, front: Color, back: Color) -> bool:
+        """Return whether a color cannot be told from the one it is painted on; a page has few pairs of them."""
+        like = self._like.get((front, back))
+        if like is None:
+            like = self._like[front, back] = alike(blend(front, back), back)
+        return like
+
     def _is_altered(self, element: Element) -> bool:
         """Return whether a filter or a blend mode changes the colors after the text is painted."""
-        if not self._altered:
-            return False
         around = (element, *islice(element.ancestors, _NEAREST))
         return any(_alters(self._given.get(node, _NOTHING)) for node in around if isinstance(node, Element))
 

@@ -18,7 +18,6 @@ from turbohtml import Document, Element
 from turbohtml.query import escape_identifier
 
 from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes
-from groundwire.reading.css.longhands import may_hide
 from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
@@ -275,9 +274,6 @@ def _box_of(element: Element, styles: Styles) -> str:
 
 def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     """Return the effect of a style, as far as it does not depend on the element's position."""
-    if not any(may_hide(name, value) for name, value in style.items()):
-        shows = tuple((name, False) for name in INHERITED if style.get(name, "inherit") != "inherit")
-        return _Look("", None, shows, flat=False, moved=offset(style, boxed=is_boxed(tag, style)))
     if styles.incomplete and "position" not in style:
         style = {**style, "position": "relative"}  # another sheet positions what has a position
     boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
