@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
 from groundwire.web.answer import AnsweringView, verified_hosted
+from groundwire.web.loading import load_open_page
 from groundwire.web.session import closed
 
 if TYPE_CHECKING:  # importing the class is cheap: what it works with is loaded when one is made
@@ -254,6 +255,7 @@ class Web(AnsweringView):
             from groundwire.models.aliases import OPEN_PAGE, canonical, noted
 
             return noted(await self.open_page(**canonical(Web.open_page, locals(), OPEN_PAGE)), aliases)
+        await load_open_page()
         from groundwire.web.open_page import PageTarget, check_url
 
         selection = self._asked(
@@ -304,6 +306,7 @@ class Web(AnsweringView):
 
             pages = await self.open_pages(**canonical(Web.open_pages, locals(), OPEN_PAGE))
             return type(pages)(noted(page, aliases) for page in pages)
+        await load_open_page()
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import PageTarget, check_urls
 
