@@ -47,7 +47,7 @@ from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.context_features import SECOND, second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.grouping import REPEATED, repeats
+from groundwire.reading.main_content.grouping import REPEATED, repeats, side_by_side, with_companions
 from groundwire.reading.main_content.page_type import Hints, read_hints
 from groundwire.reading.main_content.select import SHARE_OF_BEST, kind_row, may_repeat
 from groundwire.reading.main_content.text_features import Lexicon, names_of
@@ -367,7 +367,7 @@ class Look:
         self.page = example.page
         self.chances = example.chances
         scores = np.rint(example.final * 254).astype(int).tolist()
-        self.scores = np.array(scores)
+        self.scores = np.array(with_companions(example.layout, scores, side_by_side(example.layout)))
         self.best = max(scores)
         self.words = np.array(example.words)
         self.right = self.words * np.array(example.shares)

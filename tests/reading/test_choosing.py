@@ -26,6 +26,7 @@ from groundwire.reading.main_content.grouping import (
     keep_standfirst,
     repeats,
     side_by_side,
+    with_companions,
 )
 from groundwire.reading.main_content.page_parts import (
     PARTS,
@@ -148,6 +149,15 @@ def test_a_paragraph_between_two_kept_ones_needs_half_as_much(score: int, kept: 
     assert chosen(f"<main><p>{LONG}a</p><p>{LONG}b</p><p>{LONG}c</p></main>", 120, score, 120, cut=120)[1] is kept
     assert chosen(two, 120, 100) == [True, False], "at the end it is between nothing"
     assert chosen(two, 100, 120) == [False, True]
+
+
+def test_paragraphs_side_by_side_are_judged_together_from_three_on() -> None:
+    three = page(f"<main><p>{LONG}</p><p>{LONG}</p><p>{'x' * 160}</p></main>")
+    (group,) = side_by_side(three)
+    assert group == [1, 2, 3]
+    assert with_companions(three, [200, 200, 0, 100], [group]) == [200, 200, 100, 100]
+    assert with_companions(three, [200, 0, 0, 101], [group]) == [200, 50, 50, 101]
+    assert with_companions(three, [200, 200, 0, 100], [group[:2]]) == [200, 200, 0, 100]
 
 
 @pytest.mark.parametrize(

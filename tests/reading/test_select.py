@@ -361,6 +361,11 @@ def test_short_texts_may_be_repeated() -> None:
     assert choose(layout, _verdict([240] * 8)) == [True] * 8
 
 
+def test_a_paragraph_goes_with_those_beside_it() -> None:
+    layout = lay_out(turbohtml.parse(f"<body><div>{_paragraphs(*_PROSE)}</div><p>{_PROSE[0][::-1]}</p>"))
+    assert choose(layout, _verdict([230, 20, 230, 230, 20])) == [True, True, True, True, False]
+
+
 def test_a_paragraph_between_two_that_are_kept_needs_half_as_much() -> None:
     layout = lay_out(turbohtml.parse(f"<body><div>{_paragraphs(*_PROSE)}</div><p>{_PROSE[0][::-1]}</p>"))
     assert choose(layout, _verdict([130, 70, 130, 70, 240])) == [True, True, True, False, True]

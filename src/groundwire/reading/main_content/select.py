@@ -27,6 +27,7 @@ from groundwire.reading.main_content.grouping import (
     keep_tables_whole,
     repeats,
     side_by_side,
+    with_companions,
 )
 from groundwire.reading.main_content.page_parts import (
     CONTROLS,
@@ -125,7 +126,7 @@ def choose(layout: Layout, verdict: Verdict, copies: bool | None = None) -> list
     """Select the blocks to keep: at least one, and all of a page with very little text or no content.
 
     A heading is kept with what follows it, and code with the blocks around it and its name, whatever their scores.
-    Paragraphs between two kept ones need less. Text that is repeated on the page, as for narrow and
+    Paragraphs are kept with adjacent ones, especially between two. Text that is repeated on the page, as for narrow and
     wide screens, is kept once, except in documentation, where every function may have the same note.
 
     Args:
@@ -137,7 +138,7 @@ def choose(layout: Layout, verdict: Verdict, copies: bool | None = None) -> list
     if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < _EVEN * 254 and not groups):
         return [True] * len(verdict.scores)
     cut = min(verdict.cut, SHARE_OF_BEST * best)
-    keep = [score >= cut for score in verdict.scores]
+    keep = [score >= cut for score in with_companions(layout, verdict.scores, groups)]
     for group in groups:
         kept = [number for number in group if keep[number]]
         for number in group if kept else ():
