@@ -21,6 +21,7 @@ from groundwire.models import (  # frameworks read the types of the methods
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH, NoArguments, unknown_argument
 from groundwire.models.validators import TimeRangeName
 from groundwire.web.answer import verified_hosted
+from groundwire.web.loading import load_open_page
 from groundwire.web.session import SessionView, closed
 
 if TYPE_CHECKING:  # importing the class is cheap: what it works with is loaded when one is made
@@ -259,6 +260,7 @@ class Web(SessionView):
         """
         if unknown:
             raise unknown_argument("open_page", unknown, _PAGE_ARGUMENTS, OPEN_PAGE)
+        await load_open_page()
         from groundwire.web.open_page import PageTarget, check_url
 
         selection = self._asked(
@@ -306,6 +308,7 @@ class Web(SessionView):
         """
         if unknown:
             raise unknown_argument("open_pages", unknown, _PAGE_ARGUMENTS, OPEN_PAGE)
+        await load_open_page()
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import PageTarget, check_urls
 
