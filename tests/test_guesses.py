@@ -214,6 +214,8 @@ async def test_a_tool_is_told_the_right_word(settings: Make) -> None:
         (["curl", "https://a.test/"], "Did you mean 'open'?"),
         (["news", "x"], "Did you mean 'search --time-range month'?"),
         (["settings"], "Did you mean 'config'?"),
+        (["providers", "list"], "Did you mean 'providers', or 'providers --check'?"),
+        (["ask", "--prompt", "x"], "No such option '--prompt'; write the question itself, without an option."),
         (["config", "edit"], "'set'"),
         (["cache", "clean"], "config path"),
         (["login"], "'setup'"),

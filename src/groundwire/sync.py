@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Coroutine
@@ -22,7 +21,7 @@ from groundwire.hints import method_hint
 from groundwire.web import Web
 
 if TYPE_CHECKING:
-    from groundwire.models import Budget
+    from groundwire.models import Budget, Page
 
 __all__ = ["SyncWeb", "open_page", "open_pages", "search"]
 
@@ -63,6 +62,14 @@ def _like(
     return lambda method: functools.update_wrapper(method, Web.__init__, assigned=())
 
 
+class _NewWeb:
+    """Opens the results of a search whose web is closed."""
+
+    def open_page(self, url: str, **options: Any) -> Page:
+        """Read a page with a web of its own; see `Web.open_page`."""
+        return open_page(url, **options)
+
+
 def _once(
     method: Callable[Concatenate[SyncWeb, _P], _T],
 ) -> Callable[[Callable[..., None]], Callable[_P, _T]]:
@@ -72,7 +79,7 @@ def _once(
         @functools.wraps(method, assigned=("__name__",))
         def call(*args: _P.args, **options: _P.kwargs) -> _T:
             with SyncWeb() as web:
-                return _opened_by(sys.modules[__name__], method(web, *args, **options))
+                return _opened_by(_NewWeb(), method(web, *args, **options))
 
         call.__qualname__ = call.__name__
         call.__doc__ = stub.__doc__

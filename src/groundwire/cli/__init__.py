@@ -167,6 +167,8 @@ class _Group(click.Group):
         elif args[0] == "version":
             click.echo(f"groundwire, version {__version__}")
             ctx.exit()
+        elif args[0] == "providers" and args[1:2] and args[1] in ("list", "ls", "show", "check", "test"):
+            ctx.fail(f"No such command {args[1]!r}. Did you mean 'providers', or 'providers --check'?")
         elif args[0].startswith(("https://", "http://")):
             args = ["open", *args]
         elif len(args[0].split()) > 1:

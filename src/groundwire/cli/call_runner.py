@@ -242,6 +242,10 @@ class ToolCommand(click.Command):
         meant = next(own, OTHER_OPTIONS.get(self._subject, {}).get(option) or LIKE_OPTIONS.get(option))
         if meant:
             return f". Did you mean {meant!r}?"
+        if right in (self._subject, "url"):
+            return f"; write the {right} itself, without an option."
+        if right:  # an argument of Python that no option sets
+            return "; leave it out."
         hint = argument_hint(name, (), self._names) if option.startswith("--") else ""
         return hint and (hint if hint.endswith("?") else f"{hint}.")
 

@@ -311,7 +311,7 @@ def translated(name: str, value: Any, names: Mapping[str, str], known: Iterable[
     return None
 
 
-_TEXTS = frozenset({"query", "question", "find"})
+_TEXTS = frozenset({"query", "find"})
 
 
 def _is_nothing(value: Any) -> bool:
@@ -432,8 +432,6 @@ def _converted(name: str, right: str, value: Any) -> Mapping[str, Any] | None:
         }
     if name == "urls" and isinstance(value, (list, tuple)) and len(value) == 1:
         return {"url": value[0]}
-    if name == "messages" and isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
-        return {"question": value[0].get("content")}
     if not isinstance(value, str):
         return {"cursor": f"@{value}"} if name == "start_index" and isinstance(value, int) and value else None
     return _converted_text(name, right, value)

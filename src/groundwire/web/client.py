@@ -24,7 +24,7 @@ from groundwire.web.answer import verified_hosted
 from groundwire.web.loading import load_open_page
 from groundwire.web.session import SessionView, closed
 
-if TYPE_CHECKING:  # importing the class is cheap: what it works with is loaded when one is made
+if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.cassette import Cassette
     from groundwire.citations.verify import Entailment, Report
     from groundwire.errors import MissingKey
