@@ -161,7 +161,8 @@ class CompletionHandler(ABC):
         Raises:
             InvalidRequest: the request cannot be answered here.
         """
-        restored = {**self.given, self.key: await self.restored()} if self.sent else self.given
+        turns = await self.restored() if self.sent else self.sent
+        restored = {**self.given, self.key: turns} if self.sent else self.given
         self.ledger: ConversationLedger = await self.conversations.ledger(
             self.said(),
             name=self.conversation,
