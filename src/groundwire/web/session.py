@@ -334,12 +334,23 @@ class SessionView:
         """
         return await self._cited().pages(self._budget, None if content else ())
 
-    async def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
+    async def verify(
+        self,
+        answer: str,
+        *,
+        pages: Sequence[CitedPage] | None = None,
+        entailment: Entailment | None = None,
+    ) -> Report:
         """Verify each sentence of an answer against the pages it cites, without fetching anything.
 
+        With the setting `answer.judge = "model"`, the model of the settings judges sentences on which words do not
+        decide; if it cannot, the report has a warning.
+
         Args:
-            answer: The answer in Markdown, with markers such as `[1]` for the numbers of this session.
-            entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
+            answer: The answer in Markdown, with markers such as `[1]`.
+            pages: The sources by number; by default those of this session.
+            entailment: A model that judges instead of that of the settings; see
+                `groundwire.citations.verify.verify_answer`.
 
         Raises:
             InvalidRequest: `answer` is not text or too long (more than 10,000 markers or sentences), or the setting
@@ -350,9 +361,16 @@ class SessionView:
         if not isinstance(answer, str):
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
         check_size(answer, ())
-        numbers = cited_numbers(answer) if len(answer) < _AT_ONCE else await asyncio.to_thread(cited_numbers, answer)
-        pages = await self._cited().pages(self._budget, numbers)
-        return await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)
+        if pages is None:
+            is_short = len(answer) < _AT_ONCE
+            numbers = cited_numbers(answer) if is_short else await asyncio.to_thread(cited_numbers, answer)
+            pages = await self._cited().pages(self._budget, numbers)
+        report = await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)
+        if entailment is not None or self.settings.answer.judge == "words":
+            return report
+        loop = import_module("groundwire.agent_loop.entailment")  # by name, as it is built on this class
+        judged: Report = await loop.judged_report(report, web=self)
+        return judged
 
     async def reset_session(self) -> None:
         """Reset the session: usage, known URLs, and citation numbers."""
