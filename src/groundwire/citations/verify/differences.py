@@ -93,24 +93,18 @@ def _aligned(claim: Sequence[ValueToken], page: Sequence[ValueToken]) -> Mapping
 
     Numbers and dates may be aligned with others between equal neighbors.
     """
-    stems = [(token.kind, _stem(token.key)) for token in page]
+    places: dict[tuple[str, str], list[int]] = {}
+    for at, token in enumerate(page):
+        places.setdefault(_aligned_as(token), []).append(at)
     rows: list[list[float]] = [[0.0] * (len(page) + 1)]
-    gains: list[list[float]] = []
     for token in claim:
-        own = (token.kind, _stem(token.key))
-        if token.kind in {"number", "date"}:
-            gain = [(2.0 if _equal(token, other) else 0.5) if other.kind == token.kind else 0.0 for other in page]
-        else:
-            gain = [1.0 if own == other or (own[0] == other[0] == "negation") else 0.0 for other in stems]
-        gains.append(gain)
-        before, row, last = rows[-1], [0.0], 0.0
-        for at, worth in enumerate(gain):
-            skip = before[at + 1]
-            best = max(last, skip)
-            if worth and before[at] + worth > best:
-                best = before[at] + worth
-            row.append(best)
-            last = best
+        before, row = rows[-1], rows[-1].copy()
+        for at in places.get(_aligned_as(token), ()):
+            gain = 1.0 if token.kind in {"word", "negation"} else 2.0 if _equal(token, page[at]) else 0.5
+            place, best = at + 1, before[at] + gain
+            while place < len(row) and row[place] < best:  # rows never fall
+                row[place] = best
+                place += 1
         rows.append(row)
     pairs: dict[int, int] = {}
     at, other = len(claim), len(page)
@@ -123,6 +117,11 @@ def _aligned(claim: Sequence[ValueToken], page: Sequence[ValueToken]) -> Mapping
             at, other = at - 1, other - 1
             pairs[at] = other
     return pairs
+
+
+def _aligned_as(token: ValueToken) -> tuple[str, str]:
+    """Return what two tokens that are aligned have in common."""
+    return token.kind, _stem(token.key) if token.kind == "word" else ""
 
 
 def _differences(
