@@ -90,10 +90,6 @@ class PageIndex:
             self._tokens[first, size] = known
         return known
 
-    def values(self, first: int, size: int) -> list[ValueToken]:
-        """Return the numbers and dates of a passage."""
-        return [token for token in self.tokens(first, size) if token.kind in {"number", "date"}]
-
     @cached_property
     def language(self) -> Language:
         """The likeliest language of the page; English if it has no common words."""

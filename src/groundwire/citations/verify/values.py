@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from groundwire.citations.segmentation import DENSE
 from groundwire.citations.verify.language_data import Language, fold, unit_size
 
-__all__ = ["Date", "ValueToken", "same_date", "same_number", "tokens_of"]
+__all__ = ["Date", "ValueToken", "same_date", "same_number", "same_value", "tokens_of"]
 
 
 class Date(NamedTuple):
@@ -75,10 +75,8 @@ def tokens_of(text: str, tongue: Language, start: int = 0, end: int | None = Non
 
 
 def _plain(text: str, tongue: Language, place: int, stop: int) -> Iterator[ValueToken]:
-    negations = sorted(tongue.negations, key=len, reverse=True) if tongue.is_dense else []
-    units = (
-        sorted((unit for unit in tongue.units if not unit.isascii()), key=len, reverse=True) if tongue.is_dense else []
-    )
+    longer = {*tongue.negations, *(unit for unit in tongue.units if not unit.isascii())} if tongue.is_dense else ()
+    longest_first = sorted(longer, key=len, reverse=True)
     while (found := _TOKEN.search(text, place, stop)) is not None:
         start, place = found.span()
         said = found[0]
@@ -90,13 +88,10 @@ def _plain(text: str, tongue: Language, place: int, stop: int) -> Iterator[Value
         elif found["iso"] or found["east"] or found["dotted"]:
             yield ValueToken("date", said, start, place, date=_numeric_date(found))
         elif found["kanji"]:
-            value = _kanji(said)
-            kind: Literal["word", "number"] = (
-                "number" if len(said) > 1 or text[place : place + 1] in _COUNTED else "word"
-            )
-            yield ValueToken(kind, said, start, place, (value,) if kind == "number" else ())
+            counts = len(said) > 1 or text[place : place + 1] in _COUNTED
+            yield ValueToken("number" if counts else "word", said, start, place, (_kanji(said),) if counts else ())
         elif found["dense"] or found["kana"]:
-            word = next((one for one in (*negations, *units) if text.startswith(one, start)), said)
+            word = next((one for one in longest_first if text.startswith(one, start)), said)
             place = max(place, start + len(word))
             yield ValueToken("negation" if word in tongue.negations else "word", word, start, place)
         else:
@@ -304,3 +299,10 @@ def same_number(claimed: ValueToken, stated: ValueToken, *, rounded: bool) -> bo
             ):
                 return True
     return False
+
+
+def same_value(claimed: ValueToken, stated: ValueToken, *, rounded: bool) -> bool:
+    """Whether a number or date of an answer may be that of a page; see `same_number`."""
+    if claimed.kind == stated.kind == "date":
+        return same_date(claimed.date, stated.date)
+    return claimed.kind == stated.kind == "number" and same_number(claimed, stated, rounded=rounded)
