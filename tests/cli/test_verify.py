@@ -56,7 +56,11 @@ def test_a_model_judges_where_it_is_chosen(
     model = terminal.world.add(ModelServer(lambda _: Say("It is fine.")))
     (files / "unsure.md").write_text("The tall tower is 324 metres, with guests, a lift and mail [1].")
     done = terminal.here(
-        *("verify", files / "unsure.md", "--sources", files / "sources.json", *flags),
+        "verify",
+        files / "unsure.md",
+        "--sources",
+        files / "sources.json",
+        *flags,
         GROUNDWIRE_ANSWER_MODEL="m",
         GROUNDWIRE_ANSWER_BASE_URL=f"{model.url}/v1",
         GROUNDWIRE_ANSWER_JUDGE=setting,
