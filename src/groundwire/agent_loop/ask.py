@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from groundwire.agent_loop.chat_model import ChatModel, find_model
 from groundwire.agent_loop.citation_ledger import CitationLedger
+from groundwire.agent_loop.entailment import judged_report
 from groundwire.agent_loop.run import run_tools
 from groundwire.agent_loop.types import LoopEvent
 from groundwire.citations import Mark, MarkScanner
@@ -231,12 +232,15 @@ async def _answer(
         text, warnings, pages = await _written(told, web, writer, deadline, on_event, tell)
     cited = await asyncio.to_thread(cited_numbers, text)  # a model may write very much
     used = tuple(page for page in pages if page.number in cited)
+    report = await verify_off_loop(web.verification_workers, text, used)
+    if writer is not None and web.settings.answer.judge == "model":
+        report = await judged_report(report, web=web, model=writer, deadline=deadline)
     after = await web.usage()
     return CitedAnswer(
         question=words,
         text=text,
         sources=tuple(Source(citation_id=page.number, title=page.title, url=page.url) for page in used),
-        report=await verify_off_loop(web.verification_workers, text, used),
+        report=report,
         model="" if writer is None else writer.model,
         searches=int(after["searches"] - before["searches"]),
         cost_usd=after["cost_usd"] - before["cost_usd"],

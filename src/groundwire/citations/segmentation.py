@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from groundwire.citations.marker_parser import FORMULA, Mark, find_marks, plain_marks, without_sources
 
@@ -46,8 +46,7 @@ _GERMAN: Final = "januar februar märz april mai juni juli august september okto
 _MONTHS: Final = frozenset(_GERMAN.split())  # 31. März
 
 
-@dataclass(frozen=True, slots=True)
-class TextSpan:
+class TextSpan(NamedTuple):
     """A stretch of a text."""
 
     start: int
@@ -63,8 +62,9 @@ _NEW_BLOCK: Final = re.compile(
 )
 _FENCE: Final = re.compile(r"(?ms)^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)")
 _END: Final = re.compile(
-    r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s|$|\[\d|[【［])|[。！？｡][\"”’»）」』]*"
-    r"|(?<![।؟۔])[।؟۔]+(?=\s|$|\[\d|[【［])",  # anchored at the first of a run, or each would start a match
+    r"[.!?…。！？｡।؟۔](?:"  # one class, so that other characters are skipped
+    r"(?<=[.!?…])(?<![.!?…]{2})[.!?…]*[\"'”’»)\]*_]*(?=\s|$|\[\d|[【［])|(?<=[。！？｡])[\"”’»）」』]*"
+    r"|(?<=[।؟۔])(?<![।؟۔]{2})[।؟۔]*(?=\s|$|\[\d|[【［]))",  # at the first of a run, or each would start a match
 )
 _MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］)){1,50}")
 _DAY: Final = re.compile(r"(?<!\d)\d{1,2}\.$")
@@ -165,7 +165,7 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[TextSpan]:
         yield TextSpan(begin, begin + len(stripped))
 
 
-_SQUEEZE: Final = re.compile(r"[\W_]+")
+_SQUEEZED: Final = re.compile(r"[^\W_]+")
 _MARKUP: Final = re.compile(  # each group begins with what it may start with, so that other characters are skipped
     r"(?m:^(?=[ \t#>*+:|\d-])(?:[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+|(?=[ \t:-]*\|)[ \t:|-]+$))"
     r"|(?=[!\[\]<h*_`|\\])(?:"
@@ -183,7 +183,7 @@ def blank_markup(text: str) -> str:
 
 def squeezed(text: str) -> str:
     """Return the letters and digits of a text, in lower case, with one space between words."""
-    return _SQUEEZE.sub(" ", text.casefold()).strip()
+    return " ".join(_SQUEEZED.findall(text.casefold()))
 
 
 _WORDS: Final = re.compile(rf"[{DENSE}]{{2}}|[^\W_{DENSE}]+(?:[.,'’][^\W_]+)*")

@@ -15,7 +15,7 @@ from groundwire.tools.results import (
     render_json,
     render_text,
 )
-from groundwire.tools.web_tools import Tool, Tools, open_page_tool, web_search_tool, web_tools
+from groundwire.tools.toolset import Tool, Tools, open_page_tool, web_search_tool, web_tools
 
 __all__ = [
     "ExcerptItem",

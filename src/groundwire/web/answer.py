@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from groundwire.citations.verify import Entailment, Report
     from groundwire.hosted.answers.types import HostedAnswer
     from groundwire.web.client import Web
+    from groundwire.web.session import SessionView
 
-__all__ = ["verified_hosted"]
+__all__ = ["charge_model_call", "verified_hosted"]
 
 
 async def verified_hosted(
@@ -25,7 +26,7 @@ async def verified_hosted(
         entailment: An additional entailment model.
     """
     from groundwire.citations.rendering import marked
-    from groundwire.citations.verify import cited_numbers, verify_off_loop
+    from groundwire.citations.verify import cited_numbers
     from groundwire.models import MAX_URL
 
     said = marked(answer)
@@ -39,4 +40,20 @@ async def verified_hosted(
         if page.citation_id in known:
             found = known[page.citation_id]
             pages[url] = replace(pages[url], content=found.content, version=found.version)
-    return await verify_off_loop(view.verification_workers, said.text, tuple(pages.values()), entailment=entailment)
+    return await view.verify(said.text, pages=tuple(pages.values()), entailment=entailment)
+
+
+async def charge_model_call(view: SessionView, characters: int) -> None:
+    """Count a call of a model that is given text of pages: one call of the owner's day, and the session's tokens.
+
+    Args:
+        view: The session.
+        characters: How much text it is given.
+
+    Raises:
+        BudgetExceeded: the calls of the day, the session's tokens, or its money are used up.
+    """
+    await view._budget.check_money()
+    await view._budget.check_tokens()
+    await view._budget.take_page()
+    await view._budget.read(characters)

@@ -307,12 +307,21 @@ class SessionView:
         """
         return await self._cited().pages(self._budget, None if content else ())
 
-    async def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
+    async def verify(
+        self,
+        answer: str,
+        *,
+        pages: Sequence[CitedPage] | None = None,
+        entailment: Entailment | None = None,
+    ) -> Report:
         """Verify each sentence of an answer against the pages it cites, without fetching anything.
 
+        Words decide; `groundwire.agent_loop.verify` lets the model of the settings judge what they leave in doubt.
+
         Args:
-            answer: The answer in Markdown, with markers such as `[1]` for the numbers of this session.
-            entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
+            answer: The answer in Markdown, with markers such as `[1]`.
+            pages: The sources by number; by default those of this session.
+            entailment: A model that judges; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
             InvalidRequest: `answer` is not text or too long (more than 10,000 markers or sentences), or the setting
@@ -323,8 +332,10 @@ class SessionView:
         if not isinstance(answer, str):
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
         check_size(answer, ())
-        numbers = cited_numbers(answer) if len(answer) < _AT_ONCE else await asyncio.to_thread(cited_numbers, answer)
-        pages = await self._cited().pages(self._budget, numbers)
+        if pages is None:
+            is_short = len(answer) < _AT_ONCE
+            numbers = cited_numbers(answer) if is_short else await asyncio.to_thread(cited_numbers, answer)
+            pages = await self._cited().pages(self._budget, numbers)
         return await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:

@@ -20,7 +20,7 @@ from groundwire.server.uvicorn_runner import serving
 from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
-from groundwire.testing.model_apis import ModelServer, quoting
+from groundwire.testing.model_apis import ModelServer, Say, quoting
 
 QUERY = {"query": "reciprocal rank fusion"}
 
@@ -404,6 +404,19 @@ async def test_checking_an_answer(gateway: Any) -> None:
     status, body = await post(client, "/v1/verify", {"answer": f"{title} [1]. Else [99].", "session": "cited"})
     assert (status, body["unknown"]) == (200, [99])
     assert (await post(client, "/v1/verify", {"answer": answer}))[0] == 400
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize("judge", ["words", "model"])
+async def test_the_operator_chooses_whether_a_model_judges(gateway: Any, world: World, judge: str) -> None:
+    model = world.add(ModelServer(lambda _: Say("It is fine."), name="writer"))
+    client = await (await gateway(answer={"model": "m", "base_url": f"{model.url}/v1", "judge": judge})).client()
+    sources = [{"number": 1, "url": "https://example.org/", "content": "The tower is 324 metres tall."}]
+    asked = {"answer": "The tall tower is 324 metres, with guests, a lift and mail [1].", "sources": sources}
+    status, body = await post(client, "/v1/verify", asked)
+    assert (status, body["findings"][0]["judge"]) == (200, "words")
+    assert len(model.requests) == len(body["warnings"]) == (judge == "model")
+    assert (await post(client, "/v1/verify", asked | {"judge": "model"}))[0] == 400
 
 
 @pytest.mark.req("B18")

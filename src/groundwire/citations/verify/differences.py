@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Final
 
-from groundwire.citations.segmentation import quotes_of, squeezed
+from groundwire.citations.segmentation import TextSpan, quotes_of, squeezed
 from groundwire.citations.verify.evidence import FEATURES, Claim, Evidence, PagePassage
 from groundwire.citations.verify.language_data import unit_size
 from groundwire.citations.verify.passage_index import PageIndex, terms_in
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.values import ValueToken, same_date, same_number
+from groundwire.citations.verify.values import ValueToken, same_number, same_value
 from groundwire.reading.passages.terms import Terms
 
 __all__ = ["near_copy", "unquoted"]
@@ -44,7 +45,7 @@ def near_copy(claim: Claim, found: Evidence) -> tuple[tuple[Disagreement, ...], 
         return (), None
     mine = claim.tokens[:_CLAIM]
     for passage in ([found.sentence] if found.sentence else []) + list(found.passages):
-        page = passage.index.tokens(passage.first, passage.size)[:_PAGE]
+        page = passage.tokens[:_PAGE]
         lost = {at for at, one in enumerate(mine) if one.kind in {"number", "date"} and not _has(one, page)}
         denies = found.counts[_ORDER] >= _COPIED_DENIAL and _denials(mine) != _denials(page)
         if not denies and not any(one.kind in {"number", "date"} for one in page if lost):
@@ -70,18 +71,11 @@ def _denials(tokens: Sequence[ValueToken]) -> int:
 
 
 def _equal(one: ValueToken, other: ValueToken) -> bool:
-    if one.kind != other.kind:
-        return False
-    match one.kind:
-        case "number":
-            return same_number(one, other, rounded=False)
-        case "date":
-            shared = any(mine and theirs for mine, theirs in zip(one.date, other.date, strict=True))
-            return shared and same_date(one.date, other.date)
-        case "negation":
-            return True
-        case _:
-            return one.key == other.key or _stem(one.key) == _stem(other.key)
+    if one.kind == other.kind == "word":
+        return one.key == other.key or _stem(one.key) == _stem(other.key)
+    if one.kind == other.kind == "date" and not any(map(all, zip(one.date, other.date, strict=True))):
+        return False  # nothing is known of both
+    return one.kind == other.kind == "negation" or same_value(one, other, rounded=False)
 
 
 def _stem(key: str) -> str:
@@ -93,24 +87,18 @@ def _aligned(claim: Sequence[ValueToken], page: Sequence[ValueToken]) -> Mapping
 
     Numbers and dates may be aligned with others between equal neighbors.
     """
-    stems = [(token.kind, _stem(token.key)) for token in page]
+    places: dict[tuple[str, str], list[int]] = {}
+    for at, token in enumerate(page):
+        places.setdefault(_aligned_as(token), []).append(at)
     rows: list[list[float]] = [[0.0] * (len(page) + 1)]
-    gains: list[list[float]] = []
     for token in claim:
-        own = (token.kind, _stem(token.key))
-        if token.kind in {"number", "date"}:
-            gain = [(2.0 if _equal(token, other) else 0.5) if other.kind == token.kind else 0.0 for other in page]
-        else:
-            gain = [1.0 if own == other or (own[0] == other[0] == "negation") else 0.0 for other in stems]
-        gains.append(gain)
-        before, row, last = rows[-1], [0.0], 0.0
-        for at, worth in enumerate(gain):
-            skip = before[at + 1]
-            best = max(last, skip)
-            if worth and before[at] + worth > best:
-                best = before[at] + worth
-            row.append(best)
-            last = best
+        before, row = rows[-1], rows[-1].copy()
+        for at in places.get(_aligned_as(token), ()):
+            gain = 1.0 if token.kind in {"word", "negation"} else 2.0 if _equal(token, page[at]) else 0.5
+            place, best = at + 1, before[at] + gain
+            while place < len(row) and row[place] < best:  # rows never fall
+                row[place] = best
+                place += 1
         rows.append(row)
     pairs: dict[int, int] = {}
     at, other = len(claim), len(page)
@@ -123,6 +111,11 @@ def _aligned(claim: Sequence[ValueToken], page: Sequence[ValueToken]) -> Mapping
             at, other = at - 1, other - 1
             pairs[at] = other
     return pairs
+
+
+def _aligned_as(token: ValueToken) -> tuple[str, str]:
+    """Return what two tokens that are aligned have in common."""
+    return token.kind, _stem(token.key) if token.kind == "word" else ""
 
 
 def _differences(
@@ -195,8 +188,7 @@ def _kind(claimed: ValueToken, stated: ValueToken, at: int, other: int, equal: M
     if claimed.kind == "date":
         return "date"
     if claimed.unit and stated.unit and claimed.unit != stated.unit:
-        same_amount = any(abs(one - two) <= 1e-9 * abs(one) for one in claimed.values for two in stated.values)
-        if same_amount:
+        if any(abs(one - two) <= 1e-9 * abs(one) for one in claimed.values for two in stated.values):
             return "unit"
         if unit_size(claimed.unit)[0] != unit_size(stated.unit)[0]:
             return None
@@ -205,9 +197,10 @@ def _kind(claimed: ValueToken, stated: ValueToken, at: int, other: int, equal: M
     return None if (shorter or not before) and same_number(claimed, stated, rounded=True) else "number"
 
 
-def _disagreement(
-    kind: Kind, text: str, claimed: ValueToken | None, index: PageIndex, stated: ValueToken | None
-) -> Disagreement:
+_Span = ValueToken | TextSpan | None
+
+
+def _disagreement(kind: Kind, text: str, claimed: _Span, index: PageIndex, stated: _Span) -> Disagreement:
     return Disagreement(
         kind=kind,
         claimed=text[claimed.start : claimed.end] if claimed else "",
@@ -252,15 +245,4 @@ def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tu
         if near is None and len(wanted) < _MADE_UP:
             continue
         said = near.index.span(near.first, 1) if near else None
-        yield (
-            Disagreement(
-                kind="quote",
-                claimed=quote,
-                stated=near.index.plain[said.start : said.end] if near and said else "",
-                claimed_start=span.start,
-                claimed_end=span.end,
-                stated_start=said.start if said else None,
-                stated_end=said.end if said else None,
-            ),
-            near,
-        )
+        yield replace(_disagreement("quote", text, span, near.index if near else pages[0], said), claimed=quote), near

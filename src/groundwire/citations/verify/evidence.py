@@ -14,13 +14,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import groupby, pairwise
 from types import MappingProxyType
 from typing import Any, Final
 
 from groundwire.citations.verify.language_data import Language
 from groundwire.citations.verify.passage_index import PageIndex, terms_in
-from groundwire.citations.verify.values import ValueToken, same_date, same_number, tokens_of
+from groundwire.citations.verify.values import ValueToken, same_value, tokens_of
 from groundwire.reading.passages.terms import Terms, is_common
 
 __all__ = ["FEATURES", "Claim", "Evidence", "evidence", "probability"]
@@ -76,6 +76,11 @@ class PagePassage:
     def words(self) -> frozenset[str]:
         """Its terms."""
         return self.index.words(self.first, self.size)
+
+    @property
+    def tokens(self) -> list[ValueToken]:
+        """Its words as they are compared."""
+        return self.index.tokens(self.first, self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +152,7 @@ def _counts(
     missing = [term for term in claim.content if term not in words]
     beginnings = {word[:_PREFIX] for word in words if len(word) >= _PREFIX} if missing else set()
     like = sum(weights[term] for term in missing if len(term) >= _PREFIX and term[:_PREFIX] in beginnings)
-    gaps, gap = [0], 0
-    for term in claim.content:
-        gap = 0 if term in words else gap + 1
-        gaps.append(gap)
+    runs = (len(list(run)) for said, run in groupby(claim.content, words.__contains__) if not said)
     sequences = [one.index.sequence(one.first, one.size) for one in passages]
     pairs = set(pairwise(claim.terms))
     near = {pair for sequence in sequences for pair in pairwise(sequence)}
@@ -163,7 +165,7 @@ def _counts(
         "pairs_page": (len(pairs & near) + len(far)) / len(pairs) if pairs else 0.0,
         "order": max((_in_order(claim.terms, one) for one in sequences), default=0.0),
         "run": min(12, max((_longest_run(claim.terms, one) for one in sequences), default=0)),
-        "gap": max(gaps),
+        "gap": max(runs, default=0),
         "rarest_missing": max((weights[term] for term in missing), default=0.0) / _model()["rarest"],
         "values_missing": sum(not said for said, _ in values) / len(values) if values else 0.0,
         "values_elsewhere": sum(not near for _, near in values) / len(values) if values else 0.0,
@@ -180,15 +182,8 @@ def _missing_values(
     for token, terms in claim.values:
         here = all(term in words for term in terms)
         if not here:
-            here = any(is_same(token, other) for one in passages for other in one.index.values(one.first, one.size))
+            here = any(same_value(token, other, rounded=True) for one in passages for other in one.tokens)
         yield here or all(term in everything for term in terms), here
-
-
-def is_same(claimed: ValueToken, stated: ValueToken) -> bool:
-    """Whether a number or date of a page may be that of an answer, perhaps rounded."""
-    if claimed.kind == stated.kind == "number":
-        return same_number(claimed, stated, rounded=True)
-    return claimed.kind == stated.kind == "date" and same_date(claimed.date, stated.date)
 
 
 def _in_order(claim: Sequence[str], passage: Sequence[str]) -> float:

@@ -6,18 +6,19 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 __all__ = ["LANGUAGES", "Language", "fold", "language", "language_of", "unit_size"]
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
 """The languages whose numbers, dates, units and negations are known."""
 
+_V = TypeVar("_V")
 _SCRIPTS: Final = re.compile(
     r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<ru>[\u0400-\u052f]+)|(?P<hebrew>[\u0590-\u05ff]+)"
     r"|(?P<ar>[\u0600-\u06ff]+)|(?P<indic>[\u0900-\u0dff]+)|(?P<thai>[\u0e00-\u0e7f]+)|(?P<ja>[\u3040-\u30ff]+)"
@@ -61,7 +62,7 @@ def language(code: str) -> Language:
     """Return a language by its code; English for one without data."""
     data = _data()
     own = data["languages"].get(code) or data["languages"]["en"]
-    numbers = {word: float(value) for value, words in own.get("numbers", {}).items() for word in _words(words)}
+    numbers = _by_word(own.get("numbers", {}).items(), float)
     if code == "de":  # einundzwanzig
         ones = [(word, value) for word, value in numbers.items() if 1 < value < 10]
         tens = [(word, value) for word, value in numbers.items() if 20 <= value < 100]
@@ -69,22 +70,16 @@ def language(code: str) -> Language:
     return Language(
         code=code if code in data["languages"] else "en",
         numbers=MappingProxyType(numbers),
-        scales=MappingProxyType(
-            {word: float(of) for of, words in own.get("scales", {}).items() for word in _words(words)}
-        ),
-        months=MappingProxyType(
-            {word: at for at, names in enumerate(own.get("months", ()), start=1) for word in _words(names)}
-        ),
-        units=MappingProxyType(
-            {
-                word: unit
-                for names in (data["signs"], own.get("units", {}))
-                for unit, said in names.items()
-                for word in _words(said)
-            }
-        ),
+        scales=MappingProxyType(_by_word(own.get("scales", {}).items(), float)),
+        months=MappingProxyType(_by_word(enumerate(own.get("months", ()), start=1), int)),
+        units=MappingProxyType(_by_word([*data["signs"].items(), *own.get("units", {}).items()], str)),
         negations=frozenset(_words(own.get("negation", ""))),
     )
+
+
+def _by_word(rows: Iterable[tuple[Any, str]], value: Callable[[Any], _V]) -> dict[str, _V]:
+    """Return the value of each word, from rows with a value and its words."""
+    return {word: value(of) for of, words in rows for word in _words(words)}
 
 
 def _words(text: str) -> list[str]:

@@ -72,17 +72,15 @@ class PageIndex:
         """The sentences in which each term is, at most 300 of them."""
         for at, found_here in enumerate(self.sets):
             for term in found_here:
-                if len(where := self.postings[term]) < _POSTINGS:
-                    where.append(at)
+                self.postings[term].append(at)
+        for where in self.postings.values():
+            del where[_POSTINGS:]
+        self._tokens: dict[tuple[int, int], list[ValueToken]] = {}
 
     @cached_property
     def line(self) -> str:
         """All terms in one line, a space on each side, and a line feed between sentences."""
         return "\n".join(f" {' '.join(found)} " for found in self.terms)
-
-    @cached_property
-    def _tokens(self) -> dict[tuple[int, int], list[ValueToken]]:
-        return {}
 
     def tokens(self, first: int, size: int) -> list[ValueToken]:
         """Return the words of a passage; their positions are of the page."""
@@ -91,10 +89,6 @@ class PageIndex:
             known = tokens_of(self.plain, self.language, span.start, min(span.end, span.start + _LONGEST))
             self._tokens[first, size] = known
         return known
-
-    def values(self, first: int, size: int) -> list[ValueToken]:
-        """Return the numbers and dates of a passage."""
-        return [token for token in self.tokens(first, size) if token.kind in {"number", "date"}]
 
     @cached_property
     def language(self) -> Language:

@@ -13,32 +13,22 @@ from groundwire.citations.verify.report import Finding, Report, Verdict
 
 __all__ = ["reason_of", "report_html", "report_json", "report_text"]
 
-_LABELS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
+_LABELS: Final[Mapping[Verdict, tuple[str, str, str, str]]] = MappingProxyType(
     {
-        "supported": ("✓", "supported"),
-        "contradicted": ("≠", "contradicted"),
-        "not_found": ("?", "not found"),
-        "not_opened": ("?", "page not opened"),
-        "unknown_source": ("✗", "source unknown"),
-        "not_comparable": ("?", "not comparable"),
-        "uncited": ("!", "no source given"),
-        "no_claim": ("·", "nothing to check"),
+        "supported": ("✓", "supported", "#d8f3dc", "#163d22"),
+        "contradicted": ("≠", "contradicted", "#ffd9d6", "#541b17"),
+        "not_found": ("?", "not found", "#ffe8b8", "#4a3400"),
+        "not_opened": ("?", "page not opened", "#e3e6ff", "#272c5c"),
+        "unknown_source": ("✗", "source unknown", "#ffd9d6", "#541b17"),
+        "not_comparable": ("?", "not comparable", "#e3e6ff", "#272c5c"),
+        "uncited": ("!", "no source given", "#ececec", "#333333"),
+        "no_claim": ("·", "nothing to check", "transparent", "transparent"),
     }
 )
-"""A symbol and words for each verdict: nothing is conveyed by color alone."""
+"""A symbol and words for each verdict, as nothing is conveyed by color alone, and its background, light and dark.
 
-_COLORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
-    {  # background of a sentence, light and dark; each has a contrast of at least 7:1 to the text
-        "supported": ("#d8f3dc", "#163d22"),
-        "contradicted": ("#ffd9d6", "#541b17"),
-        "not_found": ("#ffe8b8", "#4a3400"),
-        "not_opened": ("#e3e6ff", "#272c5c"),
-        "unknown_source": ("#ffd9d6", "#541b17"),
-        "not_comparable": ("#e3e6ff", "#272c5c"),
-        "uncited": ("#ececec", "#333333"),
-        "no_claim": ("transparent", "transparent"),
-    }
-)
+Each background has a contrast of at least 7:1 to the text.
+"""
 
 
 def reason_of(finding: Finding) -> str:
@@ -90,7 +80,7 @@ def report_text(report: Report) -> str:
     """Return a report as text: a line per sentence with its differences, and a summary at the end."""
     lines = []
     for finding in report.findings:
-        sign, label = _LABELS[finding.verdict]
+        sign, label, *_ = _LABELS[finding.verdict]
         of = f" by [{finding.source}]" if finding.source is not None and finding.verdict == "supported" else ""
         lines.append(f"{sign} {label}{of}: {one_line(finding.text)}")
         lines += [f"    {line}" for line in _details(finding)]
@@ -106,8 +96,8 @@ def report_html(report: Report, answer: str, *, title: str = "Checked answer") -
         title: The title of the page.
     """
     name = html.escape(title)
-    rules = "".join(f".{verdict}{{background:{light}}}" for verdict, (light, _) in _COLORS.items())
-    dark = "".join(f".{verdict}{{background:{dark}}}" for verdict, (_, dark) in _COLORS.items())
+    rules = "".join(f".{verdict}{{background:{light}}}" for verdict, (*_, light, _) in _LABELS.items())
+    dark = "".join(f".{verdict}{{background:{dark}}}" for verdict, (*_, dark) in _LABELS.items())
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -154,7 +144,7 @@ def _marked(report: Report, answer: str) -> Iterator[str]:
 
 def _item(numbered: tuple[int, Finding]) -> str:
     number, finding = numbered
-    sign, label = _LABELS[finding.verdict]
+    sign, label, *_ = _LABELS[finding.verdict]
     parts = [f'<li id="s{number}"><strong class="{finding.verdict}">{sign} {label}</strong>']
     if finding.source is not None:
         parts.append(f" (source {finding.source})")

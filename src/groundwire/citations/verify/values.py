@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
 from groundwire.citations.segmentation import DENSE
 from groundwire.citations.verify.language_data import Language, fold, unit_size
 
-__all__ = ["Date", "ValueToken", "same_date", "same_number", "tokens_of"]
+__all__ = ["Date", "ValueToken", "same_date", "same_number", "same_value", "tokens_of"]
 
 
 class Date(NamedTuple):
@@ -27,8 +26,7 @@ class Date(NamedTuple):
 _UNKNOWN: Final = Date()
 
 
-@dataclass(frozen=True, slots=True)
-class ValueToken:
+class ValueToken(NamedTuple):
     """A word, a number with its unit, a date or a negation."""
 
     kind: Literal["word", "number", "date", "negation"]
@@ -77,30 +75,25 @@ def tokens_of(text: str, tongue: Language, start: int = 0, end: int | None = Non
 
 
 def _plain(text: str, tongue: Language, place: int, stop: int) -> Iterator[ValueToken]:
-    negations = sorted(tongue.negations, key=len, reverse=True) if tongue.is_dense else []
-    units = (
-        sorted((unit for unit in tongue.units if not unit.isascii()), key=len, reverse=True) if tongue.is_dense else []
-    )
+    longer = {*tongue.negations, *(unit for unit in tongue.units if not unit.isascii())} if tongue.is_dense else ()
+    longest_first = sorted(longer, key=len, reverse=True)
     while (found := _TOKEN.search(text, place, stop)) is not None:
         start, place = found.span()
         said = found[0]
-        if found["digits"]:
+        if found.lastgroup == "word":
+            yield from _word(said, start, tongue)
+        elif found["digits"]:
             unit = tongue.units.get((found["sign"] or "").strip(), "")
             yield ValueToken("number", said, start, place, _readings(found["digits"], tongue), unit)
         elif found["iso"] or found["east"] or found["dotted"]:
             yield ValueToken("date", said, start, place, date=_numeric_date(found))
         elif found["kanji"]:
-            value = _kanji(said)
-            kind: Literal["word", "number"] = (
-                "number" if len(said) > 1 or text[place : place + 1] in _COUNTED else "word"
-            )
-            yield ValueToken(kind, said, start, place, (value,) if kind == "number" else ())
+            counts = len(said) > 1 or text[place : place + 1] in _COUNTED
+            yield ValueToken("number" if counts else "word", said, start, place, (_kanji(said),) if counts else ())
         elif found["dense"] or found["kana"]:
-            word = next((one for one in (*negations, *units) if text.startswith(one, start)), said)
+            word = next((one for one in longest_first if text.startswith(one, start)), said)
             place = max(place, start + len(word))
             yield ValueToken("negation" if word in tongue.negations else "word", word, start, place)
-        elif found["word"]:
-            yield from _word(said, start, tongue)
         else:
             yield ValueToken("word", said, start, place)
 
@@ -204,14 +197,14 @@ def _with_units(tokens: Sequence[ValueToken], text: str, tongue: Language) -> li
                 value = tuple(one * scale for one in value)
             else:
                 break
-            token, at = replace(token, values=value, end=after.end), at + 1
+            token, at = token._replace(values=value, end=after.end), at + 1
         for many in (2, 1):
             said = tokens[at : at + many]
             decade = said and said[0].key == "s" and said[0].start == token.end
             if len(said) == many and not token.unit and not decade and _next_to(token, said[0], text):
                 unit = tongue.units.get(" ".join(one.key for one in said))
                 if unit is not None:
-                    token, at = replace(token, unit=unit, end=said[-1].end), at + many
+                    token, at = token._replace(unit=unit, end=said[-1].end), at + many
         found.append(token)
     return found
 
@@ -274,7 +267,7 @@ def _year(token: ValueToken, text: str, tongue: Language) -> ValueToken:
     if not _YEARS[0] <= year <= _YEARS[1]:
         return token
     last = year + 9 if text[token.end : token.end + 1] == "s" and year % 10 == 0 else year
-    return replace(token, kind="date", date=Date((year, last)))
+    return token._replace(kind="date", date=Date((year, last)))
 
 
 def same_date(one: Date, other: Date) -> bool:
@@ -306,3 +299,10 @@ def same_number(claimed: ValueToken, stated: ValueToken, *, rounded: bool) -> bo
             ):
                 return True
     return False
+
+
+def same_value(claimed: ValueToken, stated: ValueToken, *, rounded: bool) -> bool:
+    """Whether a number or date of an answer may be that of a page; see `same_number`."""
+    if claimed.kind == stated.kind == "date":
+        return same_date(claimed.date, stated.date)
+    return claimed.kind == stated.kind == "number" and same_number(claimed, stated, rounded=rounded)

@@ -15,7 +15,7 @@ from groundwire.tools.calls import INTERNAL
 from groundwire.tools.conversions import for_model, nothing_found, shown
 from groundwire.tools.definitions import local_search_definition
 from groundwire.tools.results import LocalSearchItem, LocalSearchToolResult
-from groundwire.tools.web_tools import Tool, tool_of
+from groundwire.tools.toolset import Tool, tool_of
 
 if TYPE_CHECKING:
     from groundwire.hosted.requirements import Needs

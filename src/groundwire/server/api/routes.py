@@ -259,7 +259,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="POST",
             path="/v1/verify",
             name="verify_answer",
-            summary="Verify each sentence of an answer against the pages that it cites. Makes no network requests.",
+            summary="Verify each sentence of an answer against the pages that it cites. Opens no pages.",
             app=Endpoint(context, partial(read_json, VerifyRequest), verify, usual=reading),
             bodies={JSON: VerifyRequest},
             replies=(VerifyReply,),

@@ -146,14 +146,11 @@ def _asked(said: CitedAnswer) -> AskReply:
 
 async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
     """Check an answer against what it cites."""
-    from groundwire.citations.verify import verify_off_loop  # costs nothing until it is used
+    given = asked.sources
+    sources = None if given is None else [CitedPage(**source.model_dump()) for source in given]
+    from groundwire.agent_loop import verify as verified  # costs nothing until it is used
 
-    if asked.sources is None:
-        report = await caller.session(asked.session).verify(asked.answer)
-    else:
-        sources = [CitedPage(**source.model_dump()) for source in asked.sources]
-        report = await verify_off_loop(caller.web.verification_workers, asked.answer, sources)
-    return _verified(report)
+    return _verified(await verified(asked.answer, web=caller.session(asked.session), pages=sources))
 
 
 def _verified(report: Report) -> VerifyReply:
