@@ -35,6 +35,7 @@ from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import load
+from groundwire.storage.archive.lines import LONGEST_LINE
 from groundwire.storage.archive.store import Archive, ArchiveHit, ImportRefused, Statistics, open_archive
 from groundwire.storage.base import StoreError
 
@@ -220,8 +221,13 @@ def export(file: str, as_json: bool) -> None:
 
     async def write(kept: Archive) -> int:
         totals = await kept.statistics(viewer=OPERATOR)
+        count = 0
         with _bar("Exporting", totals.pages + totals.results) as progress, _target(file) as target:
-            return await kept.export(target, viewer=OPERATOR, progress=progress)
+            async for line in kept.export(viewer=OPERATOR):
+                target.write(line)
+                progress(1)
+                count += 1
+        return count
 
     count = _run(write)
     if as_json:
@@ -242,8 +248,8 @@ def import_(file: IO[bytes], as_json: bool) -> None:
 
     async def read(kept: Archive) -> dict[str, int]:
         with _bar("Importing", _size(file)) as progress:
-            done = await kept.import_(file, progress=progress)
-        return {"added": done.added, "unchanged": done.unchanged, "skipped": done.skipped}
+            done = await kept.import_(_lines(file, progress))
+        return done._asdict()
 
     done = _run(read)
     if as_json:
@@ -271,10 +277,9 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
         try:
             await kept.open()
             if kept.recreated:  # the previous content was not deleted, exported or searched
-                path = Path(kept.path or "")
-                aside = max(map(str, path.parent.glob(f"{path.name}.corrupt-*")), default="")
+                aside = max(map(str, kept.path.parent.glob(f"{kept.path.name}.corrupt-*")), default="")
                 raise StoreError(
-                    f"The archive {path} was damaged and moved aside: {aside}. "
+                    f"The archive {kept.path} was damaged and moved aside: {aside}. "
                     "Look at that file, then try again: a new archive was begun."
                 )
             return await work(kept)
@@ -301,10 +306,10 @@ def _is_no_warning(record: logging.LogRecord) -> bool:
 
 
 @contextlib.contextmanager
-def _bar(doing: str, length: int | None) -> Iterator[Callable[[int], object] | None]:
+def _bar(doing: str, length: int | None) -> Iterator[Callable[[int], object]]:
     """Show a progress bar on standard error while the block runs, if that is a terminal."""
     if not sys.stderr.isatty():
-        yield None
+        yield lambda _: None
         return
     with click.progressbar(length=length or 1, label=doing, file=sys.stderr) as bar:
         yield bar.update
@@ -326,6 +331,13 @@ def _target(file: str) -> Iterator[IO[bytes]]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _lines(file: IO[bytes], progress: Callable[[int], object]) -> Iterator[bytes]:
+    """Yield the lines of a file; one that is too long is cut, and refused by the import."""
+    while line := file.readline(LONGEST_LINE + 1):
+        progress(len(line))
+        yield line
 
 
 def _size(file: IO[bytes]) -> int | None:

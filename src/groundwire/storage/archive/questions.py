@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from groundwire.models.frequent_words import FREQUENT
-from groundwire.storage.archive.fts import DENSE, quoted, storable
+from groundwire.storage.archive.fts import dense, quoted, storable, words_and_runs
 
 __all__ = ["Question"]
 
@@ -24,7 +23,6 @@ _LONGEST = 2_000  # characters of a query
 _MOST = 24  # words that are looked up; all of them are compared with the queries and passages that are found
 _STEM = 3  # letters before an ending
 
-_RUN: Final = rf"[{DENSE}]+|[^\W_{DENSE}]+(?:[.,][0-9]+)*(?:\+\+|#)?"
 _NEGATED: Final = re.compile(r"(?:\b(?:ca|wo))?n['\u2019]t\b")
 _ELIDED: Final = re.compile(
     r"\b(?:[cdjlmnst]|qu|[dn]ell|[ds]?all|sull|un)['\u2019](?=\w)|['\u2019](?:s|d|ll|re|ve|m)\b"
@@ -154,14 +152,14 @@ class Question(NamedTuple):
 
 def _runs(text: str) -> list[str]:
     low = unicodedata.normalize("NFC", storable(text)).lower()
-    return _run().findall(_ELIDED.sub("", _NEGATED.sub(" not", low)))
+    return words_and_runs().findall(_ELIDED.sub("", _NEGATED.sub(" not", low)))
 
 
 def _details(runs: list[str]) -> Iterator[tuple[str, str]]:
     for at, run in enumerate(runs):
         if run in _ASKING:
             yield "", _ASKING[run]
-        elif _dense().match(run):
+        elif dense().match(run):
             yield from [(way[2] or way[3], way[1] or way[4]) for way in _DIRECTED_DENSE.finditer(run)]
         elif run in _DIRECTED or (run == "a" and "de" in runs):
             yield from [(run, other) for other in runs[at + 1 : at + 4] if other not in _COMMON][:1]
@@ -171,7 +169,7 @@ def _details(runs: list[str]) -> Iterator[tuple[str, str]]:
 
 def _words(run: str) -> Iterator[frozenset[str]]:
     """Yield the forms of each word of a run that counts."""
-    if not _dense().match(run):
+    if not dense().match(run):
         if _folded(run) not in _COMMON and run not in _ASKING:
             forms = _forms(run)
             yield frozenset(forms | set(map(_folded, forms)))
@@ -205,7 +203,7 @@ def _forms(word: str) -> set[str]:
 def _pieces(runs: list[str]) -> frozenset[str]:
     pieces = set(runs)
     for run in runs:
-        if _dense().match(run):
+        if dense().match(run):
             pieces.update(run, (run[at : at + 2] for at in range(len(run) - 1)), _NOT_IN_KANA.findall(run))
         else:
             pieces.add(_folded(run))
@@ -217,13 +215,3 @@ def _folded(word: str) -> str:
     if word.isascii():
         return word
     return "".join(filter(lambda sign: not unicodedata.combining(sign), unicodedata.normalize("NFKD", word.casefold())))
-
-
-@cache
-def _run() -> re.Pattern[str]:
-    return re.compile(_RUN)
-
-
-@cache
-def _dense() -> re.Pattern[str]:
-    return re.compile(f"[{DENSE}]")
