@@ -1,4 +1,4 @@
-"""Archive entries: what is kept of a page or of a search, and what it is when it is read again."""
+"""The rows of the archive: what a page or a search leaves, and what a row is when it is read again."""
 
 from __future__ import annotations
 

@@ -355,7 +355,7 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
 
 
 def _replace(db: sqlite3.Connection, number: int, item: Item, *, reindex: bool) -> None:
-    """Put an item in the place of an older one, with other words in the index if it has other words."""
+    """Put an item instead of an older one, with other words in the index if it has other words."""
     if reindex:
         _unindex(db, _Condition("i.id = ?", (number,)))
     db.execute(f"update archive_items set ({_COLUMNS}) = {_VALUES} where id = ?", (*item, number))
