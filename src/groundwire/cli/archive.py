@@ -222,10 +222,14 @@ def export(file: str, as_json: bool) -> None:
     async def write(kept: Archive) -> int:
         totals = await kept.statistics(viewer=OPERATOR)
         count = 0
-        with _bar("Exporting", totals.pages + totals.results) as progress, _target(file) as target:
+        length, hidden = totals.pages + totals.results, not sys.stderr.isatty()
+        with (
+            click.progressbar(length=length, label="Exporting", file=sys.stderr, hidden=hidden) as bar,
+            _target(file) as target,
+        ):
             async for line in kept.export(viewer=OPERATOR):
                 target.write(line)
-                progress(1)
+                bar.update(1)
                 count += 1
         return count
 
@@ -247,8 +251,9 @@ def import_(file: IO[bytes], as_json: bool) -> None:
     """
 
     async def read(kept: Archive) -> dict[str, int]:
-        with _bar("Importing", _size(file)) as progress:
-            done = await kept.import_(_lines(file, progress))
+        length, hidden = _size(file), not sys.stderr.isatty()
+        with click.progressbar(length=length, label="Importing", file=sys.stderr, hidden=hidden) as bar:
+            done = await kept.import_(_lines(file, bar.update))
         return done._asdict()
 
     done = _run(read)
@@ -306,16 +311,6 @@ def _is_no_warning(record: logging.LogRecord) -> bool:
 
 
 @contextlib.contextmanager
-def _bar(doing: str, length: int | None) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar on standard error while the block runs, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    with click.progressbar(length=length or 1, label=doing, file=sys.stderr) as bar:
-        yield bar.update
-
-
-@contextlib.contextmanager
 def _target(file: str) -> Iterator[IO[bytes]]:
     """Open the target of an export; a file is renamed into place when complete and readable only by its owner."""
     if file == "-":
@@ -340,11 +335,11 @@ def _lines(file: IO[bytes], progress: Callable[[int], object]) -> Iterator[bytes
         yield line
 
 
-def _size(file: IO[bytes]) -> int | None:
+def _size(file: IO[bytes]) -> int:
     try:
         return os.fstat(file.fileno()).st_size
     except OSError:
-        return None
+        return 0
 
 
 def _print(found: Sequence[ArchiveHit]) -> None:
@@ -362,15 +357,7 @@ def _print(found: Sequence[ArchiveHit]) -> None:
 
 
 def _plain(row: ArchiveHit) -> Mapping[str, Any]:
-    return {
-        "url": row.url,
-        "title": row.title,
-        "snippet": row.snippet,
-        "published": row.published,
-        "seen": _moment(row.seen),
-        "kind": row.kind,
-        "rank": row.rank,
-    }
+    return row._asdict() | {"seen": _moment(row.seen)}
 
 
 def _moment(moment: datetime | None) -> str | None:

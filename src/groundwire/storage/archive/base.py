@@ -43,13 +43,10 @@ class Broken(StoreError):
 
 
 class ArchiveTables(Protocol):
-    """The items of an archive and their full-text index, used by one thread at a time; SQLite is one implementation.
+    """The items of an archive and their full-text index, on one thread at a time; see `SqliteTables`.
 
     Every call raises `StoreError` when it failed, and then has changed nothing, or `Broken` when later ones would too.
     """
-
-    def open(self) -> None:
-        """Connect, unless that was done; other calls do it themselves."""
 
     def put(self, items: Iterable[Item], *, max_bytes: int, oldest: int) -> int:
         """Keep items, each in place of an older one of the same page, and return how many were kept.

@@ -8,13 +8,12 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import Filters
@@ -70,7 +69,7 @@ _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the tex
 _TOKENS = 64  # of a snippet; FTS5 gives no more
 _CANDIDATES = 64  # rows that are compared with the question at least
 _CHUNK = 50  # items that are read at once, as each may be large
-_RANGES: Final = MappingProxyType({"d": 1, "w": 7, "m": 31, "y": 366})  # days
+_PRUNED = 0.9  # of the maximum size
 _FIX = "Check its folder and the space on its disk, or set archive.path to another file."
 
 
@@ -96,11 +95,6 @@ class SqliteTables:
         self._sharing = sharing
         self._file = StoreFile(path, max_wait=_MAX_WAIT)
         self._connections: tuple[sqlite3.Connection, sqlite3.Connection] | None = None
-
-    def open(self) -> None:
-        """Connect, and make or upgrade the tables; again if the file was replaced; see `ArchiveTables.open`."""
-        with self._failures():
-            self._connect()
 
     def put(self, items: Iterable[Item], *, max_bytes: int, oldest: int) -> int:
         """Keep items, some with one statement; see `ArchiveTables.put`."""
@@ -269,26 +263,26 @@ class SqliteTables:
     @contextmanager
     def _failures(self) -> Iterator[None]:
         """Raise what SQLite and the system raise as `StoreError`."""
-        where = f"The archive {self._path}"
         try:
             yield
-        except OSError as exc:
-            if isinstance(exc, BlockingIOError):
-                raise StoreError(f"{where} is in use by another process; try again.") from exc
-            raise Broken(f"{where} cannot be opened: {exc.strerror or exc}. {_FIX}") from exc
-        except sqlite3.Error as exc:
-            code = getattr(exc, "sqlite_errorcode", 0) & 0xFF
-            if is_busy(exc):
-                raise StoreError(f"{where} is in use by another process; try again.") from exc
-            if code == sqlite3.SQLITE_INTERRUPT:
-                raise StoreError(f"{where} took too long for this search; use fewer or rarer words.") from exc
-            if is_damaged(exc):
-                text = f"{where} is damaged ({exc}). Move the file away; Groundwire creates a new one."
-                raise Broken(text, damaged=True) from exc
-            if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
-                is_open = self._connections is not None
-                raise Broken(f"{where} cannot be written: {exc}. {_FIX}", readable=is_open) from exc
-            raise StoreError(f"{where} failed: {exc}.") from exc
+        except (OSError, sqlite3.Error) as exc:
+            raise self._failure(exc) from exc
+
+    def _failure(self, exc: OSError | sqlite3.Error) -> StoreError:
+        where, code = f"The archive {self._path}", getattr(exc, "sqlite_errorcode", 0) & 0xFF
+        if isinstance(exc, BlockingIOError) or is_busy(exc):
+            return StoreError(f"{where} is in use by another process; try again.")
+        if code == sqlite3.SQLITE_INTERRUPT:
+            return StoreError(f"{where} took too long for this search; use fewer or rarer words.")
+        if is_damaged(exc):
+            return Broken(
+                f"{where} is damaged ({exc}). Move the file away; Groundwire creates a new one.", damaged=True
+            )
+        if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
+            return Broken(f"{where} cannot be written: {exc}. {_FIX}", readable=self._connections is not None)
+        if isinstance(exc, OSError):
+            return Broken(f"{where} cannot be opened: {exc.strerror or exc}. {_FIX}")
+        return StoreError(f"{where} failed: {exc}.")
 
     def _visible(self, viewer: Viewer) -> Sequence[_Condition]:
         """Return what a viewer may see, in parts that have nothing in common.
@@ -316,7 +310,7 @@ def _within(filters: Filters, today: date) -> _Condition:
     """Return the condition of filters."""
     parts = [_any([_under(domain) for domain in filters.allowed_domains])] if filters.allowed_domains else []
     parts += [_Condition(f"not {sql}", values) for sql, values, _ in map(_under, filters.blocked_domains)]
-    days = _RANGES.get(filters.time_range)
+    days = {"d": 1, "w": 7, "m": 31, "y": 366}.get(filters.time_range)
     starts = [filters.published_after, days and today - timedelta(days=days)]
     parts += [_Condition("i.day >= ?", (start.isoformat(),)) for start in starts if start]
     if filters.published_before:
@@ -364,16 +358,13 @@ def _replace(db: sqlite3.Connection, number: int, item: Item, *, reindex: bool) 
 
 
 def _prune(db: sqlite3.Connection, max_bytes: int, oldest: int) -> None:
+    """Delete what is too old and, if the rest is too large, what was seen longest ago; more than needed, to be rare."""
     _delete(db, _Condition("i.seen < ?", (oldest,)))
-    (excess,) = db.execute("select bytes - ? from archive_about", (max_bytes,)).fetchone()
-    gone: list[int] = []
-    if excess > 0:
-        with closing(db.execute("select id, size from archive_items order by seen, id")) as rows:
-            while excess > 0 and (row := rows.fetchone()):
-                gone.append(row[0])
-                excess -= row[1]
-    for number in gone:
-        _delete(db, _Condition("i.id = ?", (number,)))
+    (size,) = db.execute("select bytes from archive_about").fetchone()
+    if size > max_bytes:
+        totals = "select id, sum(size) over (order by seen desc, id desc) as total from archive_items"
+        excess = f"i.id in (select id from ({totals}) where total > ?)"
+        _delete(db, _Condition(excess, (int(max_bytes * _PRUNED),)))
 
 
 def _delete(db: sqlite3.Connection, condition: _Condition) -> int:

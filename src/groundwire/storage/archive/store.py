@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import NO_FILTERS, Filters, Page, SearchResponse
-from groundwire.safety.tenancy import Owner, Sharing, Viewer
+from groundwire.safety.tenancy import OPERATOR, Owner, Sharing, Viewer
 from groundwire.safety.urls import parse_url
 from groundwire.settings.user_folders import expand_user, user_folder
 from groundwire.storage.archive.base import ArchiveTables, Broken, Statistics
@@ -93,7 +93,7 @@ class Archive:
         """Open the file unless that was tried, to determine its state. Never raises."""
         if self._tables is None and not self._closed:
             with suppress(StoreError):
-                await self._run(lambda tables: tables.open())
+                await self.list(0, viewer=OPERATOR)
 
     async def add(self, source: Page | SearchResponse, *, owner: Owner) -> int:
         """Store a page or the results of a search; return how many entries are new or newer. Never raises.
