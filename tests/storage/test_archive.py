@@ -214,6 +214,14 @@ async def test_a_result_is_found_by_the_queries_that_led_to_it(archive: Archive,
     assert [found.snippet for found in await archive.search("clever", viewer=OPERATOR)] == ["A snippet about dolphins."]
 
 
+async def test_a_result_of_two_searches_in_one_moment_is_found_by_both(archive: Archive) -> None:
+    archive.remember(response(row(), query="flippered mammals"), owner=LOCAL)
+    archive.remember(response(row(), query="clever swimmers"), owner=LOCAL)
+    assert await urls(archive, "flippered mammals") == ["https://b.example/"]
+    assert await urls(archive, "clever swimmers") == ["https://b.example/"]
+    assert (await archive.statistics(viewer=OPERATOR)).results == 1
+
+
 async def test_an_address_that_was_seen_and_read_is_returned_once(archive: Archive) -> None:
     await archive.add(response(row("https://a.example/one", "Whales sing.")), owner=LOCAL)
     await archive.add(page(), owner=LOCAL)
@@ -660,6 +668,17 @@ async def test_a_file_that_is_busy_costs_one_entry_only(
     assert await archive.add(page("https://a.example/two"), owner=LOCAL)
     assert not archive.problem
     assert "disabled" not in caplog.text
+
+
+async def test_an_import_is_whole_though_a_damaged_file_is_moved_aside_for_it(
+    reopened: Callable[[], Archive], path: Path
+) -> None:
+    path.parent.mkdir()
+    _nonsense(path)
+    archive = reopened()
+    done = await archive.import_(io.BytesIO(GOOD + b"\n" + GOOD.replace(b"/one", b"/two")))
+    assert (done, archive.recreated) == ((2, 0, 0), True)
+    assert len(await urls(archive, "whales")) == 2
 
 
 async def test_a_file_that_is_removed_is_begun_anew(reopened: Callable[[], Archive], path: Path) -> None:
