@@ -240,8 +240,9 @@ class Archive:
         if not self._closed:
             self._write()
             self._closed = True
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
-            self._thread.shutdown(wait=False)
+            closing = asyncio.get_running_loop().run_in_executor(self._thread, self._close)
+            self._thread.shutdown(wait=False)  # after what it has to do, even if this call is canceled
+            await closing
 
     @property
     def _oldest(self) -> int:
