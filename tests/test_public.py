@@ -119,7 +119,7 @@ main()
 UNUSED = (
     "groundwire.reading.", "groundwire.server", "groundwire.tools", "groundwire.hosted", "groundwire.citations",
     "groundwire.doctor", "groundwire.setup", "groundwire.testing", "groundwire.routing.politeness",
-    "groundwire.web.open_page", "groundwire.storage.archive.sql", "groundwire.telemetry.scorecard",
+    "groundwire.web.open_page", "groundwire.storage.archive.sqlite", "groundwire.telemetry.scorecard",
     "pydantic_settings", "lxml", "turbohtml", "protego", "mcp", "rich", "uvicorn", "starlette", "ddgs", "redis",
 )  # fmt: skip
 
