@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,17 @@ def test_every_error_and_provider_is_in_the_reference() -> None:
     text = "\n".join(file.read_text() for file in sorted((ROOT / "docs" / "reference").glob("*.md")))
     assert [name for name in errors.__all__ if name not in text] == []
     assert [name for name in provider_names() if f"`{name}`" not in text] == []
+
+
+def test_every_public_name_of_every_public_module_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "modules.md").read_text()
+    package = (ROOT / "docs" / "reference" / "python.md").read_text()
+    modules = re.findall(r"^## `(groundwire[\w.]*)`$", page, re.MULTILINE)
+    assert len(modules) > 20
+    for module, text in zip(modules, re.split(r"^## `groundwire", page, flags=re.MULTILINE)[1:], strict=True):
+        names = import_module(module).__all__
+        missing = [name for name in names if f"`{name}`" not in text and f"## `{name}`\n" not in package]
+        assert [name for name in missing if name not in errors.__all__] == [], module
 
 
 class Lookup(EmulatedServer):

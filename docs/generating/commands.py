@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import click
@@ -13,6 +14,8 @@ from groundwire.cli.terminal_text import ExitCode
 __all__ = ["commands"]
 
 _WIDTH = 100  # columns
+_HELP_OPTION = re.compile(r"^  -h, --help .*\n", re.MULTILINE)
+_NO_OPTIONS = re.compile(r"^Options:\n(?:\n|\Z)", re.MULTILINE)
 
 
 def commands() -> str:
@@ -20,7 +23,8 @@ def commands() -> str:
     return "\n\n".join(
         [
             "# Commands",
-            "The output of `--help` for every command. `groundwire -v COMMAND` logs to standard error.",
+            "The output of `--help` for every command, without the line of `--help` itself. "
+            "`groundwire -v COMMAND` logs to standard error.",
             *_command(group, "groundwire"),
             "## Exit codes",
             "\n".join(_exit_codes()),
@@ -33,7 +37,8 @@ def _command(command: click.Command, path: str) -> Iterator[str]:
         command, info_name=path, terminal_width=_WIDTH, max_content_width=_WIDTH, help_option_names=["-h", "--help"]
     )
     yield f"## `{path}`"
-    yield f"```text\n{command.get_help(context).rstrip()}\n```"
+    text = _HELP_OPTION.sub("", command.get_help(context) + "\n")
+    yield f"```text\n{_NO_OPTIONS.sub('', text).rstrip()}\n```"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             if (child := command.get_command(context, name)) is not None:

@@ -24,9 +24,9 @@ _TITLES = {
 
 
 def markdown(docstring: str) -> str:
-    """Return a docstring as Markdown: its sections become lists, its indented examples code blocks."""
+    """Return a cleaned docstring as Markdown: its sections become lists, its indented examples code blocks."""
     parts, at = [], 0
-    text = inspect.cleandoc(docstring) + "\n"
+    text = docstring.strip() + "\n"
     for found in _SECTION.finditer(text):
         parts.append(_prose(text[at : found.start()]))
         parts.append("\n\n".join(_section(found[1], textwrap.dedent(found[2]).strip())))
@@ -39,7 +39,13 @@ def _section(name: str, body: str) -> Iterator[str]:
     yield f"**{_TITLES[name]}**"
     entries = _ENTRY.findall(body) if name in {"Args", "Attributes", "Raises"} else []
     if entries:
-        yield "\n".join(f"- `{word.lstrip('*')}`: {' '.join(said.split())}" for word, said in entries)
+        said = {word.lstrip("*"): " ".join(text.split()) for word, text in entries if word != "unknown"}
+        lines = [f"- `{word}`: {text}" for word, text in said.items() if not text.startswith("See `")]
+        elsewhere: dict[str, list[str]] = {}
+        for word, text in said.items():
+            if text.startswith("See `"):
+                elsewhere.setdefault(text[0].lower() + text[1:], []).append(f"`{word}`")
+        yield "\n".join(lines + [f"- {', '.join(words)}: {text}" for text, words in elsewhere.items()])
     else:
         yield " ".join(body.split())
 

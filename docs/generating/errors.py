@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Iterator
 from typing import get_args
 
-from generating.docstrings import first_sentence, markdown, row
+from generating.docstrings import markdown, row
 from groundwire import errors
 from groundwire.cli.terminal_text import exit_code
-from groundwire.errors import GroundwireError, ProviderError
+from groundwire.errors import GroundwireError
 from groundwire.models import Outcome
 
 __all__ = ["error_page"]
@@ -54,13 +54,7 @@ def _outcomes() -> Iterator[str]:
 def _classes() -> Iterator[str]:
     for cls in _all():
         yield f"## `{cls.__name__}`"
-        bases = [base.__name__ for base in cls.__bases__ if issubclass(base, GroundwireError)]
-        said = f"A subclass of `{bases[0]}`." if bases else ""
-        if issubclass(cls, ProviderError) and "outcome" in cls.__dict__:
-            said += f" Outcome `{cls.outcome}`."
-        yield said or first_sentence(cls)
-        if said:
-            yield markdown(cls.__doc__ or "")
+        yield markdown(inspect.getdoc(cls) or "")
 
 
 def _all() -> list[type[GroundwireError]]:

@@ -24,7 +24,7 @@ def providers() -> str:
         )
         options = getattr(cls, "Options", None)
         if options is not None and options.model_fields:
-            details += [f"## `[providers.{name}]`", table(options, f"providers.{name}")]
+            details += [f"## `[providers.{name}]`", table(options)]
     intro = (
         "Use these names in `search.providers` and `read.providers`. "
         "To configure a second instance of a provider, add a suffix, such as `searxng:mine`."

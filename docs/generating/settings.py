@@ -19,7 +19,9 @@ def settings() -> str:
     return "\n\n".join(
         [
             "# Settings",
-            "Set them in `groundwire.toml`, in their section, or by environment variable. "
+            "Set them in `groundwire.toml`, in their section, or by environment variable: the name is "
+            f"`GROUNDWIRE_`, the section and the setting in capitals, such as `{variable('search.limit')}` for "
+            f"`limit` in `[search]` and `{variable('providers.exa.base_url')}` for `base_url` in `[providers.exa]`. "
             "Arguments take precedence over environment variables, then `.env`, the project's `groundwire.toml`, "
             "and the user's `groundwire.toml` (`groundwire config path`). "
             "`groundwire config show` prints the effective values and where each one comes from.",
@@ -34,9 +36,9 @@ def settings() -> str:
     )
 
 
-def table(model: type[BaseModel], path: str) -> str:
+def table(model: type[BaseModel]) -> str:
     """Return the table of a section's settings."""
-    rows = ["| setting | default | variable | description |", "| --- | --- | --- | --- |"]
+    rows = ["| setting | default | description |", "| --- | --- | --- |"]
     said = {
         key: text
         for cls in reversed(model.__mro__[: model.__mro__.index(BaseModel)])
@@ -47,8 +49,7 @@ def table(model: type[BaseModel], path: str) -> str:
             continue
         default = field.get_default(call_default_factory=True)
         shown = ", ".join(map(str, default)) if isinstance(default, tuple) else "" if default is None else str(default)
-        name = f"`{variable(f'{path}.{key}')}`"
-        rows.append(row(f"`{key}`", f"`{shown}`" if shown else "", name, said.get(key, "")))
+        rows.append(row(f"`{key}`", f"`{shown}`" if shown else "", said.get(key, "")))
     return "\n".join(rows)
 
 
@@ -61,7 +62,7 @@ def _sections() -> Iterator[str]:
 def _section_text(path: str, model: type[BaseModel]) -> Iterator[str]:
     yield f"## `[{path}]`"
     yield (inspect.getdoc(model) or "").split("\n")[0]
-    yield table(model, path)
+    yield table(model)
     for key, field in model.model_fields.items():
         if (inner := _section(field)) is not None:
             yield from _section_text(f"{path}.{key}", inner)
