@@ -87,6 +87,13 @@ class Lookup(EmulatedServer):
         return EmulatedResponse.json({"hits": [hit]})
 
 
+def test_the_files_of_contributings_tour_are_there() -> None:
+    tour = (ROOT / "CONTRIBUTING.md").read_text().partition("## Set up")[0]
+    paths = re.findall(r"(?<![\w/.])[a-z]\w*(?:/\w+)*(?:/|\.py|\.toml)(?![\w/])", tour)
+    assert len(paths) > 40
+    assert [path for path in paths if not any((ROOT / base / path).exists() for base in ("", "src/groundwire"))] == []
+
+
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """CONTRIBUTING's example as an installed package: its one file, and its one line as pip writes it down."""
