@@ -17,42 +17,46 @@ from pydantic import BaseModel
 import groundwire
 from generating.docstrings import attribute_docs, first_sentence, markdown
 
-__all__ = ["module_page", "python_page"]
+__all__ = ["fields_of", "module_page", "python_page"]
 
 _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.tools": ("Tool", "ToolResult", "render_text"),
-    "groundwire.tools.definitions": ("guidance",),
-    "groundwire.tools.permissions": ("Permission", "PermissionRequest", "guarded_tools"),
+    "groundwire.tools.definitions": (),
+    "groundwire.tools.permissions": ("PermissionRequest", "guarded_tools"),
     "groundwire.models": (),
     "groundwire.settings": ("load",),
-    "groundwire.citations": ("render_answer", "source_links"),
+    "groundwire.citations": ("render_answer",),
     "groundwire.citations.verify": ("CitedPage", "Finding", "Doubt", "Report", "verify_answer"),
-    "groundwire.agent_loop": ("ask", "run_tools", "CitedAnswer", "Run"),
-    "groundwire.hosted": ("Location", "Needs", "Plan", "hosted_definition", "plan", "plan_for", "prepare"),
-    "groundwire.hosted.answers": ("HostedAnswer", "audit", "read_answer", "resolve_redirects", "stream_answer"),
+    "groundwire.agent_loop": ("run_tools", "CitedAnswer", "Run"),
+    "groundwire.hosted": ("Location", "Needs", "Plan", "hosted_definition", "plan", "prepare"),
+    "groundwire.hosted.answers": ("HostedAnswer", "read_answer"),
     "groundwire.integrations.tool_runner": (),
     "groundwire.integrations.hosts.extension": (),
     "groundwire.integrations.hosts.fallback_chain": (),
-    "groundwire.integrations.hosts.search_policy": ("SearchPolicy",),
+    "groundwire.integrations.hosts.search_policy": (),
     "groundwire.integrations.hosts.three_tiers": (),
     "groundwire.integrations.hosts.tool_port": (),
-    "groundwire.server.api": ("build_gateway",),
-    "groundwire.server.openai.app": ("Proxy",),
-    "groundwire.server.ui": (),
-    "groundwire.server.uvicorn_runner": ("serving",),
-    "groundwire.setup": (),
-    "groundwire.telemetry": ("Metrics", "Spans", "SearchDone", "PageDone"),
-    "groundwire.cassette": (),
-    "groundwire.storage": (),
+    "groundwire.server.api": (),
+    "groundwire.server.openai.app": (),
+    "groundwire.telemetry": ("SearchDone", "PageDone"),
     "groundwire.providers.base": (),
-    "groundwire.deadline": (),
-    "groundwire.safety.guard": (),
-    "groundwire.transport": (),
-    "groundwire.testing": ("World", "EmulatedServer"),
-    "groundwire.testing.model_apis": ("ModelServer", "script"),
+    "groundwire.testing": ("World",),
+    "groundwire.testing.model_apis": (),
 }
 """The public modules beside the package itself, and the names of each that the guides use. A name that is not listed
 has a line; its docstring says the rest."""
+
+_PARTS = {
+    "groundwire.server.ui": ("ui_routes", "KeyVerifier", "Visitor"),
+    "groundwire.server.uvicorn_runner": ("serving", "run"),
+    "groundwire.setup": ("load_offers", "setup_schema", "verify", "provider_statuses"),
+    "groundwire.cassette": ("Cassette", "RECORD_VARIABLE", "REPLAY_VARIABLE"),
+    "groundwire.storage": ("open_store", "Store"),
+    "groundwire.deadline": ("Deadline",),
+    "groundwire.safety.guard": ("Guard", "Resolver"),
+    "groundwire.transport": ("Transport", "Response", "FetchPolicy"),
+}
+"""Modules for our own use, and the names of each that a program with an extension of its own needs."""
 
 _MOST = 110  # characters of a signature on one line
 
@@ -84,18 +88,21 @@ def module_page() -> str:
         parts += [f"## `{name}`", markdown(module.__doc__ or ""), "\n".join(filter(None, lines))]
         for one in principal:
             parts += _entry(module, one, "###")
+    parts += ["## Parts for extensions", "Names of modules that are otherwise for Groundwire itself and may change."]
+    parts += ["\n".join(_line(import_module(name), one, name) for name, names in _PARTS.items() for one in names)]
     return "\n\n".join(filter(None, parts))
 
 
-def _line(module: ModuleType, name: str) -> str:
+def _line(module: ModuleType, name: str, prefix: str = "") -> str:
     """Return a line about one name; none about what `groundwire` itself offers."""
+    shown = f"{prefix}.{name}" if prefix else name
     thing = getattr(module, name)
     if getattr(groundwire, name, None) is thing:
         return ""
     if isinstance(thing, type) or inspect.isroutine(thing):
-        return f"- `{name}`: {first_sentence(thing)}"
+        return f"- `{shown}`: {first_sentence(thing)}"
     said = attribute_docs(_origin(module, name)).get(name, "").split("\n\n")[0]
-    return f"- `{name}`: {said or _value(module, name)}"
+    return f"- `{shown}`: {said or _value(module, name)}"
 
 
 def _entry(module: ModuleType, name: str, level: str) -> Iterator[str]:
@@ -105,8 +112,10 @@ def _entry(module: ModuleType, name: str, level: str) -> Iterator[str]:
     if isinstance(thing, type):
         yield from _class(name, thing, f"{level}#")
     elif inspect.isroutine(thing):
-        yield _signature(name, thing)
-        yield markdown(inspect.getdoc(thing) or "")
+        said = inspect.getdoc(thing) or ""
+        if f"see `Web.{name}`" not in said:  # which has the same signature
+            yield _signature(name, thing)
+        yield markdown(said)
     else:
         yield _value(module, name)
         yield attribute_docs(_origin(module, name)).get(name, "")
@@ -143,10 +152,9 @@ def _class(name: str, cls: type, level: str) -> Iterator[str]:
     offered = [base for base in cls.__mro__[1:] if getattr(groundwire, base.__name__, None) is base]
     for base in offered:
         yield f"It has what [`{base.__name__}`](python.md#{base.__name__.lower()}) has, and:"
-    fields = _fields(cls)
-    for base in offered:
-        fields = [one for one in fields if one not in _fields(base)]
-    yield "\n".join(f"- `{key}`: {said}" for key, said in fields)
+    inherited_fields = {key for base in offered for key in fields_of(base)}
+    fields = {key: said for key, said in fields_of(cls).items() if key not in inherited_fields}
+    yield "\n".join(f"- `{key}`: {said}" for key, said in fields.items())
     bases = [base for base in cls.__mro__[1:] if base.__module__.startswith("groundwire") and base not in offered]
     inherited = {key: member for base in bases for key, member in vars(base).items() if key not in vars(cls)}
     members = {**vars(cls), **inherited}
@@ -179,15 +187,15 @@ def _is_record(cls: type) -> bool:
     return issubclass(cls, BaseModel) or is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
 
 
-def _fields(cls: type) -> list[tuple[str, str]]:
-    """Return the fields of a record, those of its bases first."""
+def fields_of(cls: type) -> dict[str, str]:
+    """Return the fields of a record and their docstrings, those of its bases first."""
     if not _is_record(cls):
-        return []
+        return {}
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if base.__module__.startswith("groundwire"):
             docs |= attribute_docs(base)
-    return [(key, said) for key, said in docs.items() if not key.startswith("_")]
+    return {key: said for key, said in docs.items() if not key.startswith("_")}
 
 
 def _default(value: object) -> str:

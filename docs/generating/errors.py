@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import get_args
@@ -52,9 +53,13 @@ def _outcomes() -> Iterator[str]:
 
 
 def _classes() -> Iterator[str]:
+    """Return the classes of which the tree does not say everything: those with attributes, or with no words there."""
+    words = dict(re.findall(r"(\w+) {2,}(\S.*)$", _tree(), re.MULTILINE))
     for cls in _all():
-        yield f"## `{cls.__name__}`"
-        yield markdown(inspect.getdoc(cls) or "")
+        said = inspect.getdoc(cls) or ""
+        if "\nArgs:" in said or cls.__name__ not in words:
+            yield f"## `{cls.__name__}`"
+            yield markdown(said)
 
 
 def _all() -> list[type[GroundwireError]]:

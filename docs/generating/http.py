@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
+import groundwire
+from generating.api import fields_of
 from generating.tools import RESULTS
 from groundwire import Settings, Web
 from groundwire.server.api.context import AppContext, Traffic
@@ -48,11 +50,19 @@ def http_page() -> str:
         parts += _operation(path, method, operation, {name: schemas[name] for name in bodies})
     parts.append("## Schemas")
     for name in sorted(bodies | replies):
-        if name not in _RESULTS:
-            schema = schemas[name]
+        schema = schemas[name]
+        if _is_in_package(name, schema):
+            parts += [f"### `{name}`", f"The fields of [`groundwire.{name}`](python.md#{name.lower()})."]
+        elif name not in _RESULTS:
             fields = _fields(schema, required=name in bodies) if schema.get("properties") else ""
             parts += [f"### `{name}`", _said(schema), fields]
     return "\n\n".join(part for part in parts if part)
+
+
+def _is_in_package(name: str, schema: Mapping[str, Any]) -> bool:
+    """Return whether a schema is the JSON form of a class of the package, whose page describes each field."""
+    cls = getattr(groundwire, name, None)
+    return isinstance(cls, type) and set(schema.get("properties", ())) <= set(fields_of(cls))
 
 
 def _reachable(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generating.docstrings import first_sentence, row
-from generating.settings import table
+from generating.settings import listing
 from groundwire.providers.registry import provider_class, provider_names
 
 __all__ = ["providers"]
@@ -24,7 +24,7 @@ def providers() -> str:
         )
         options = getattr(cls, "Options", None)
         if options is not None and options.model_fields:
-            details += [f"## `[providers.{name}]`", table(options)]
+            details += [f"## `[providers.{name}]`", listing(options)]
     intro = (
         "Use these names in `search.providers` and `read.providers`. "
         "To configure a second instance of a provider, add a suffix, such as `searxng:mine`."
