@@ -17,7 +17,7 @@ from pydantic import BaseModel
 import groundwire
 from generating.docstrings import attribute_docs, first_sentence, markdown
 
-__all__ = ["fields_of", "module_page", "python_page"]
+__all__ = ["entries", "fields_of", "module_entries", "module_page", "python_page"]
 
 _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.tools": ("Tool", "ToolResult", "render_text"),
@@ -40,7 +40,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.server.openai.app": (),
     "groundwire.telemetry": ("SearchDone", "PageDone"),
     "groundwire.providers.base": (),
-    "groundwire.testing": ("World",),
+    "groundwire.testing": (),
     "groundwire.testing.model_apis": (),
 }
 """The public modules beside the package itself, and the names of each that the guides use. A name that is not listed
@@ -59,6 +59,18 @@ _PARTS = {
 """Modules for our own use, and the names of each that a program with an extension of its own needs."""
 
 _MOST = 110  # characters of a signature on one line
+
+
+def entries() -> dict[str, type]:
+    """Return the classes of the page of the package."""
+    things = {name: getattr(groundwire, name) for name in groundwire.__all__}
+    return {name: thing for name, thing in things.items() if isinstance(thing, type)}
+
+
+def module_entries() -> dict[str, type]:
+    """Return the classes that have an entry on the page of the modules."""
+    things = {name: getattr(import_module(module), name) for module, names in _MODULES.items() for name in names}
+    return {name: thing for name, thing in things.items() if isinstance(thing, type)}
 
 
 def python_page() -> str:

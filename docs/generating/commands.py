@@ -39,6 +39,11 @@ def _command(command: click.Command, path: str, seen: dict[str, str]) -> Iterato
     )
     yield f"## `{path}`"
     text = _NO_OPTIONS.sub("", _HELP_OPTION.sub("", command.get_help(context) + "\n")).rstrip()
+    _, _, said = text.partition("\n")
+    if said in seen:
+        yield f"The same as `{seen[said]}`."
+        return
+    seen[said] = path
     codes = _CODES.search(text)
     if codes and codes[0] in seen:
         text = f"{text[: codes.start()]}  Exit codes: as {seen[codes[0]]}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from types import ModuleType
 
-__all__ = ["attribute_docs", "escaped", "first_sentence", "markdown", "row"]
+__all__ = ["attribute_docs", "escaped", "first_paragraph", "first_sentence", "markdown", "row"]
 
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises|Attributes):\n((?:[ ]{4}.*\n?|\n)+)", re.MULTILINE)
 _ENTRY = re.compile(r"^(\*{0,2}[\w.]+): (.*?)(?=^\*{0,2}[\w.]+: |\Z)", re.MULTILINE | re.DOTALL)
@@ -65,9 +65,14 @@ def _prose(text: str) -> str:
     return "\n\n".join(blocks)
 
 
-def first_sentence(thing: object) -> str:
+def first_paragraph(thing: object) -> str:
     """Return the first paragraph of a thing's own docstring, on one line."""
     return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+
+
+def first_sentence(thing: object) -> str:
+    """Return the first sentence of a thing's own docstring, on one line."""
+    return re.split(r"(?<=[\w)`]\.) (?=[A-Z`])", first_paragraph(thing), maxsplit=1)[0]
 
 
 def attribute_docs(owner: type | ModuleType) -> dict[str, str]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from http import HTTPStatus
 from typing import Any
 
-import groundwire
-from generating.api import fields_of
+from generating.api import entries, fields_of, module_entries
 from generating.tools import RESULTS
 from groundwire import Settings, Web
 from groundwire.server.api.context import AppContext, Traffic
@@ -20,6 +18,8 @@ __all__ = ["http_page", "openapi_document"]
 _ENDS = "#/components/schemas/"
 _RESULTS = frozenset(model.__name__ for model in RESULTS)  # which the page of the tools has
 
+_OTHERS = ("Perplexity", "Searxng")  # replies in the form of another API
+
 
 def http_page() -> str:
     """Return the page."""
@@ -30,15 +30,13 @@ def http_page() -> str:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
-    statuses = {int(status) for _, _, operation in operations for status in operation["responses"]}
-    failures = ", ".join(f"{status} {HTTPStatus(status).phrase}" for status in sorted(statuses) if status >= 400)
     parts = [
         "# HTTP API",
         "The endpoints of `groundwire serve` (extra `server`). "
         "`GET /openapi.json` returns this description for programs, with the statuses of each endpoint. "
         + " ".join(document["info"]["description"].split()),
         "Send an API key as `Authorization: Bearer KEY` or `X-API-Key: KEY`; see [keys](../guides/keys.md).",
-        f"The error statuses are {failures}. Their body is a [Failure](#failure).",
+        "The body of an error is a [Failure](#failure); the [gateway's guide](../guides/gateway.md#errors) has the statuses.",
     ]
     bodies, replies = _reachable(operations, schemas)
     places: dict[str, list[str]] = {}
@@ -51,18 +49,23 @@ def http_page() -> str:
     parts.append("## Schemas")
     for name in sorted(bodies | replies):
         schema = schemas[name]
-        if _is_in_package(name, schema):
-            parts += [f"### `{name}`", f"The fields of [`groundwire.{name}`](python.md#{name.lower()})."]
+        if page := _page_of(name, schema):
+            parts += [f"### `{name}`", f"The fields of [`{name}`]({page}#{name.lower()})."]
+        elif name in replies and name.startswith(_OTHERS):
+            parts += [f"### `{name}`", f"{_said(schema)} Its fields are those of that API, and in `GET /openapi.json`."]
         elif name not in _RESULTS:
             fields = _fields(schema, required=name in bodies) if schema.get("properties") else ""
             parts += [f"### `{name}`", _said(schema), fields]
     return "\n\n".join(part for part in parts if part)
 
 
-def _is_in_package(name: str, schema: Mapping[str, Any]) -> bool:
-    """Return whether a schema is the JSON form of a class of the package, whose page describes each field."""
-    cls = getattr(groundwire, name, None)
-    return isinstance(cls, type) and set(schema.get("properties", ())) <= set(fields_of(cls))
+def _page_of(name: str, schema: Mapping[str, Any]) -> str:
+    """Return the page that describes the fields of a schema, if it is the JSON form of a class that has an entry."""
+    fields = set(schema.get("properties", ()))
+    for page, classes in (("python.md", entries()), ("modules.md", module_entries())):
+        if name in classes and fields <= set(fields_of(classes[name])):
+            return page
+    return ""
 
 
 def _reachable(
