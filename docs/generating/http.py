@@ -18,7 +18,7 @@ __all__ = ["http_page", "openapi_document"]
 _ENDS = "#/components/schemas/"
 _RESULTS = frozenset(model.__name__ for model in RESULTS)  # which the page of the tools has
 
-_OTHERS = ("Perplexity", "Searxng")  # replies in the form of another API
+_OTHERS = ("Perplexity", "Searxng")  # requests and replies in the form of another API
 
 
 def http_page() -> str:
@@ -36,7 +36,7 @@ def http_page() -> str:
         "`GET /openapi.json` returns this description for programs, with the statuses of each endpoint. "
         + " ".join(document["info"]["description"].split()),
         "Send an API key as `Authorization: Bearer KEY` or `X-API-Key: KEY`; see [keys](../guides/keys.md).",
-        "The body of an error is a [Failure](#failure); the [gateway's guide](../guides/gateway.md#errors) has the statuses.",
+        "The body of an error is a [Failure](#failure); [the gateway](../guides/gateway.md#errors) has the statuses.",
     ]
     bodies, replies = _reachable(operations, schemas)
     places: dict[str, list[str]] = {}
@@ -51,8 +51,8 @@ def http_page() -> str:
         schema = schemas[name]
         if page := _page_of(name, schema):
             parts += [f"### `{name}`", f"The fields of [`{name}`]({page}#{name.lower()})."]
-        elif name in replies and name.startswith(_OTHERS):
-            parts += [f"### `{name}`", f"{_said(schema)} Its fields are those of that API, and in `GET /openapi.json`."]
+        elif name.startswith(_OTHERS):
+            parts += [f"### `{name}`", f"{_said(schema)} `GET /openapi.json` lists its fields."]
         elif name not in _RESULTS:
             fields = _fields(schema, required=name in bodies) if schema.get("properties") else ""
             parts += [f"### `{name}`", _said(schema), fields]
