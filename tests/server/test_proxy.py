@@ -133,21 +133,6 @@ async def test_responses(world: World, models: ModelServer, serve: Serve, stream
     assert "web_search_call" not in models.requests[-1].body.decode()
 
 
-@pytest.mark.req("B27")
-async def test_a_streamed_response_has_one_id_and_is_continued_by_it(models: ModelServer, serve: Serve) -> None:
-    client = await serve(f"{models.url}/v1")
-    events = await client.responses.create(model="m", input="What is reciprocal rank fusion?", stream=True)
-    named = [event.response.id async for event in events if hasattr(event, "response")]
-    assert (named[0], named[-1], len(set(named))) == ("resp_1", "resp_1", 1)  # the model server ended with resp_2
-    models.decide = lambda _: Say("Three [1].")
-    again = await client.responses.create(model="m", input="And then?", previous_response_id=named[0])
-    assert json.loads(models.requests[-1].body)["previous_response_id"] == "resp_2"
-    assert again.output[-1].content[0].annotations[0].url.endswith("reciprocal-rank-fusion")
-    other = await client.responses.create(model="m", input="And then?", previous_response_id="resp_of_another")
-    assert json.loads(models.requests[-1].body)["previous_response_id"] == "resp_of_another"
-    assert not other.output[-1].content[0].annotations
-
-
 @pytest.mark.req("K6")
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_chat_with_a_function_of_the_clients(models: ModelServer, serve: Serve, streamed: bool) -> None:

@@ -310,18 +310,6 @@ class Conversations:
                 return StoredRun(id=same[-1], **json.loads(zlib.decompress(entry.value)))
         return None
 
-    async def keep_last_response(self, streamed: str, last: str) -> None:
-        """Store the ID of the model server's last response for a stream, which has that of the first one."""
-        with suppress(StoreError):
-            await self._store.set(self._key("response", _digest(streamed)), last.encode(), fresh=_LIFE)
-
-    async def last_response(self, id_: str) -> str:
-        """Return the ID by which the model server knows what a client continues."""
-        with suppress(StoreError, UnicodeDecodeError):
-            if (entry := await self._store.get(self._key("response", _digest(id_)))) is not None:
-                return entry.value.decode()
-        return id_
-
     async def keep_marked(self, shown: History, said: str) -> None:
         """Store an answer of the model of which the client gets less, such as one without its markers."""
         name = _digest(said)

@@ -161,8 +161,7 @@ class CompletionHandler(ABC):
         Raises:
             InvalidRequest: the request cannot be answered here.
         """
-        turns = await self.restored() if self.sent else self.sent
-        restored = {**self.given, self.key: turns} if self.sent else self.given
+        restored = {**self.given, self.key: await self.restored()} if self.sent else self.given
         self.ledger: ConversationLedger = await self.conversations.ledger(
             self.said(),
             name=self.conversation,

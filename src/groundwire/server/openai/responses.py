@@ -43,8 +43,6 @@ class ResponsesHandler(CompletionHandler):
     def __init__(self, *args: Any) -> None:
         self._reply = UpstreamAnswer({}, b"", {})
         self._final: dict[str, Any] = {}
-        self._stream_id = ""  # of the first response of a stream, by which the client knows all of it
-        self._previous_id = ""  # by which the client names the response that it continues
         self._usage: Any = None
         self._output: list[dict[str, Any]] = []
         self._places: dict[str, int] = {}  # of Groundwire's items in the output, by the id of the call
@@ -62,9 +60,7 @@ class ResponsesHandler(CompletionHandler):
         made: list[Any] = []
         done: set[str] = set()
         begun = 0  # where the items of the model begin that are not followed by others yet
-        before = self._previous_id = str(self.given.get("previous_response_id") or "")
-        if before:
-            self.given = {**self.given, "previous_response_id": await self.conversations.last_response(before)}
+        before = str(self.given.get("previous_response_id") or "")
         asked = ""
         for item in self.sent:
             kind = item.get("type") if isinstance(item, Mapping) else None
@@ -91,11 +87,12 @@ class ResponsesHandler(CompletionHandler):
 
     def known_by(self) -> list[str]:
         """Return the key of the response that it continues."""
-        return [f"response:{self._previous_id}"] if self._previous_id else []
+        before = self.given.get("previous_response_id")
+        return [f"response:{before}"] if before else []
 
     def response_id(self) -> str:
-        """Return the id by which the client can continue: that of the stream, or of the last response."""
-        return self._stream_id or str(self._final.get("id") or "")
+        """Return the id of the last response of the model server."""
+        return str(self._final.get("id") or "")
 
     def answered(self) -> list[str]:
         """Return the texts of the messages in the output."""
@@ -168,8 +165,6 @@ class ResponsesHandler(CompletionHandler):
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end, with the whole response."""
-        if (last := self._final.get("id")) and last != self.response_id():
-            await self.conversations.keep_last_response(self.response_id(), str(last))
         response = self._response(run)
         kind = f"response.{response.get('status') or 'completed'}"
         came = self._came[0] if self._came[0].get("type") in _ENDED else {}
@@ -224,9 +219,7 @@ class ResponsesHandler(CompletionHandler):
         if kind in _BEGUN:
             if kind not in self._begun:
                 self._begun.add(kind)
-                started = data.get("response") or {}
-                self._stream_id = self._stream_id or str(started.get("id") or "")
-                shown = self._shown(started)
+                shown = self._shown(data.get("response") or {})
                 await outbox.put(self._line(kind, {**data, "response": shown}))
         elif kind in _ENDED:
             self._end(data.get("response") or {})
@@ -270,12 +263,8 @@ class ResponsesHandler(CompletionHandler):
         await outbox.put(self._line(kind, changed))
 
     def _shown(self, response: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a response under the names that the client knows, which lists the client's own tools."""
+        """Return a response that lists the client's own tools."""
         shown = dict(response)
-        if self._stream_id:
-            shown["id"] = self._stream_id
-        if self._previous_id and "previous_response_id" in shown:
-            shown["previous_response_id"] = self._previous_id
         for key in ("tools", "tool_choice"):
             if key in shown:
                 shown[key] = self.given.get(key, [] if key == "tools" else "auto")

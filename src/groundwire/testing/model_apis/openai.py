@@ -91,7 +91,7 @@ def _chat_events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -
 
 
 def _chat_head(request: ScriptedRequest, kind: str) -> dict[str, Any]:
-    return {"id": f"chatcmpl-{len(request.results) + 1}", "object": kind, "created": 1, "model": request.model}
+    return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": request.model}
 
 
 def _chat_usage() -> dict[str, int]:
@@ -204,7 +204,7 @@ def _responses_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedC
 
 def _responses_events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
     """Return a response as stream events: their names and data."""
-    whole = _responses_response(request, turn)
+    whole = {**_responses_response(request, turn), "id": "resp_1"}  # the streams that a proxy joins have one name
     begun = {**whole, "status": "in_progress", "output": [], "usage": None}
     made: list[tuple[str, dict[str, Any]]] = [("response.created", {"response": begun})]
     for index, item in enumerate(whole["output"]):
