@@ -11,7 +11,6 @@ import aiohttp
 import pytest
 
 from components.work import longest_step
-from groundwire.server.openai.conversations import Said, _contexts
 from groundwire.testing import World
 from groundwire.testing.model_apis import ModelServer
 
@@ -148,10 +147,3 @@ async def test_a_form_of_many_fields_is_refused(client: aiohttp.ClientSession) -
             assert reply.status == 400
 
     assert await longest_step(ask()) < MOST
-
-
-def test_the_last_marks_tell_the_conversation_and_the_first_only_their_numbers() -> None:
-    text = "".join(f"word{number} [{number}] " for number in range(1, 1_500))
-    contexts = _contexts([Said(text)])
-    assert [number for number, context in contexts if not context] == list(range(1, 500))
-    assert contexts[499:] == _contexts([Said(text[text.index("word480 ") :])])[20:]
