@@ -178,7 +178,7 @@ async def test_what_is_not_ours_passes_byte_for_byte(serve: Serve, streamed: boo
         async with http.post(str(client.base_url).rstrip("/") + path, json=body) as reply:
             through = await reply.read()
         async with http.post(models.url + path, data=models.requests[0].body) as reply:
-            assert through == await reply.read()
+            assert through.replace(b"msg_1", b"msg_2") == await reply.read()
 
 
 async def test_text_is_streamed_as_it_comes(serve: Serve) -> None:

@@ -128,6 +128,19 @@ async def test_responses(world: World, models: ModelServer, serve: Serve, stream
     assert notes[0]["url"] == call.action.sources[0].url
     assert answer.usage.total_tokens == 4
     assert [tool.type for tool in answer.tools] == ["web_search"]
+    last = f"resp_{len(models.requests)}"  # at the model server
+    if streamed:
+        assert answer.id == "resp_1"
+    more = await client.responses.create(model="m", input="And then?", previous_response_id=answer.id)
+    sent = [json.loads(one.body) for one in models.requests[2:]]
+    assert [one["previous_response_id"] for one in sent] == [last] * len(sent)
+    assert (more.previous_response_id, more.id != answer.id) == (answer.id, True)
+    with pytest.raises(heavy.openai.BadRequestError):  # the emulator stores no responses
+        await client.responses.retrieve(answer.id)
+    assert models.requests[-1].path == f"/v1/responses/{last}"
+    stranger = client.with_options(api_key="another-key")
+    await stranger.responses.create(model="m", input="And then?", previous_response_id=answer.id)
+    assert json.loads(models.requests[-1].body)["previous_response_id"] == answer.id
     follow = [{"role": "user", "content": "What?"}, *(item.to_dict() for item in answer.output), *QUESTION]
     assert (await client.responses.create(model="m", input=follow)).output_text
     assert "web_search_call" not in models.requests[-1].body.decode()

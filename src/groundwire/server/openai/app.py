@@ -48,6 +48,7 @@ _ASKING = frozenset(
     for path in ("embeddings", "completions", "api/generate", "api/embed", "api/embeddings", "api/show", "api/chat")
 )
 _GENERATING = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
+_RESPONSE = re.compile(r"responses/([^/]+)(/.*)?")
 _ABSENT = (404, 405, 501)  # of a path that a server does not have
 _HEALTH = 3.0  # seconds until a model server counts as down
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
@@ -202,6 +203,9 @@ class Proxy:
             headers["Content-Type"] = request.headers.get("content-type", "application/json")
             path, query = str(scope["path_params"].get("path", "")).lstrip("/"), scope["query_string"].decode("latin-1")
             path = above + path
+            if stored := _RESPONSE.fullmatch(path):
+                conversations = self._context_of(scope).conversations(_owner(request, scope))
+                path = f"responses/{await conversations.upstream_id(stored[1])}{stored[2] or ''}"
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
                 text = f"The key of this server does not allow {request.method} {path[:80]}."
                 raise UpstreamRejected(403, error_body(text), _TYPED)

@@ -335,6 +335,18 @@ class Conversations:
                 return zlib.decompress(entry.value).decode("utf-8", "surrogatepass")
         return ""
 
+    async def keep_response_id(self, shown: str, upstream: str) -> None:
+        """Store which response of the model server ends the merged response that the client knows by another ID."""
+        with suppress(StoreError):
+            await self._store.set(self._key("response", _digest(shown)), upstream.encode(), fresh=_LIFE)
+
+    async def upstream_id(self, shown: str) -> str:
+        """Return the model server's ID of a response, which is the client's unless it was merged of several."""
+        with suppress(StoreError):
+            if entry := await self._store.get(self._key("response", _digest(shown))):
+                return entry.value.decode()
+        return shown
+
     async def restored(self, messages: Sequence[Any]) -> tuple[list[Any], StoredRun | None]:
         """Return chat messages with stored runs in place of their visible part, and the last run."""
         made: list[Any] = []

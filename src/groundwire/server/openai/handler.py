@@ -78,6 +78,10 @@ class HandlerContext:
     timeout: float = 900.0
     """Seconds for one request."""
 
+    def conversations(self, owner: str) -> Conversations:
+        """Return the stored conversations of a caller."""
+        return Conversations(self.web.store if self.web.keeps else self.private, f"{self.web.owner.key}:{owner}")
+
 
 class NoTools(Exception):
     """The model does not support tools."""
@@ -122,8 +126,7 @@ class CompletionHandler(ABC):
         self.given = body
         self.headers = headers
         self.web: Web = context.web.session(context.session)
-        store = context.web.store if context.web.keeps else context.private
-        self.conversations: Conversations = Conversations(store, f"{context.web.owner.key}:{owner}")
+        self.conversations: Conversations = context.conversations(owner)
         self.row: Api = load_matrix().api(self.api)
         self.key: str = self.row.body
         self.sent: Sequence[Any] = messages_of(body.get(self.key))

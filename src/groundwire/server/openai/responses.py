@@ -47,6 +47,8 @@ class ResponsesHandler(CompletionHandler):
         self._output: list[dict[str, Any]] = []
         self._places: dict[str, int] = {}  # of Groundwire's items in the output, by the id of the call
         self._number = 0
+        self._identity: dict[str, Any] = {}  # of the first response, which the whole stream has: clients compare
+        self._before: Any = None  # the previous response, as the client knows it
         self._begun: set[str] = set()
         self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, parsed and raw
         self._failure = b""  # the same, if it is a failure
@@ -54,6 +56,13 @@ class ResponsesHandler(CompletionHandler):
         super().__init__(*args)
         if (named := self.given.get("conversation")) and not self.conversation:
             self.conversation = f"conversation:{named.get('id') if isinstance(named, Mapping) else named}"
+
+    async def begin(self) -> None:
+        """See `CompletionHandler.begin`; the previous response gets the model server's ID of its end."""
+        self._before = before = self.given.get("previous_response_id")
+        if isinstance(before, str):
+            self.given = {**self.given, "previous_response_id": await self.conversations.upstream_id(before)}
+        await super().begin()
 
     async def restored(self) -> list[Any]:
         """Return the input without generated items, with stored runs restored."""
@@ -156,12 +165,22 @@ class ResponsesHandler(CompletionHandler):
         return Response(answer.data if made == answer.value else json.dumps(made), headers=dict(answer.headers))
 
     def _response(self, run: Run) -> dict[str, Any]:
-        made = {**self._shown(self._final), "output": [self._annotated(item) for item in self._output]}
+        made = {
+            **self._shown(self._final),
+            **self._identity,
+            "output": [self._annotated(item) for item in self._output],
+        }
         if self._usage is not None:
             made["usage"] = self._usage
         if run.stop in ("rounds", "budget"):
             made |= {"status": "incomplete", "incomplete_details": {"reason": run.reason}}
         return made
+
+    async def _remember(self, run: Run) -> None:
+        await super()._remember(run)
+        shown = self._identity.get("id")
+        if isinstance(shown, str) and self.response_id() not in ("", shown):
+            await self.conversations.keep_response_id(shown, self.response_id())
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end, with the whole response."""
@@ -220,6 +239,8 @@ class ResponsesHandler(CompletionHandler):
             if kind not in self._begun:
                 self._begun.add(kind)
                 shown = self._shown(data.get("response") or {})
+                self._identity = self._identity or {key: shown[key] for key in ("id", "created_at") if key in shown}
+                shown |= self._identity
                 await outbox.put(self._line(kind, {**data, "response": shown}))
         elif kind in _ENDED:
             self._end(data.get("response") or {})
@@ -263,8 +284,10 @@ class ResponsesHandler(CompletionHandler):
         await outbox.put(self._line(kind, changed))
 
     def _shown(self, response: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a response that lists the client's own tools."""
+        """Return a response that lists the client's own tools, and the previous response by the client's ID."""
         shown = dict(response)
+        if self._before is not None and "previous_response_id" in shown:
+            shown["previous_response_id"] = self._before
         for key in ("tools", "tool_choice"):
             if key in shown:
                 shown[key] = self.given.get(key, [] if key == "tools" else "auto")

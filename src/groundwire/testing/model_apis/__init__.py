@@ -13,6 +13,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -58,6 +60,7 @@ class ModelServer(EmulatedServer):
         super().__init__(name)
         self._invents = invents
         self._listed = listed
+        self._numbers = count(1)
         self.decide: Decide = decide or script()
 
     def handle(self, request: Recorded) -> EmulatedResponse:
@@ -84,7 +87,7 @@ class ModelServer(EmulatedServer):
             return _refusal("model: Field required")
         if reason := api.refusal(body):
             return EmulatedResponse.json({"error": reason}, status=400) if request.path in _OLLAMA else _refusal(reason)
-        scripted = api.parse(body)
+        scripted = replace(api.parse(body), number=next(self._numbers))
         turn = self.decide(scripted)
         turn = (turn,) if isinstance(turn, ScriptedCall) else turn
         made = () if isinstance(turn, Say) or self._invents else turn

@@ -63,7 +63,7 @@ def _response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> d
     if isinstance(turn, Say) and request.hosted:
         usage["server_tool_use"] = {"web_search_requests": turn.searches, "web_fetch_requests": 0}
     return {
-        "id": "msg_1",
+        "id": f"msg_{request.number}",
         "type": "message",
         "role": "assistant",
         "model": request.model,

@@ -91,7 +91,7 @@ def _chat_events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -
 
 
 def _chat_head(request: ScriptedRequest, kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": request.model}
+    return {"id": f"chatcmpl-{request.number}", "object": kind, "created": 1, "model": request.model}
 
 
 def _chat_usage() -> dict[str, int]:
@@ -177,7 +177,7 @@ def _responses_request(body: Mapping[str, Any]) -> ScriptedRequest:
 def _responses_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
     """Return a whole response."""
     return {
-        "id": f"resp_{len(request.results) + 1}",  # clients take a second answer with this name for the first one
+        "id": f"resp_{request.number}",
         "object": "response",
         "created_at": 1,
         "status": "completed",
@@ -189,6 +189,7 @@ def _responses_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedC
         "error": None,
         "incomplete_details": None,
         "instructions": None,
+        "previous_response_id": request.body.get("previous_response_id"),
         "metadata": {},
         "temperature": 1,
         "top_p": 1,
@@ -204,7 +205,7 @@ def _responses_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedC
 
 def _responses_events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
     """Return a response as stream events: their names and data."""
-    whole = {**_responses_response(request, turn), "id": "resp_1"}  # the streams that a proxy joins have one name
+    whole = _responses_response(request, turn)
     begun = {**whole, "status": "in_progress", "output": [], "usage": None}
     made: list[tuple[str, dict[str, Any]]] = [("response.created", {"response": begun})]
     for index, item in enumerate(whole["output"]):
@@ -235,7 +236,13 @@ def _items(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list
         for one in turn.cites
     ]
     text = {"type": "output_text", "text": turn.text, "annotations": annotations if request.hosted else []}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [text]}
+    message = {
+        "id": f"msg_{request.number}",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [text],
+    }
     if not request.hosted:
         return [message]
     sources = [{"type": "url", "url": one.url} for one in turn.cites]

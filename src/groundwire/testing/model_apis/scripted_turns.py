@@ -27,6 +27,8 @@ class ScriptedRequest:
     """The results of its function calls so far, in order."""
     body: Mapping[str, Any]
     """The whole request."""
+    number: int = 1
+    """Its place among the requests to the server, which is in the id of the response."""
 
 
 @dataclass(frozen=True, slots=True)
