@@ -1,7 +1,7 @@
 """The agent loop between a model and its tools, for any client library.
 
-    run = await run_tools(body, call_model, web=web, api="openai_chat")
-    print(run.answer.text, run.sources)
+run = await run_tools(body, call_model, web=web, api="openai_chat")
+print(run.answer.text, run.sources)
 """
 
 from __future__ import annotations
