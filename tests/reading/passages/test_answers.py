@@ -256,9 +256,9 @@ def test_the_frame_of_any_page_has_at_most_60_tokens(page: Page, tokens: int, pa
             return
         text = render_text(result)
         assert bound(text) <= tokens
-        assert bound(text) - bound(result.content) <= 60
+        assert bound(text) - bound(result.content) <= 60 + 1  # where both meet, a token may be divided
         head, _, _ = text.rpartition(f"{result.content}\n</web_content_")
-        for word in re.findall(r"https?://\S+", head):
+        for word in re.findall(r"(?<!\S)https?://\S+", head):
             assert any(word.rstrip(";") in said.split() for said in (*result.warnings, page.title)), word
         if page.warnings:
             assert "Note" in text
