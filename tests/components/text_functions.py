@@ -106,12 +106,12 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     """,
     CSS: """
         reading.css.parser: declarations
-        reading.css.at_rules: in_container is_supported may_be_blank on_screen
+        reading.css.at_rules: in_container is_supported on_screen
         reading.css.cascade: is_computed
         reading.css.colors: color legacy_color
         reading.css.rendered_size: may_be_tiny
         reading.css.stylesheets: with_imports
-        reading.css.values: arguments comma_parts fraction is_closed is_plain nested_levels pixels ratio sheet_of
+        reading.css.values: arguments comma_parts fraction nested_levels pixels ratio sheet_of
     """,
     CUES: """
         reading.documents.simple_formats: read_subtitles
@@ -267,7 +267,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.css.colors.gradient_colors": Growing(
         lambda text: list(module("reading.css.colors").gradient_colors(text)), CSS
     ),
-    "reading.css.at_rules.mark_fonts": Growing(plain("reading.css.at_rules", "mark_fonts", {"b"}), CSS),
     "reading.css.longhands.may_hide": Growing(
         lambda text: module("reading.css.longhands").may_hide("width", text), CSS
     ),
@@ -474,6 +473,7 @@ GROWING: Final[Mapping[str, Growing]] = {**dict(_usual()), **_OTHERS}
 """By module and name, as they are imported."""
 
 BOUNDED: Final[Mapping[str, str]] = {
+    "agent_loop.entailment.verify": "verify_answer in another process, and a bounded number of calls of a model",
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
     "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
     "reading.browser.visit.unreachable": "a code of the browser's own",
