@@ -82,6 +82,8 @@ def report_text(report: Report) -> str:
     for finding in report.findings:
         sign, label, *_ = _LABELS[finding.verdict]
         of = f" by [{finding.source}]" if finding.source is not None and finding.verdict == "supported" else ""
+        if of and not finding.exact and finding.probability is not None:
+            of += f" ({finding.probability:.0%})"
         lines.append(f"{sign} {label}{of}: {one_line(finding.text)}")
         lines += [f"    {line}" for line in _details(finding)]
     return "\n".join([*lines, *([""] if lines else []), *_summary(report)])
