@@ -209,7 +209,11 @@ class BudgetExceeded(GroundwireError):
 
     def __init__(self, used_up: str, *, limit: int, spent: int, retry_after: float | None = None, resets: str = ""):
         super().__init__(f"{used_up} {resets}".rstrip())
-        self.used_up, self.resets, self.limit, self.spent, self.retry_after = used_up, resets, limit, spent, retry_after
+        self.used_up: str = used_up
+        self.resets: str = resets
+        self.limit: int = limit
+        self.spent: int = spent
+        self.retry_after: float | None = retry_after
 
 
 class ProviderError(GroundwireError):
@@ -239,7 +243,8 @@ class ProviderError(GroundwireError):
         super().__init__(f"{provider}: {reason}" + (f". {fix}" if fix else ""))
         self.provider = provider
         self.reason = reason
-        self.status, self.retry_after = status, retry_after
+        self.status: int | None = status
+        self.retry_after: float | None = retry_after
         self.fix = fix
         self.windows: tuple[RateWindow, ...] = tuple(windows)
 
