@@ -235,7 +235,8 @@ _DIGITS: Final = (20, 12)  # an attacker would have to guess 66 or, in a short f
 _MAX_URL: Final = 2_000  # characters
 _MAX_HOST: Final = 30
 _FEW_WORDS: Final = 3
-_FRAME: Final = 60  # tokens around a page in a small budget
+_FRAME: Final = 61  # tokens around a page in a small budget
+_ANY: Final = "x"  # content to measure a frame around: without any, its two line ends would count as one token
 _LONGEST_CURSOR: Final = "@99999999-999999"
 _LOOKALIKE: Final = re.compile(r"<(?=[/\s]{0,8}web[\s_-]{0,4}content)", re.IGNORECASE)
 _UNFIT: Final = re.compile(r"[\s<>\"'\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -371,7 +372,7 @@ def _days(published: str | None, modified: str | None) -> str:
 
 
 def _brief_text(result: OpenPageToolResult) -> str:
-    """Return a page in a frame of at most 60 tokens, which leaves room for the answer in a small budget.
+    """Return a page in a frame of at most 61 tokens, which leaves room for the answer in a small budget.
 
     Whatever is not a note has a fixed share of the frame. So the notes that are shown do not depend on the content, and
     the frame without content, by which the content is cut, is as large as the one around it.
@@ -384,7 +385,8 @@ def _brief_text(result: OpenPageToolResult) -> str:
     bound = load_token_bound()
     goes_on = not result.excerpts or result.match_count is not None
     largest = {"citation_id": MAX_CITATION, "truncated": True, "next_cursor": _LONGEST_CURSOR if goes_on else None}
-    room = _FRAME - bound(fence("", said="\n".join(_brief_parts(result.model_copy(update=largest)))))
+    around = fence(_ANY, said="\n".join(_brief_parts(result.model_copy(update=largest))))
+    room = _FRAME - (bound(around) - bound(_ANY))
     if notes:
         said = _first_notes(notes, room)
         parts.append(said)
