@@ -21,7 +21,7 @@ from groundwire.errors import (
     PageEmpty,
 )
 from groundwire.models import Page
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools import (
     OpenPageToolResult,
     Tool,
@@ -33,6 +33,7 @@ from groundwire.tools import (
     web_tools,
 )
 from groundwire.tools.results import ExcerptItem, for_model, open_failed, opened, search_failed
+from world import World
 
 Make = Callable[..., Settings]
 

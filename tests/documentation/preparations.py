@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from groundwire.testing import World
+from world import World
 
 __all__ = ["PREPARATIONS", "Preparation"]
 

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from groundwire import Settings, Web
 from groundwire.hosted import Location, Needs, plan
 from groundwire.settings import load
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools import (
     LocalSearchToolResult,
     local_search_tool,
@@ -21,6 +21,7 @@ from groundwire.tools import (
     web_search_tool,
     web_tools,
 )
+from world import World
 
 MakeSettings = Callable[..., Settings]
 
