@@ -13,7 +13,8 @@ import pytest
 
 from groundwire import Settings, Web, errors
 from groundwire.providers.registry import provider_names
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
+from world import World
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -28,9 +28,9 @@ from groundwire.server.api.request_models import AskRequest, PagesRequest, Searc
 from groundwire.settings import Settings
 from groundwire.settings.provider_options import ProviderKeys, setting_named
 from groundwire.settings.schema import KEY_VARIABLES, known_keys
-from groundwire.testing import World
 from groundwire.tools import web_tool_definitions, web_tools
 from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
+from world import World
 
 pytestmark = pytest.mark.req("B32")
 

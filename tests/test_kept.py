@@ -27,8 +27,9 @@ from groundwire.errors import PageUnavailable
 from groundwire.models import NO_FILTERS, Filters, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.telemetry import Metrics
-from groundwire.testing import InjectedFault, World
-from groundwire.testing.services.brave import Brave
+from groundwire.testing import InjectedFault
+from world import World
+from world.services.brave import Brave
 
 Make = Callable[..., Settings]
 

@@ -12,8 +12,8 @@ import pytest
 import groundwire
 from groundwire import InvalidRequest, Settings, SyncWeb, Web
 from groundwire.errors import Closed
-from groundwire.testing.world import World
 from groundwire.tools import render_text, web_tools
+from world import World
 
 Make = Callable[..., Settings]
 

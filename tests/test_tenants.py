@@ -32,9 +32,10 @@ from groundwire.server.auth.keys import KeyLimits, make_key
 from groundwire.server.ui.search_view import find_shown, keep_shown
 from groundwire.server.uvicorn_runner import serving
 from groundwire.storage.archive.store import Archive
-from groundwire.testing import InjectedFault, World
-from groundwire.testing.model_apis import ModelServer
+from groundwire.testing import InjectedFault
 from groundwire.web.session_sources import SessionSources
+from world import World
+from world.model_apis import ModelServer
 
 Make = Callable[..., Settings]
 

@@ -21,7 +21,7 @@ from groundwire.errors import (
     PageEmpty,
 )
 from groundwire.models import Page
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools import (
     OpenPageToolResult,
     Tool,
@@ -34,6 +34,7 @@ from groundwire.tools import (
 )
 from groundwire.tools.conversions import for_model, open_failed, opened, search_failed
 from groundwire.tools.results import ExcerptItem
+from world import World
 
 Make = Callable[..., Settings]
 

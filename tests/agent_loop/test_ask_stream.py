@@ -28,8 +28,10 @@ from groundwire.agent_loop import (
 from groundwire.citations import Mark, find_marks
 from groundwire.citations.link_filter import neutralized
 from groundwire.errors import InvalidRequest, ProviderError
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
-from groundwire.testing.model_apis import ModelServer, quoting
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
+from groundwire.testing.model_apis import quoting
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.req("B34")
 

@@ -12,8 +12,10 @@ from groundwire import Settings, Web
 from groundwire.agent_loop import ask, verify
 from groundwire.citations.verify import CitedPage, Report, doubts_of, verify_answer
 from groundwire.routing.daily_quota import DailyLimits
-from groundwire.testing import InjectedFault, World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedRequest, Turn, quoting
+from groundwire.testing import InjectedFault
+from groundwire.testing.model_apis import Say, ScriptedRequest, Turn, quoting
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.req("B9")
 

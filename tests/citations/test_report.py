@@ -19,7 +19,7 @@ from groundwire.citations import CHANNELS, ChannelName, finding_links, fragment_
 from groundwire.citations.verify import CitedPage, report_html, report_json, report_text, verify_answer
 from groundwire.citations.verify.report import Verdict
 from groundwire.models import Source
-from groundwire.testing import World
+from world import World
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "citations.md").read_text()
 BLOCK, _JUDGE, ASKING, STREAMING = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)

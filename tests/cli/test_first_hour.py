@@ -19,7 +19,8 @@ import pytest
 
 import groundwire
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
-from groundwire.testing.model_apis import ModelServer, quoting
+from groundwire.testing.model_apis import quoting
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.req("B33")
 

@@ -10,7 +10,8 @@ import pytest
 
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.cli.verify import side_by_side
-from groundwire.testing.model_apis import ModelServer, Say
+from groundwire.testing.model_apis import Say
+from world.model_apis import ModelServer
 
 from .conftest import Terminal
 

@@ -13,7 +13,7 @@ from groundwire import Settings, Web
 from groundwire.hosted import Location, Needs, plan
 from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.settings import load
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools import (
     LocalSearchToolResult,
     render_json,
@@ -21,6 +21,7 @@ from groundwire.tools import (
     web_search_tool,
     web_tools,
 )
+from world import World
 
 MakeSettings = Callable[..., Settings]
 

@@ -27,7 +27,7 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult, Strategy
 from groundwire.providers import Capabilities
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 DEADLINE, LATE = 10.0, 0.25  # seconds; how much later than the deadline a search may end
 ATTEMPT = 6.0  # seconds that an attempt may take

@@ -23,7 +23,7 @@ from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.calls import AttemptLog, BackgroundTasks, CostLedger, micro
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.storage.memory import MemoryStore
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 
 class Paid:

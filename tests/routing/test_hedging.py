@@ -26,7 +26,7 @@ from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.provider_call import skipped_cooldown
 from groundwire.routing.shared_health import ExtraBudget
 from groundwire.storage.memory import MemoryStore
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 _T = TypeVar("_T")
 

@@ -26,7 +26,7 @@ from groundwire.models import (
 from groundwire.providers import Capabilities, SearchProvider
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.safety.urls import DomainPolicy
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 ROW = SearchResult(title="A", url="https://a.example/x")
 

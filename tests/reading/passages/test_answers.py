@@ -19,10 +19,10 @@ from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import expected
 from groundwire.reading.passages.token_budget import load_token_bound
 from groundwire.reading.passages.view import check_ask, view
-from groundwire.testing.world import World
 from groundwire.tools import open_page_tool
 from groundwire.tools.conversions import opened
 from groundwire.tools.results import OpenPageToolResult, render_text
+from world import World
 
 pytestmark = pytest.mark.req("B8", "B9")
 

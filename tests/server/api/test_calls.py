@@ -17,10 +17,11 @@ from groundwire import Settings, Web
 from groundwire.errors import Closed
 from groundwire.server.api import build_gateway
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
-from groundwire.testing.model_apis import ModelServer, Say, quoting
+from groundwire.testing.model_apis import Say, quoting
+from world import World
+from world.model_apis import ModelServer
 
 QUERY = {"query": "reciprocal rank fusion"}
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
 
 QUERY, AGAIN, OTHER = "reciprocal rank fusion", "fusion of reciprocal ranks", "fusion of nuclear ranks"
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
-from groundwire.testing.services.shared import (
+from world.services.shared import (
     ApiEmulator,
     ApiSpec,
     EmulatedRefusal,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from groundwire.testing.http_messages import EmulatedResponse
-from groundwire.testing.site_apis import HIDDEN, SiteApi
+from world.site_apis import HIDDEN, SiteApi
 
 __all__ = ["GitHub"]
 

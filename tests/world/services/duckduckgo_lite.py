@@ -12,7 +12,7 @@ from urllib.parse import quote
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import EmulatedServer
-from groundwire.testing.services.shared import split_sites
+from world.services.shared import split_sites
 
 __all__ = ["DuckDuckGoLite"]
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
-from groundwire.testing.services.shared import (
+from world.services.shared import (
     ApiEmulator,
     ApiSpec,
     EmulatedRefusal,

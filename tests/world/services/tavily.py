@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Final
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
-from groundwire.testing.services.shared import (
+from groundwire.testing.site import midnight
+from world.services.shared import (
     ApiEmulator,
     ApiSpec,
     EmulatedRefusal,
@@ -21,7 +22,6 @@ from groundwire.testing.services.shared import (
     visit,
     words,
 )
-from groundwire.testing.site import midnight
 
 __all__ = ["Tavily"]
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import Library
-from groundwire.testing.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, Visited, visit
 from groundwire.testing.site import midnight
+from world.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, Visited, visit
 
 __all__ = ["Jina"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.site_apis import HIDDEN, SiteApi
+from world.site_apis import HIDDEN, SiteApi
 
 __all__ = ["ArXiv", "MarkdownTwins", "MediaWiki", "YouTube"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.site_apis import HIDDEN, SiteApi
+from world.site_apis import HIDDEN, SiteApi
 
 __all__ = ["Crates", "DocsRs", "Npm", "PyPi"]
 

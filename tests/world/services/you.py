@@ -9,7 +9,8 @@ from uuid import uuid4
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
-from groundwire.testing.services.shared import (
+from groundwire.testing.site import midnight
+from world.services.shared import (
     ApiEmulator,
     ApiSpec,
     EmulatedRefusal,
@@ -21,7 +22,6 @@ from groundwire.testing.services.shared import (
     pattern,
     words,
 )
-from groundwire.testing.site import midnight
 
 __all__ = ["You"]
 

@@ -38,4 +38,4 @@ def make_service(name: str, library: Library) -> EmulatedServer:
     if name not in SERVICES:
         raise KeyError(f"No service {name!r}; there are {', '.join(SERVICES)}.")
     module, _, kind = SERVICES[name].partition(":")
-    return cast("EmulatedServer", getattr(import_module(f"groundwire.testing.services.{module}"), kind)(library))
+    return cast("EmulatedServer", getattr(import_module(f"world.services.{module}"), kind)(library))

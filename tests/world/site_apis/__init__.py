@@ -112,4 +112,4 @@ def make_site_api(name: str) -> SiteApi:
     if name not in SITE_APIS:
         raise KeyError(f"No site {name!r}; there are {', '.join(SITE_APIS)}.")
     module, _, kind = SITE_APIS[name].partition(":")
-    return cast("SiteApi", getattr(import_module(f"groundwire.testing.site_apis.{module}"), kind)())
+    return cast("SiteApi", getattr(import_module(f"world.site_apis.{module}"), kind)())
