@@ -197,21 +197,10 @@ class _Loop:
     async def run(self) -> Run:
         """Run rounds until there is a reason to stop."""
         while True:
-            request, self.first = self.first or self.prepared(last=len(self.answers) + 1 >= self.max_rounds), None
-            if self.plan.path == "native":
-                try:
-                    answer = await self._ask_native(request)
-                except Exception as raised:  # from any client library
-                    if not self._falls_back(refusal_of(raised)):
-                        raise
-                    continue
-                if answer is not None and answer.finish == "failed" and self._falls_back(answer.error):
-                    continue
-                if answer is None:
-                    spent = "The session's search limit is reached, and the API requires further searches."
-                    return self.ended("budget", spent)
-            else:
-                answer = await self._ask(request)
+            answer = await self._next_answer()
+            if answer is None:
+                spent = "The session's search limit is reached, and the API requires further searches."
+                return self.ended("budget", spent)
             self._take(answer)
             if answer.finish == "failed" and not answer.calls:
                 error = answer.error
@@ -235,6 +224,21 @@ class _Loop:
                 return self.ended("answered", "The model answered.")
             if self.dry >= _DRY:
                 return self.ended("budget", "The session may search no more, and the model goes on searching.")
+
+    async def _next_answer(self) -> HostedAnswer | None:
+        """Call the model, with hosted search if the plan has it; None if its turn cannot go on without searching."""
+        while True:
+            request, self.first = self.first or self.prepared(last=len(self.answers) + 1 >= self.max_rounds), None
+            if self.plan.path != "native":
+                return await self._ask(request)
+            try:
+                answer = await self._ask_native(request)
+            except Exception as raised:  # from any client library
+                if not self._falls_back(refusal_of(raised)):
+                    raise
+                continue
+            if answer is None or answer.finish != "failed" or not self._falls_back(answer.error):
+                return answer
 
     def prepared(self, *, last: bool = False) -> Body:
         """Return the next request: the conversation so far, and the search of the plan."""

@@ -219,11 +219,10 @@ def mcp(
 
 
 def _serve_stdio(providers: tuple[str, ...]) -> None:
-    from groundwire.server.mcp.stdio import claimed_streams, load_server_only, serve_stdio
+    from groundwire.server.mcp.stdio import claimed_streams, serve_stdio
 
     with claimed_streams() as (incoming, outgoing):
         gc.disable()  # loading creates many objects and no garbage
-        load_server_only()
         from groundwire.settings import load
 
         settings = load({"search.providers": providers} if providers else None)

@@ -89,14 +89,7 @@ def open_(
     With - the URLs are read from standard input. Several URLs are read in parallel: --max-length and --max-tokens
     then limit all pages together, and --json prints one line per page.
     """
-    if "-" in urls:
-        given = sys.stdin.read().split()
-        urls = tuple(url for one in urls for url in (given if one == "-" else [one]))
-    if not urls:
-        raise click.UsageError("Standard input has no URL.")
-    if file := next((url for url in urls if len(url) <= _LONGEST_NAME and Path(url).is_file()), ""):
-        raise InvalidRequest("url", f"names the file {file}", "Only http:// and https:// addresses can be opened.")
-    urls = tuple(f"https://{url}" if _BARE.fullmatch(url) else url for url in urls)
+    urls = _addresses(urls)
     if len(urls) > 1 and options.pop("cursor") is not None:
         raise click.UsageError("--cursor continues one page: give one URL.")
 
@@ -119,22 +112,38 @@ def open_(
         call,
     )
     for page in pages:
-        if as_json and (sections or links) and page.status != "error":
-            part = {"sections": [row.model_dump() for row in page.sections]} if sections else {"links": page.links}
-            click.echo(escaped(json.dumps({"url": page.url} | part, ensure_ascii=False)))
-        elif as_json:
-            print_json(opened(page))
-        elif page.status == "error":
-            text = f"{page.url}: {page.error}"
-            say_error(with_setting(text, page.url) if NOT_ALLOWED in text else text)
-        elif sections:
-            click.echo(clean(_outline(page)))
-        elif links:
-            click.echo(clean("\n".join(page.links) or "The page has no links."))
-        else:
-            click.echo(clean(render_text(opened(page), fenced=False)))
+        _print_page(page, sections=sections, links=links, as_json=as_json)
     if any(page.status == "error" for page in pages):
         sys.exit(ExitCode.FAILED)
+
+
+def _addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the URLs of the command line, with those of standard input in the place of -."""
+    if "-" in urls:
+        lines = sys.stdin.read().split()
+        urls = tuple(url for argument in urls for url in (lines if argument == "-" else [argument]))
+    if not urls:
+        raise click.UsageError("Standard input has no URL.")
+    if file := next((url for url in urls if len(url) <= _LONGEST_NAME and Path(url).is_file()), ""):
+        raise InvalidRequest("url", f"names the file {file}", "Only http:// and https:// addresses can be opened.")
+    return tuple(f"https://{url}" if _BARE.fullmatch(url) else url for url in urls)
+
+
+def _print_page(page: Page, *, sections: bool, links: bool, as_json: bool) -> None:
+    if as_json and (sections or links) and page.status != "error":
+        part = {"sections": [row.model_dump() for row in page.sections]} if sections else {"links": page.links}
+        click.echo(escaped(json.dumps({"url": page.url} | part, ensure_ascii=False)))
+    elif as_json:
+        print_json(opened(page))
+    elif page.status == "error":
+        text = f"{page.url}: {page.error}"
+        say_error(with_setting(text, page.url) if NOT_ALLOWED in text else text)
+    elif sections:
+        click.echo(clean(_outline(page)))
+    elif links:
+        click.echo(clean("\n".join(page.links) or "The page has no links."))
+    else:
+        click.echo(clean(render_text(opened(page), fenced=False)))
 
 
 def _warn_of_proxy(web: Web, urls: Sequence[str]) -> None:

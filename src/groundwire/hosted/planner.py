@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Literal, get_args
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
@@ -93,16 +94,7 @@ def plan(
         NativeUnsupported: the mode is native, and hosted search cannot be used; the message says why.
     """
     row = api if isinstance(api, Api) else (matrix or load_matrix()).api(api)
-    named: object = model
-    if not isinstance(named, str) or not named.strip():
-        raise InvalidRequest("model", "is not given", "Pass the model's name.")
-    if cloud not in row.clouds:
-        near = did_you_mean(str(cloud), row.clouds).rstrip(".?")
-        raise InvalidRequest(
-            "cloud",
-            f"does not know {str(cloud)[:80]!r} for {row.title}{near}",
-            f"Pass one of: {', '.join(row.clouds)}.",
-        )
+    _check_names(row, model, cloud)
     settings = settings or Settings()
     mode = settings.search.mode if mode is None else mode
     check_choice("mode", mode, get_args(Mode))
@@ -111,27 +103,9 @@ def plan(
     tools = tools if calls_tools is None else calls_tools
     version = _version(row, model, cloud, tool, hosted)
     today = (now or datetime.now(UTC)).date()
-
-    def ours(reason: str) -> Plan:
-        if not tools:
-            because = f" ({note})" if note else ""
-            raise InvalidRequest(
-                "model",
-                f"{model!r} of {row.title} calls no tools{because}, and its hosted search is not used: {reason}",
-                "Choose another model, or let its hosted search be used.",
-            )
-        return Plan(
-            api=row,
-            model=model,
-            cloud=cloud,
-            path="local",
-            reason=f"Groundwire searches: {reason}.",
-            needs=needs,
-            warnings=_sentences(_ending(row, model, cloud, today)),
-        )
-
+    local = partial(_local_plan, row, model, cloud, needs, today, without_tools=None if tools else note)
     if mode == "local":
-        return ours("the search mode is local")
+        return local("the search mode is local")
     obstacles = list(_obstacles(row, model, hosted, needs, settings, effort, parameters, note))
     switched = hosted.switch_to if hosted and hosted.switch_to != model else ""
     change = f"{row.title} searches with {switched} only, which answers instead of {model}" if switched else ""
@@ -141,22 +115,63 @@ def plan(
     if hosted is None or any(hard for hard, _, _ in obstacles) or (obstacles and mode == "auto"):
         reasons = "; ".join(text for hard, text, _ in obstacles if hard or mode == "auto")
         if mode == "auto":
-            return ours(reasons)
+            return local(reasons)
         fixes = [fix for hard, _, fix in obstacles if hard]
         raise NativeUnsupported(row.provider, reasons, fixes[0])
-    chosen = version.tool if version else hosted.tool
-    instead = f", and {switched} instead of {model}" if switched else ""
+    warnings = _sentences([change] if change and switch_model else [], [text for _, text, _ in obstacles])
+    return _native_plan(row, model, cloud, needs, hosted, version, warnings)
+
+
+def _check_names(row: Api, model: object, cloud: str) -> None:
+    if not isinstance(model, str) or not model.strip():
+        raise InvalidRequest("model", "is not given", "Pass the model's name.")
+    if cloud not in row.clouds:
+        near = did_you_mean(str(cloud), row.clouds).rstrip(".?")
+        raise InvalidRequest(
+            "cloud",
+            f"does not know {str(cloud)[:80]!r} for {row.title}{near}",
+            f"Pass one of: {', '.join(row.clouds)}.",
+        )
+
+
+def _local_plan(
+    row: Api, model: str, cloud: str, needs: Needs, today: date, reason: str, *, without_tools: str | None
+) -> Plan:
+    """Return the plan of a local search; `without_tools` is why the model calls no tools, if it calls none."""
+    if without_tools is not None:
+        because = f" ({without_tools})" if without_tools else ""
+        raise InvalidRequest(
+            "model",
+            f"{model!r} of {row.title} calls no tools{because}, and its hosted search is not used: {reason}",
+            "Choose another model, or let its hosted search be used.",
+        )
+    return Plan(
+        api=row,
+        model=model,
+        cloud=cloud,
+        path="local",
+        reason=f"Groundwire searches: {reason}.",
+        needs=needs,
+        warnings=_sentences(_ending(row, model, cloud, today)),
+    )
+
+
+def _native_plan(
+    row: Api, model: str, cloud: str, needs: Needs, hosted: Hosted, version: Version | None, warnings: tuple[str, ...]
+) -> Plan:
+    tool = version.tool if version else hosted.tool
+    instead = f", and {hosted.switch_to} instead of {model}" if hosted.switch_to not in ("", model) else ""
     return Plan(
         api=row,
         model=model,
         cloud=cloud,
         path="native",
-        reason=f"{row.title} uses hosted search ({chosen}){instead}.",
+        reason=f"{row.title} uses hosted search ({tool}){instead}.",
         needs=needs,
         hosted=hosted,
-        tool=chosen,
+        tool=tool,
         direct_only=bool(version and version.direct(model)),
-        warnings=_sentences([change] if change and switch_model else [], [text for _, text, _ in obstacles]),
+        warnings=warnings,
     )
 
 

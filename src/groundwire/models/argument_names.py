@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, TypedDict
@@ -421,20 +421,30 @@ def _converted(name: str, right: str, value: Any) -> Mapping[str, Any] | None:
         return {"refresh": value == "always"}
     if name in ("max_age", "max_age_hours", "use_cache", "cache") and value in (0, False) and value is not None:
         return {"refresh": True}
-    if name == "filters" and isinstance(value, Mapping):
+    if name == "start_index" and isinstance(value, int) and value:
+        return {"cursor": f"@{value}"}
+    if isinstance(value, Mapping):
+        return _converted_mapping(name, value)
+    if isinstance(value, (list, tuple)):
+        return _converted_list(name, value)
+    return _converted_text(name, right, value) if isinstance(value, str) else None
+
+
+def _converted_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if name == "filters":
         return {key: _value(key, given) for key, given in value.items()} or None
-    if name == "user_location" and isinstance(value, Mapping) and value.get("country"):
+    if name == "user_location" and value.get("country"):
         return {"region": _value("region", value["country"])}
-    if name == "search_domain_filter" and isinstance(value, (list, tuple)):  # Perplexity: -a.test excludes
+    return None
+
+
+def _converted_list(name: str, value: Sequence[Any]) -> Mapping[str, Any] | None:
+    if name == "search_domain_filter":  # Perplexity: -a.test excludes
         return {
-            "allowed_domains": [one for one in value if not str(one).startswith("-")],
-            "blocked_domains": [str(one)[1:] for one in value if str(one).startswith("-")],
+            "allowed_domains": [domain for domain in value if not str(domain).startswith("-")],
+            "blocked_domains": [str(domain)[1:] for domain in value if str(domain).startswith("-")],
         }
-    if name == "urls" and isinstance(value, (list, tuple)) and len(value) == 1:
-        return {"url": value[0]}
-    if not isinstance(value, str):
-        return {"cursor": f"@{value}"} if name == "start_index" and isinstance(value, int) and value else None
-    return _converted_text(name, right, value)
+    return {"url": value[0]} if name == "urls" and len(value) == 1 else None
 
 
 def _converted_text(name: str, right: str, value: str) -> Mapping[str, Any] | None:

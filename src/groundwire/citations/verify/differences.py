@@ -135,28 +135,44 @@ def _differences(
         kind = _kind(mine[at], page[other], at, other, equal)
         if kind and _copied(at, other, len(mine), equal, _BESIDE) >= _COPIED:
             yield _disagreement(kind, claim.text, mine[at], index, page[other])
-    back = {other: at for at, other in pairs.items()}
-    inside = sorted(equal.values())
+    for token in _claimed_denials(mine, page, pairs, equal):
+        yield _disagreement("negation", claim.text, token, index, None)
+    for token in _stated_denials(mine, page, pairs, equal, index.plain):
+        yield _disagreement("negation", claim.text, None, index, token)
+
+
+def _claimed_denials(
+    mine: Sequence[ValueToken], page: Sequence[ValueToken], pairs: Mapping[int, int], equal: Mapping[int, int]
+) -> Iterator[ValueToken]:
+    """Yield the negations of a sentence that the passage it copies does not have."""
     for at, token in enumerate(mine):
-        place = next((equal[one] for one in (at - 1, at + 1, at - 2) if one in equal), None)
+        place = next((equal[near] for near in (at - 1, at + 1, at - 2) if near in equal), None)
         if token.kind != "negation" or at in pairs or place is None or (_is_only(mine, at) and at + 1 not in equal):
             continue
         if _denies(at, place, len(mine), equal, page[max(0, place - 4) : place + 5]):
-            yield _disagreement("negation", claim.text, token, index, None)
+            yield token
+
+
+def _stated_denials(
+    mine: Sequence[ValueToken],
+    page: Sequence[ValueToken],
+    pairs: Mapping[int, int],
+    equal: Mapping[int, int],
+    plain: str,
+) -> Iterator[ValueToken]:
+    """Yield the negations inside a copied passage, or right after it, that the sentence does not have."""
+    back = {other: at for at, other in pairs.items()}
+    first, last = min(equal.values(), default=0), max(equal.values(), default=0)
     for other, token in enumerate(page):
-        place = next((back[one] for one in (other - 1, other + 1) if back.get(one) in equal), None)
-        if (
-            token.kind != "negation"
-            or other in back
-            or place is None
-            or (_is_only(page, other) and other + 1 not in back)
-        ):
+        place = next((back[near] for near in (other - 1, other + 1) if back.get(near) in equal), None)
+        if token.kind != "negation" or other in back or place is None:
             continue
-        ends = place == len(mine) - 1 and not _STOP.search(index.plain, page[other - 1].end, token.start)
-        if (inside[0] < other < inside[-1] or ends) and _denies(
-            place, other, len(mine), equal, mine[max(0, place - 4) : place + 5]
-        ):
-            yield _disagreement("negation", claim.text, None, index, token)
+        if _is_only(page, other) and other + 1 not in back:
+            continue
+        ends = place == len(mine) - 1 and not _STOP.search(plain, page[other - 1].end, token.start)
+        near = mine[max(0, place - 4) : place + 5]
+        if (first < other < last or ends) and _denies(place, other, len(mine), equal, near):
+            yield token
 
 
 def _denies(at: int, other: int, size: int, equal: Mapping[int, int], near: Sequence[ValueToken]) -> bool:

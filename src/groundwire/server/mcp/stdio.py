@@ -1,8 +1,4 @@
-"""Serving one client over standard input and output, with only what the server needs of the SDK.
-
-`import mcp` loads the SDK's clients with their HTTP library and its server frameworks; none of them is needed to serve
-one client on standard input, which would have to wait.
-"""
+"""Serving one client over standard input and output."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec, module_from_spec
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from groundwire._version import install_extra
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
     from groundwire.server.mcp.elicitation import Serve
     from groundwire.settings import Settings
 
-__all__ = ["check_sdk", "claimed_streams", "load_server_only", "serve_stdio"]
+__all__ = ["check_sdk", "claimed_streams", "serve_stdio"]
 
 
 @contextmanager
@@ -137,10 +133,6 @@ class _Lines:
             yield line.decode("utf-8", "replace")
 
 
-_PACKAGES = ("mcp", "mcp.server")
-_NEEDED = ("mcp.server.lowlevel.server", "mcp.server.stdio")
-
-
 def check_sdk() -> None:
     """Check that the MCP SDK is installed, without loading it; releases before 2.0 lack one of its packages.
 
@@ -149,24 +141,3 @@ def check_sdk() -> None:
     """
     if any(find_spec(name) is None for name in ("mcp", "mcp_types")):
         raise ConfigurationError(f"The MCP SDK is not installed, or too old. To install it: {install_extra('mcp')}")
-
-
-def load_server_only() -> None:
-    """Load the SDK's low-level server without its package's other imports.
-
-    Only for a process that is a server and nothing else: `mcp` then lacks its public names. If the SDK is already
-    loaded, or cannot be loaded this way, nothing changes, and the next import loads all of it.
-    """
-    if any(name.partition(".")[0] == "mcp" for name in sys.modules):
-        return
-    try:
-        for name in _PACKAGES:
-            spec = find_spec(name)
-            if spec is None:
-                raise ImportError(name)
-            sys.modules[name] = module_from_spec(spec)
-        for name in _NEEDED:
-            __import__(name)
-    except (ImportError, AttributeError):
-        for name in [name for name in sys.modules if name.partition(".")[0] == "mcp"]:
-            del sys.modules[name]
