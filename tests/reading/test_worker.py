@@ -354,8 +354,7 @@ async def test_comments_on_an_article_are_left_out_unless_included(isolated: boo
 _FIRST_PAGE = """
 import asyncio, sys, threading
 from groundwire import Web
-from groundwire.testing import EmulatedResponse, EmulatedServer
-from world import World
+from groundwire.testing import EmulatedResponse, EmulatedServer, World
 
 class Shop(EmulatedServer):
     def handle(self, request):
