@@ -8,14 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any
 
-from starlette.responses import Response
-
-from groundwire.agent_loop import LoopEvent, Run
-from groundwire.agent_loop.citation_ledger import citations_in
+from groundwire.agent_loop import Run
 from groundwire.errors import InvalidRequest
-from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
+from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.call_deltas import CallDeltas
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
@@ -23,16 +20,14 @@ from groundwire.hosted.requirements import Needs
 from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up, merged
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, error_body, write_json
+from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.request_json import JSON_HEADERS, UpstreamRejected, error_body
 from groundwire.settings import Settings
 
 __all__ = ["ChatHandler"]
 
-_BETWEEN = "\n\n"  # between the texts of two rounds
 _THINKING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 _HEAD = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
-_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 @dataclass(slots=True)
@@ -52,15 +47,7 @@ class ChatHandler(CompletionHandler):
     path = "chat/completions"
 
     def __init__(self, *args: Any) -> None:
-        self._rounds: list[UpstreamAnswer] = []
         self._head: dict[str, Any] = {}
-        self._usage: Any = None  # of the previous rounds
-        self._round: Any = None  # the usage of this round
-        self._text = ""
-        self._later = False  # whether this round follows another
-        self._said: set[str] = set()  # the text fields started in this round
-        self._ever: set[str] = set()  # the same for all rounds
-        self._done = b"data: [DONE]\n\n"
         self._cited = False  # whether the model server has sent its own annotations
         self._calls: dict[int, _StreamedCall] = {}
         self._places = 0
@@ -78,83 +65,59 @@ class ChatHandler(CompletionHandler):
             raise InvalidRequest("n", "is not 1", "Web search supports one choice per request; omit n.")
         return super().cleaned(body)
 
-    async def restored(self) -> list[Any]:
-        """Return the messages; an assistant message of a stored run is replaced by the whole run."""
-        made, self.run = await self.conversations.restored(self.sent)
-        return made
-
-    def answered(self) -> list[str]:
-        """Return the text."""
-        return [self._text] if self._text else []
-
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Request a whole completion."""
-        answer = await self.context.upstream.post(self.target, self.headers, body)
-        made = read_answer(cast("AnswerApi", self.api), answer.value)
+    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take a whole completion."""
+        made = read_answer("openai_compatible", answer.value)
         if made.turn and made.turn[0] != _message(answer.value):
             value = {**answer.value, "choices": [{**_first(answer.value), "message": made.turn[0]}]}
-            answer = UpstreamAnswer(value, json.dumps(value).encode(), answer.headers)
-        self._took(answer)
+            answer = self.wholes[-1] = UpstreamAnswer(value, json.dumps(value).encode(), answer.headers)
+        self.round_usage = answer.value.get("usage")
+        content = _message(answer.value).get("content")
+        parts = content if isinstance(content, list) else [{"text": content}]
+        self.say("".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping)), ends=True)
         return made
 
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a stream, and forward its chunks without local calls and without the end."""
-        await self._begin_round(outbox)
-        stream = AnswerStream(cast("AnswerApi", self.api))
-        data = write_json({**body, "stream": True})
-        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-            kind = response.headers.get("Content-Type", "")
-            if response.status >= 300 or kind.startswith("application/json"):
-                return await self._take_whole(await self.context.upstream.answer(response), outbox)
-            outbox.headers |= passed_back(response.headers)
-            async for event, found in events_of(response):
-                await self._event(event, found, stream, outbox)
+    async def end_streaming(self, outbox: Outbox) -> None:
+        """Forward the parts of calls and the text that are held back."""
         if rest := self._parts.close():  # without an end of its own
             delta = {"choices": [{"index": 0, "delta": {"tool_calls": rest}}]}
-            stream.event(delta)
+            self.stream_reader.event(delta)
             await self._chunk(delta, b"", outbox)
-        await self._say_rest(outbox)
-        stream.close()
-        answer = stream.answer
-        if answer.error is not None and answer.finish == "failed":
-            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
-        return answer
+        if text := self.say("", ends=True):
+            await self._send({"content": text}, outbox)
 
-    def told(self, event: LoopEvent) -> None:
-        """Send a comment as a keep-alive: chat completions do not show tool calls."""
-
-    def whole(self, run: Run) -> Response:
+    def response(self, run: Run) -> dict[str, Any]:
         """Return one completion."""
-        last = self._rounds[-1]
+        last, text = self.wholes[-1], self.texts.get("content")
         choice = _first(last.value)
         message = _message(last.value)
         shown = dict(message)
-        if len(self._rounds) > 1 or isinstance(message.get("content"), str):
-            shown["content"] = self._text or message.get("content")
-        if run.stop not in ("answered", "calls") and not self._text:
+        if len(self.wholes) > 1 or isinstance(message.get("content"), str):
+            shown["content"] = text or message.get("content")
+        if run.stop not in ("answered", "calls") and not text:
             shown["content"] = run.reason
         if calls := shown.pop("tool_calls", None):
             calls = [one for one in calls if self._passes(one)]
         if calls or (calls is not None and not message["tool_calls"]):
             shown["tool_calls"] = calls
         for name in _THINKING:
-            if (thought := merged([_message(one.value).get(name) for one in self._rounds])) is not None:
+            if (thought := merged([_message(one.value).get(name) for one in self.wholes])) is not None:
                 shown[name] = thought
-        if (notes := self._annotations()) and not message.get("annotations"):
+        if (notes := self.annotations()) and not message.get("annotations"):
             shown["annotations"] = notes
         choice = {**choice, "message": shown, "finish_reason": _finish(run, choice.get("finish_reason"))}
-        if (odds := merged([_first(one.value).get("logprobs") for one in self._rounds])) is not None:
+        if (odds := merged([_first(one.value).get("logprobs") for one in self.wholes])) is not None:
             choice["logprobs"] = odds
         made = {**last.value, "choices": [choice]}
-        if (usage := added_up(self._usage, self._round)) is not None:
+        if (usage := added_up(self.usage, self.round_usage)) is not None:
             made["usage"] = usage
-        return Response(last.data if made == last.value else json.dumps(made), headers=dict(last.headers))
+        return made
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the annotations, unstreamed calls of the client, and the end of the last round."""
-        if not self._text and run.stop not in ("answered", "calls"):
+        if not self.texts.get("content") and run.stop not in ("answered", "calls"):
             await self._send({"content": run.reason}, outbox)
-        if (notes := self._annotations()) and not self._cited:
+        if (notes := self.annotations()) and not self._cited:
             await self._send({"annotations": notes}, outbox)
         finish, ended = _finish(run, run.answers[-1].stop_reason), False
         late = [call for call in self._calls.values() if call.held and call.name and not self.is_ours(call.name)]
@@ -171,33 +134,24 @@ class ChatHandler(CompletionHandler):
             await outbox.put(raw or _line(data))
         if not ended:
             await self._send({}, outbox, finish=finish)
-        await outbox.put(self._done)
+        await outbox.put(self.done)
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of OpenAI's stream: an object with `error`."""
-        if object_of(parsed(error.body)).get("error"):
-            return _raw(error.body.decode())
+        if self.failure or object_of(parsed(error.body)).get("error"):
+            return self.failure or _raw(error.body.decode())
         return _line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
-
-    def _took(self, answer: UpstreamAnswer) -> None:
-        self._rounds.append(answer)
-        self._usage, self._round = added_up(self._usage, self._round), answer.value.get("usage")
-        content = _message(answer.value).get("content")
-        parts = content if isinstance(content, list) else [{"text": content}]
-        text = "".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping))
-        if text:
-            self._text += (_BETWEEN if self._text else "") + self.shown(text)
 
     def _passes(self, call: object) -> bool:
         """Whether a call is for the client."""
         function = call.get("function") if isinstance(call, Mapping) else None
         return not isinstance(function, Mapping) or not self.is_ours(function.get("name"))
 
-    async def _take_whole(self, answer: UpstreamAnswer, outbox: Outbox) -> HostedAnswer:
-        """Process the response of a server that does not stream."""
-        made = read_answer(cast("AnswerApi", self.api), answer.data)
+    async def take_unstreamed(self, answer: UpstreamAnswer, outbox: Outbox) -> HostedAnswer:
+        """Take the whole response of a server that does not stream."""
+        made = read_answer("openai_compatible", answer.data)
         if made.finish == "failed":
-            raise UpstreamRejected(502, answer.data, _TYPED)
+            raise UpstreamRejected(502, answer.data, JSON_HEADERS)
         choice = _first(answer.value)
         delta = dict(object_of(choice.get("message")))
         delta.pop("tool_calls", None)
@@ -209,34 +163,22 @@ class ChatHandler(CompletionHandler):
         asked = (self.given.get("stream_options") or {}).get("include_usage")
         for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if asked else ())):
             await self._chunk(data, b"", outbox)
-        await self._say_rest(outbox)
+        await self.end_streaming(outbox)
         return made
 
-    async def _begin_round(self, outbox: Outbox) -> None:
-        """Reset the state of the previous round's end, but keep its text."""
+    async def begin_streaming(self, outbox: Outbox) -> None:
+        """Forward the end of the previous round without its finish reason, if it says anything."""
         for data, _ in self._tail:
             choice = _first(data)
             if _says(choice.get("delta")):
                 await outbox.put(_line({**data, "choices": [{**choice, "finish_reason": None}]}))
-        self._usage, self._round = added_up(self._usage, self._round), None
-        self._later = bool(self._head)
-        self._filter = self.link_filter()
         self._tail, self._calls, self._parts = [], {}, CallDeltas()
-        self._ever |= self._said
-        self._said = set()
 
-    async def _event(
-        self, event: ServerSentEvent, data: dict[str, Any] | None, stream: AnswerStream, outbox: Outbox
-    ) -> None:
-        if data is None:
-            self._done = event.raw
-            return
-        if data.get("error"):
-            await outbox.put(b"")  # the failure event, unchanged
-            raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), _TYPED)
-        placed = self._placed(data)
-        stream.event(placed)
-        await self._chunk(placed, event.raw if placed is data else b"", outbox)
+    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+        """Take a chunk."""
+        placed = self._placed(value)
+        self.stream_reader.event(placed)
+        await self._chunk(placed, event.raw if placed is value else b"", outbox)
 
     def _placed(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return a chunk in which each part of a call says which one it belongs to."""
@@ -255,8 +197,8 @@ class ChatHandler(CompletionHandler):
         made = dict(data)
         made.update((key, self._head[key]) for key in ("id", "created") if key in self._head)
         if data.get("usage"):
-            self._round = data["usage"]
-            made["usage"] = added_up(self._usage, self._round)
+            self.round_usage = data["usage"]
+            made["usage"] = added_up(self.usage, self.round_usage)
         choice = _first(data)
         ends = choice.get("finish_reason") is not None
         if choice:
@@ -276,7 +218,7 @@ class ChatHandler(CompletionHandler):
     def _delta(self, delta: Mapping[str, Any], *, ends: bool) -> dict[str, Any]:
         """Return a delta for the client: without local calls, and separated from an earlier round's text."""
         new = dict(delta)
-        if self._later:
+        if self.rounds:
             new.pop("role", None)
         self._cited = self._cited or bool(new.get("annotations"))
         if isinstance(calls := new.get("tool_calls"), list) and not (made := self._client_calls(calls)):
@@ -285,21 +227,10 @@ class ChatHandler(CompletionHandler):
             new["tool_calls"] = made
         for name in _THINKING[:-1]:
             if isinstance(text := new.get(name), str) and text:
-                new[name] = self._apart(name, text)
+                new[name] = self.say(text, name)
         if isinstance(text := new.get("content"), str) and (text or ends):
-            text = self._filter.feed(text)
-            if ends:
-                text += self._filter.close()
-                self._filter = self.link_filter()
-            new["content"] = text = self._apart("content", text)
-            self._text += text
+            new["content"] = self.say(text, ends=ends)
         return new
-
-    def _apart(self, name: str, text: str) -> str:
-        if not text or name in self._said:
-            return text
-        self._said.add(name)
-        return _BETWEEN + text if name in self._ever else text
 
     def _client_calls(self, entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the parts of the client's calls, without those of local and undeclared tools."""
@@ -318,26 +249,9 @@ class ChatHandler(CompletionHandler):
                 call.held.clear()
         return made
 
-    async def _say_rest(self, outbox: Outbox) -> None:
-        """Forward what was held back until the end of a round."""
-        rest, self._filter = self._filter.close(), self.link_filter()
-        if rest:
-            text = self._apart("content", rest)
-            self._text += text
-            await self._send({"content": text}, outbox)
-
     async def _send(self, delta: Mapping[str, Any], outbox: Outbox, finish: str | None = None) -> None:
         head = {"object": "chat.completion.chunk", **self._head}
         await outbox.put(_line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
-
-    def _annotations(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "type": "url_citation",
-                "url_citation": {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end},
-            }
-            for one in citations_in(self._text, self.ledger)
-        ]
 
 
 def _wants_search(body: Mapping[str, Any]) -> bool:

@@ -12,22 +12,20 @@ from contextlib import suppress
 from datetime import date
 from typing import Any, ClassVar, Final
 
-from starlette.responses import Response
-
 from groundwire.agent_loop import CallEnded, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
 from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
-from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
+from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import History, Said, question_in
 from groundwire.server.openai.grounding import Grounding
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up, said_in
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
+from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.request_json import UpstreamRejected
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, WebSearchToolResult
 
@@ -36,7 +34,6 @@ __all__ = ["GeminiHandler"]
 _SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
 _READS = ("urlContext", "url_context")
 _SPANS = ("timeRangeFilter", "time_range_filter")
-_BETWEEN = "\n\n"  # the texts of two rounds
 _STATUS: Final[Mapping[int, str]] = {400: "INVALID_ARGUMENT", 502: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"}
 
 
@@ -46,19 +43,15 @@ class GeminiHandler(CompletionHandler):
     api = "gemini"
     path = "/v1beta/models/"
     has_own_errors: ClassVar[bool] = True
+    whole_types = ()
 
     def __init__(self, *args: Any) -> None:
-        self._whole: UpstreamAnswer | None = None  # the last answer that came whole
-        self._usage: Any = None  # of the rounds before this one
         self._end: tuple[dict[str, Any], bytes] = ({}, b"")  # of a round: its last answer, and how it came
         self._parts: list[dict[str, Any]] = []
         self._text = ""  # what the client has got
         self._grounding = Grounding()
         self._shown_before = History()  # what the client has got and asked
-        self._marked = ""  # what the model has said
-        self._said_now = False  # whether this round has said anything
         self._pages: list[dict[str, str]] = []
-        self._failure = b""
         self._sent_any = False
         super().__init__(*args)
         path, _, query = self.target.partition("?")
@@ -167,38 +160,35 @@ class GeminiHandler(CompletionHandler):
         """Return the texts of the conversation, with their markers."""
         return said_in(self._restored if self.sent else ())
 
-    def answered(self) -> list[str]:
-        """Return the model's text."""
-        return [self._marked] if self._marked else []
+    def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+        """Return the request of a round, of which the URL says whether it is streamed."""
+        return body
 
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Request whole content."""
-        self._begin()
-        self._whole = answer = await self.context.upstream.post(self.target, self.headers, body)
-        candidate = _candidate(answer.value)
-        self._parts += self._shown(_parts(candidate), ends=True)
+    def begin_round(self) -> None:
+        """Begin with the end and the citations of another round."""
+        super().begin_round()
+        self._end = ({}, b"")
+        self._cited = CitedText(self.ledger)
+
+    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take whole content."""
+        self._parts += self._shown(_parts(_candidate(answer.value)), ends=True)
         self._end = answer.value, answer.data
+        self.round_usage = answer.value.get("usageMetadata")
         return read_answer("gemini", answer.value)
 
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a stream, and forward its responses without local calls and without the end."""
-        if self._parts:  # the end of the round before, which is none of the whole answer
+    async def begin_streaming(self, outbox: Outbox) -> None:
+        """Forward the last parts of the previous round, without its end."""
+        if self._parts:
             candidate = {name: one for name, one in _candidate(self._end[0]).items() if name != "finishReason"}
             await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"", outbox)
-        self._begin()
-        stream = AnswerStream("gemini")
-        data = write_json(body)
-        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-            if response.status >= 300:
-                await self.context.upstream.whole(response)
-            outbox.headers |= passed_back(response.headers)
-            async for event, found in events_of(response):
-                await self._event(event, found, stream, outbox)
-        stream.close()
-        answer = stream.answer
-        if answer.error is not None and answer.finish == "failed" and not self._end[0]:
-            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
-        return answer
+
+    def streamed_answer(self) -> HostedAnswer:
+        """Return the answer of a stream, which also a refusal may end."""
+        if not self._end[0]:
+            return super().streamed_answer()
+        self.stream_reader.close()
+        return self.stream_reader.answer
 
     def told(self, event: LoopEvent) -> None:
         """Record queries and pages."""
@@ -214,12 +204,9 @@ class GeminiHandler(CompletionHandler):
                 {"retrievedUrl": result.final_url or result.url, "urlRetrievalStatus": f"URL_RETRIEVAL_STATUS_{status}"}
             )
 
-    def whole(self, run: Run) -> Response:
+    def response(self, run: Run) -> dict[str, Any]:
         """Return one response."""
-        value, data = self._end
-        made = self._ended(value, self._parts, run)
-        headers = dict(self._whole.headers) if self._whole else {}
-        return Response(data if made == value else json.dumps(made), headers=headers)
+        return self._ended(self._end[0], self._parts, run)
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end, with the grounding metadata."""
@@ -231,36 +218,25 @@ class GeminiHandler(CompletionHandler):
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure within a stream."""
-        data = self._failure or self.error(error.message(), error.status)
+        data = self.failure or self.error(error.message(), error.status)
         if self._as_events:
-            return self._failure or b"data: " + data + b"\r\n\r\n"
+            return self.failure or b"data: " + data + b"\r\n\r\n"
         return (b",\r\n" if self._sent_any else b"[") + data + b"]"
 
     async def _remember(self, run: Run) -> None:
         await super()._remember(run)
         if self._text:
             self._shown_before.add(Said(self._text, "assistant"))
-            await self.conversations.keep_marked(self._shown_before, self._marked)
+            await self.conversations.keep_marked(self._shown_before, self.texts["content"])
 
-    def _begin(self) -> None:
-        """Add up the previous round, and start another."""
-        self._usage = added_up(self._usage, self._end[0].get("usageMetadata"))
-        self._end = ({}, b"")
-        self._filter = self.link_filter()
-        self._cited = CitedText(self.ledger)
-        self._said_now = False
+    def raw(self, event: ServerSentEvent) -> bytes:
+        """Return an event as it came, or its value in a JSON array."""
+        return event.raw if self._as_events else event.data.encode("utf-8", "surrogatepass")
 
-    async def _event(
-        self, event: ServerSentEvent, value: dict[str, Any] | None, stream: AnswerStream, outbox: Outbox
-    ) -> None:
-        if value is None:
-            return
-        raw = event.raw if self._as_events else event.data.encode("utf-8", "surrogatepass")
-        if value.get("error"):
-            self._failure = raw
-            await outbox.put(b"")  # the failure is an event, as it came
-            raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
-        stream.event(value)
+    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+        """Take a response of the stream."""
+        self.stream_reader.event(value)
+        raw = self.raw(event)
         candidate = _candidate(value)
         given = _parts(candidate)
         ends = bool(candidate.get("finishReason"))
@@ -268,6 +244,7 @@ class GeminiHandler(CompletionHandler):
         if ends:
             self._parts = parts
             self._end = value, raw
+            self.round_usage = value.get("usageMetadata")
         elif parts or not given:
             made = self._with(value, parts)
             await self._put(made, raw if made == value else b"", outbox)
@@ -279,16 +256,15 @@ class GeminiHandler(CompletionHandler):
         if parts != _parts(candidate):
             content = {"role": "model", **(candidate.get("content") or {}), "parts": parts}
             made["candidates"] = [{**candidate, "content": content}]
-        if self._usage is not None and "usageMetadata" in value:
-            made["usageMetadata"] = added_up(self._usage, value["usageMetadata"])
+        if self.usage is not None and "usageMetadata" in value:
+            made["usageMetadata"] = added_up(self.usage, value["usageMetadata"])
         return made
 
     async def _put(self, made: dict[str, Any], raw: bytes, outbox: Outbox) -> None:
-        data = json.dumps(made).encode()
-        if self._as_events:
-            await outbox.put(raw or b"data: " + data + b"\r\n\r\n")
-        else:
-            await outbox.put((b",\r\n" if self._sent_any else b"[") + (raw or data))
+        data = raw or json.dumps(made).encode()
+        if not self._as_events:
+            data = (b",\r\n" if self._sent_any else b"[") + data
+        await outbox.put(data if raw or not self._as_events else b"data: " + data + b"\r\n\r\n")
         self._sent_any = True
 
     def _shown(self, parts: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
@@ -315,12 +291,7 @@ class GeminiHandler(CompletionHandler):
 
     def _taken(self, text: str, *, ends: bool = False) -> str:
         """Return a text without its markers, and record what they support."""
-        text = self._filter.feed(text) + (self._filter.close() if ends else "")
-        if text and not self._said_now:
-            self._said_now = True
-            if self._text:
-                text = _BETWEEN + text
-        self._marked += text
+        text = self.say(text, ends=ends)
         shown = ""
         for piece, sources in [*self._cited.feed(text), *(self._cited.close() if ends else ())]:
             shown += piece

@@ -6,31 +6,34 @@ run, the client's next request lacks them; they are restored from the stored run
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, cast
 from uuid import uuid4
 
+import aiohttp
 from starlette.responses import Response
 
 from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run, run_tools
+from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.agent_loop.wire_formats import declared_functions
 from groundwire.citations.link_filter import LinkFilter, policy_filter
 from groundwire.errors import GroundwireError, UnexpectedResponse
-from groundwire.hosted import Api, Location, Needs, Plan, load_matrix, plan_for
-from groundwire.hosted.answers import HostedAnswer, HostedCall
+from groundwire.hosted import Api, Needs, Plan, load_matrix, plan_for
+from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall
+from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.requests import with_search, without_search
-from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.routing.daily_quota import limits_of
 from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import ConversationLedger, Conversations, Said, StoredRun, question_in
-from groundwire.server.openai.prompts import dated, messages_of, said_in, with_results
-from groundwire.server.openai.upstream import Upstream, passed_back
-from groundwire.server.request_json import UpstreamRejected, error_body, write_json
+from groundwire.server.openai.prompts import added_up, dated, location_of, messages_of, said_in, with_results
+from groundwire.server.openai.upstream import Upstream, UpstreamAnswer, events_of, passed_back
+from groundwire.server.request_json import JSON_HEADERS, UpstreamRejected, broken, error_body, rejected, write_json
 from groundwire.settings import Settings
 from groundwire.storage import Store
 from groundwire.tools import Tool, web_tools
@@ -54,6 +57,7 @@ and `failed` if that failed."""
 
 _UNNAMED = "unnamed"  # the model of a server that has one
 _log = logging.getLogger(__name__)
+_BETWEEN = "\n\n"  # between the texts of two rounds
 _NO_TOOLS = re.compile(r"\btools?\b|\bfunctions?\b|tool_choice", re.IGNORECASE)
 _LONGEST_QUERY = 400  # characters of a question used as the query
 _REFUSALS = frozenset({400, 404, 422, 500, 501})  # statuses of servers whose model does not support tools
@@ -108,6 +112,8 @@ class CompletionHandler(ABC):
     """The media type of a stream."""
     has_own_errors: ClassVar[bool] = False
     """Whether its errors have another format than OpenAI's."""
+    whole_types: ClassVar[tuple[str, ...]] = ("application/json",)
+    """The media types of servers that do not stream when asked to."""
     absent: ClassVar[str] = ""
     """The message where the model server does not have this API; without one, the server's own answer is passed on."""
 
@@ -133,6 +139,21 @@ class CompletionHandler(ABC):
         self.run: StoredRun | None = None
         self.outbox: Outbox | None = None
         self.searched: str = ""  # the outcome of a search before the first model call
+        self.rounds: int = 0
+        """The calls of the model that are complete."""
+        self.wholes: list[UpstreamAnswer] = []
+        """The whole responses of the model server, one for each round that is not streamed."""
+        self.usage: Any = None
+        """The usage of the rounds before this one."""
+        self.round_usage: Any = None
+        """The usage of this round."""
+        self.texts: dict[str, str] = {}
+        """The texts of all rounds as sent to the client, by the name of their field."""
+        self.done: bytes = b"data: [DONE]\n\n"
+        """The event without a value that ends OpenAI's streams."""
+        self.failure: bytes = b""
+        """The event of the model server that ends a stream with a failure."""
+        self._spoken: set[str] = set()  # the fields with text in this round
 
     @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
@@ -201,33 +222,54 @@ class CompletionHandler(ABC):
         """Return the local tools for the model: none if the request rules out calls."""
         return () if self.given.get("tool_choice") == "none" else tools
 
-    @abstractmethod
     async def restored(self) -> list[Any]:
         """Return the conversation with its stored runs restored; sets `run` to the run that continues."""
+        made, self.run = await self.conversations.restored(self.sent)
+        return made
+
+    def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+        """Return the request of a round for the model server."""
+        return {**body, "stream": True} if stream else body
 
     @abstractmethod
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Call the model and return its whole answer."""
+    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take the whole response of a round, which is the last of `wholes`."""
+
+    async def take_unstreamed(self, answer: UpstreamAnswer, outbox: Outbox) -> HostedAnswer:
+        """Take the whole response of a server that does not stream, and forward it as a stream.
+
+        Raises:
+            UpstreamRejected: a stream cannot be made of it.
+        """
+        raise UpstreamRejected(502, answer.data, JSON_HEADERS)
 
     @abstractmethod
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Call the model and forward its output while it arrives."""
+    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+        """Take an event of a stream, and forward it unless it is about a local call or the end."""
 
-    @abstractmethod
+    async def begin_streaming(self, outbox: Outbox) -> None:
+        """Forward what the previous round has held back for the case that it was the last."""
+        return
+
+    async def end_streaming(self, outbox: Outbox) -> None:
+        """Forward what is held back at the end of a round's stream."""
+        return
+
     def told(self, event: LoopEvent) -> None:
         """Record a call of a local tool."""
+        return
 
     @abstractmethod
-    def whole(self, run: Run) -> Response:
-        """Return the response for the client."""
+    def response(self, run: Run) -> dict[str, Any]:
+        """Return the response for the client, equal to the model server's if nothing is added."""
 
     @abstractmethod
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end of a stream."""
 
-    @abstractmethod
     def answered(self) -> list[str]:
         """Return the texts of the answer, as sent to the client."""
+        return [text] if (text := self.texts.get("content")) else []
 
     @abstractmethod
     def failed(self, error: UpstreamRejected) -> bytes:
@@ -238,11 +280,7 @@ class CompletionHandler(ABC):
         changed = dict(body)
         options = changed.pop("web_search_options", None)
         place = options.get("user_location") if isinstance(options, Mapping) else None
-        about = place.get("approximate", place) if isinstance(place, Mapping) else None
-        if not isinstance(about, Mapping):
-            return changed, NO_NEEDS
-        parts = {key: about[key] for key in ("city", "region", "country", "timezone") if about.get(key)}
-        return changed, Needs(location=Location(**parts)) if parts else NO_NEEDS
+        return changed, Needs(location=location_of(place))
 
     async def answer(self) -> Response:
         """Respond without streaming."""
@@ -251,7 +289,9 @@ class CompletionHandler(ABC):
         except NoTools:
             made = await self.context.upstream.post(self.target, self.headers, self.given)
             return Response(made.data, headers={**made.headers, SEARCH_HEADER: "unsupported"})
-        response = self.whole(run)
+        value, whole = self.response(run), self.wholes[-1]
+        data = whole.data if value == whole.value else json.dumps(value)
+        response = Response(data, headers=dict(whole.headers))
         if self.searched:
             response.headers[SEARCH_HEADER] = self.searched
         return response
@@ -312,15 +352,13 @@ class CompletionHandler(ABC):
                 on_event=self.told,
             )
         except UnexpectedResponse as error:
-            raise UpstreamRejected(
-                502, error_body(str(error), kind="upstream_error", code="upstream_broken"), _TYPED
-            ) from error
+            raise rejected(502, str(error), code="upstream_broken") from error
         except GroundwireError as error:
-            raise UpstreamRejected(400, error_body(str(error)), _TYPED) from error
+            raise rejected(400, str(error), kind="invalid_request_error") from error
         if run.stop == "deadline":
-            raise UpstreamRejected(504, error_body(run.reason, kind="timeout", code="deadline"), _TYPED)
+            raise rejected(504, run.reason, kind="timeout", code="deadline")
         if run.stop == "failed":
-            raise UpstreamRejected(502, error_body(run.reason, kind="upstream_error", code="upstream_failed"), _TYPED)
+            raise rejected(502, run.reason, code="upstream_failed")
         await self._remember(run)
         return run
 
@@ -328,15 +366,104 @@ class CompletionHandler(ABC):
         if not self.tools:
             body = without_search(body, self.row)
         try:
-            if self.outbox is None:
-                return await self.ask(body)
-            return await self.ask_streaming(body, self.outbox)
+            answer = await (self._ask(body) if self.outbox is None else self._ask_streaming(body, self.outbox))
+            self.rounds += 1
+            return answer
         except UpstreamRejected as error:
             plain = not self.given.get("tools") and error.status in _REFUSALS and len(body[self.key]) == len(self.sent)
             if plain and self.tools and _NO_TOOLS.search(error.message()):
                 _log.warning("The model server rejects tools, so web search is off: %s", error.message())
                 raise NoTools from error
             raise
+
+    async def _ask(self, body: dict[str, Any]) -> HostedAnswer:
+        """Call the model and return its whole answer."""
+        self.begin_round()
+        answer = await self.context.upstream.post(self.target, self.headers, self.request(body, stream=False))
+        self.wholes.append(answer)
+        return self.take_whole(answer)
+
+    async def _ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
+        """Call the model and forward its output while it arrives."""
+        await self.begin_streaming(outbox)
+        self.begin_round()
+        upstream, data = self.context.upstream, write_json(self.request(body, stream=True))
+        async with upstream.ask("POST", self.target, self.headers, data) as response:
+            if response.status >= 300:
+                await upstream.whole(response)
+            if response.headers.get("Content-Type", "").startswith(self.whole_types):
+                return await self.take_unstreamed(await upstream.answer(response), outbox)
+            outbox.headers |= passed_back(response.headers)
+            async for event, value in self.events(response):
+                if value is None:
+                    self.done = event.raw
+                elif value.get("error") or "error" in (value.get("type"), event.name):
+                    self.failure = self.raw(event)
+                    await outbox.put(b"")  # the failure is an event, as it came
+                    raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
+                else:
+                    await self.take(event, value, outbox)
+        await self.end_streaming(outbox)
+        return self.streamed_answer()
+
+    def events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
+        """Yield the events of a stream with their values."""
+        return events_of(response)
+
+    def raw(self, event: ServerSentEvent) -> bytes:
+        """Return an event as it goes to the client."""
+        return event.raw
+
+    def begin_round(self) -> None:
+        """Add up the usage of the previous rounds, and start another."""
+        self.usage, self.round_usage = added_up(self.usage, self.round_usage), None
+        self.stream_reader: AnswerStream = AnswerStream(cast("AnswerApi", self.api))
+        self.filter: LinkFilter = self.link_filter()
+        self._spoken.clear()
+
+    def streamed_answer(self) -> HostedAnswer:
+        """Return the answer of a stream.
+
+        Raises:
+            UpstreamRejected: it ended early.
+        """
+        self.stream_reader.close()
+        answer = self.stream_reader.answer
+        if answer.error is not None and answer.finish == "failed":
+            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
+        return answer
+
+    def say(self, text: str, name: str = "content", *, ends: bool = False) -> str:
+        """Return a text of this round for the client: filtered, and apart from the text of another round.
+
+        Args:
+            text: The next piece of the text.
+            name: The field; only the answer itself is filtered.
+            ends: Whether the text ends here, so that nothing is held back.
+        """
+        if name == "content":
+            text = self.filter.feed(text)
+            if ends:
+                text += self.filter.close()
+                self.filter = self.link_filter()
+        if text:
+            before = self.texts.get(name, "")
+            if before and name not in self._spoken:
+                text = _BETWEEN + text
+            self._spoken.add(name)
+            self.texts[name] = before + text
+        return text
+
+    def notes(self, text: str) -> list[dict[str, Any]]:
+        """Return the citations in a text for OpenAI's `url_citation`."""
+        return [
+            {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end}
+            for one in citations_in(text, self.ledger)
+        ]
+
+    def annotations(self) -> list[dict[str, Any]]:
+        """Return the annotations of a chat message."""
+        return [{"type": "url_citation", "url_citation": one} for one in self.notes(self.texts.get("content", ""))]
 
     async def _remember(self, run: Run) -> None:
         """Store what the next request of the conversation needs."""
@@ -377,7 +504,6 @@ class CompletionHandler(ABC):
         return []
 
 
-_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 _LEAST = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 means no limit
 
 

@@ -17,18 +17,17 @@ from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
 from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.errors import InvalidRequest
-from groundwire.hosted import Location, Needs, prepare
-from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
+from groundwire.hosted import Needs, prepare
+from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.hosted.answers.types import items
 from groundwire.models import Source
 from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import Said
 from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.messages_stream import StreamedRound, cited_blocks, event_of, parts_of
-from groundwire.server.openai.prompts import added_up, said_in
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
+from groundwire.server.openai.messages_stream import StreamedRound, block_events, event_of, events_in
+from groundwire.server.openai.prompts import added_up, location_of, said_in
+from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.request_json import UpstreamRejected
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult
 
@@ -53,14 +52,13 @@ class MessagesHandler(CompletionHandler):
     )
 
     def __init__(self, *args: Any) -> None:
-        self._last = UpstreamAnswer({}, b"", {})
-        self._usage: Any = None
+        self._last: dict[str, Any] = {}  # the message of the last round
         self._content: list[dict[str, Any]] = []
         self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks waiting for the numbers of their pages
         self._snippets: dict[str, str] = {}
         self._texts: list[str] = []
-        self._searches = self._fetches = self._sent = self._rounds = 0
-        self._failure = b""
+        self._searches = self._fetches = 0
+        self._sent = 0  # blocks that the client has
         super().__init__(*args)
         self._numbers = dict(_numbers(self.sent))
 
@@ -88,16 +86,12 @@ class MessagesHandler(CompletionHandler):
         """Return the request with at most one server tool for searching, and its requirements."""
         tools = [tool for tool in body.get("tools") or () if not str(_type(tool)).startswith(_FETCH)]
         asked = [tool for tool in _tools(body) if _is_server_tool(tool)]
-        place: Mapping[str, Any] = next(
-            (tool["user_location"] for tool in asked if isinstance(tool.get("user_location"), Mapping)), {}
-        )
-        parts = {key: place[key] for key in ("city", "region", "country", "timezone") if place.get(key)}
-        needs = Needs(location=Location(**parts) if parts else None)
+        place = next((tool["user_location"] for tool in asked if isinstance(tool.get("user_location"), Mapping)), None)
         if len(tools) < len(body["tools"]) and not any(str(_type(tool)).startswith(_SEARCH) for tool in tools):
             fetch = next(tool for tool in asked if str(tool["type"]).startswith(_FETCH))
             kept = {key: fetch[key] for key in ("allowed_domains", "blocked_domains", "max_uses") if fetch.get(key)}
             tools.append({"type": "web_search_20250305", "name": "web_search", **kept})
-        return {**body, "tools": tools}, needs
+        return {**body, "tools": tools}, Needs(location=location_of(place))
 
     async def restored(self) -> list[Any]:
         """Return the conversation with server tools converted to function tools for the model server."""
@@ -135,70 +129,58 @@ class MessagesHandler(CompletionHandler):
         """Return the texts of the conversation, and the numbers in its blocks."""
         return (*said_in(self.sent), Said("", cited=self._numbers))
 
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Request a whole message, and convert its blocks to those of the API."""
+    async def begin_streaming(self, outbox: Outbox) -> None:
+        """Forward the blocks of local calls."""
         self._settle()
-        return self._take(await self.context.upstream.post(self.target, self.headers, {**body, "stream": False}))
+        await self._send(outbox)
 
-    def _take(self, answer: UpstreamAnswer) -> HostedAnswer:
-        self._last = answer
-        self._rounds += 1
-        self._usage = added_up(self._usage, self._last.value.get("usage"))
-        for block in items(self._last.value.get("content")):
-            kind = _type(block)
-            if kind == "text":
-                self._texts.append(str(block.get("text", "")))
-                self._content += self._cited(block)
-            elif kind != "tool_use" or not self.is_ours(block.get("name")):
-                self._content.append(block)
-        return read_answer("anthropic", self._last.value)
-
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a stream, and forward its events without local calls and without the end."""
+    def begin_round(self) -> None:
+        """Begin with another message of the model server."""
+        super().begin_round()
         self._settle()
-        if self._rounds:
-            await self._send(outbox)
-        stream = AnswerStream("anthropic")
         self._round = StreamedRound(
             self._content,
-            first=not self._rounds,
+            first=not self.rounds,
             is_ours=self.is_ours,
             block=lambda: (self.link_filter(), CitedText(self.ledger)),
             citation=self._citation,
         )
-        data = write_json({**body, "stream": True})
-        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-            if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
-                answer = self._take(await self.context.upstream.answer(response))  # of a server that does not stream
-                await self._send(outbox)
-                return answer
-            outbox.headers |= passed_back(response.headers)
-            async for event, found in events_of(response):
-                await self._event(event, found, stream, outbox)
-        stream.close()
-        if (failure := stream.answer.error) is not None and stream.answer.finish == "failed":
-            raise broken(f"ended its response early ({failure.message or failure.code})")
-        self._rounds += 1
-        self._sent = len(self._content) + 1
-        self._texts += self._round.texts
-        ending = self._round.ending[0]
-        usage = {**(self._round.message.get("usage") or {}), **(ending.get("usage") or {})}
-        self._usage = added_up(self._usage, usage)
-        self._last = UpstreamAnswer({**self._round.message, **(ending.get("delta") or {})}, b"", {})
-        return stream.answer
 
-    async def _event(
-        self, event: ServerSentEvent, data: dict[str, Any] | None, stream: AnswerStream, outbox: Outbox
-    ) -> None:
-        if data is None:
-            return
-        if data.get("type") == "error" or data.get("error"):
-            self._failure = event.raw
-            await outbox.put(b"")  # the failure is an event, as it came
-            raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
-        stream.event(data, event.name)
-        for piece in self._round.take(data, event.raw):
+    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take a whole message, whose blocks become those of the API."""
+        for value in events_in(answer.value):
+            tuple(self._round.take(value, b""))
+        self._end(answer.value)
+        return read_answer("anthropic", answer.value)
+
+    async def take_unstreamed(self, answer: UpstreamAnswer, outbox: Outbox) -> HostedAnswer:
+        """Take the whole message of a server that does not stream."""
+        for value in events_in(answer.value):
+            for piece in self._round.take(value, event_of(value["type"], value)):
+                await outbox.put(piece)
+        self._end(answer.value)
+        return read_answer("anthropic", answer.value)
+
+    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+        """Take an event."""
+        self.stream_reader.event(value, event.name)
+        for piece in self._round.take(value, event.raw):
             await outbox.put(piece)
+
+    def streamed_answer(self) -> HostedAnswer:
+        """Return the answer of a stream, see `CompletionHandler.streamed_answer`."""
+        answer = super().streamed_answer()
+        begin, end = self._round.message, self._round.ending[0]
+        usage = {**(begin.get("usage") or {}), **(end.get("usage") or {})}
+        self._end({**begin, **(end.get("delta") or {}), "usage": usage})
+        return answer
+
+    def _end(self, message: dict[str, Any]) -> None:
+        """Note the message of a round."""
+        self._last = message
+        self.round_usage = message.get("usage")
+        self._texts += self._round.texts
+        self._sent = len(self._content)
 
     def told(self, event: LoopEvent) -> None:
         """Show a call of a local tool as the API shows its own."""
@@ -219,14 +201,9 @@ class MessagesHandler(CompletionHandler):
         """Return the texts of the model."""
         return self._texts
 
-    def whole(self, run: Run) -> Response:
-        """Return one message."""
-        made, answer = self._message(run), self._last
-        return Response(answer.data if made == answer.value else json.dumps(made), headers=dict(answer.headers))
-
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end."""
-        message = self._message(run)
+        message = self.response(run)
         await self._send(outbox)
         came, raw = self._round.ending
         delta = {**(came.get("delta") or {"stop_sequence": message.get("stop_sequence")})}
@@ -239,23 +216,27 @@ class MessagesHandler(CompletionHandler):
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as an event."""
-        return self._failure or event_of("error", json.loads(self.error(error.message(), kind="api_error")))
+        return self.failure or event_of("error", json.loads(self.error(error.message(), kind="api_error")))
 
-    def _message(self, run: Run) -> dict[str, Any]:
+    def response(self, run: Run) -> dict[str, Any]:
+        """Return one message."""
         self._settle()
-        reason = self._last.value.get("stop_reason")
+        reason = self._last.get("stop_reason")
         if run.stop in ("rounds", "budget"):
             reason = "pause_turn"
         if not self._changed:
-            return {**self._last.value, "content": self._content, "stop_reason": reason}
+            return {**self._last, "content": self._content, "stop_reason": reason}
         uses = {"web_search_requests": self._searches, "web_fetch_requests": self._fetches}
-        usage = {**(self._usage or {"input_tokens": 0, "output_tokens": 0}), "server_tool_use": uses}
-        return {**self._last.value, "content": self._content, "stop_reason": reason, "usage": usage}
+        usage = {
+            **(added_up(self.usage, self.round_usage) or {"input_tokens": 0, "output_tokens": 0}),
+            "server_tool_use": uses,
+        }
+        return {**self._last, "content": self._content, "stop_reason": reason, "usage": usage}
 
     @property
     def _changed(self) -> bool:
         """Whether the proxy added anything to the response."""
-        return self._rounds > 1 or bool(self._searches or self._fetches)
+        return self.rounds > 1 or bool(self._searches or self._fetches)
 
     def _settle(self) -> None:
         """Fill in the results of calls once their pages have numbers."""
@@ -292,11 +273,6 @@ class MessagesHandler(CompletionHandler):
         made = json.dumps([self.ledger.number(url), url, snippet])
         return base64.b64encode(made.encode("utf-8", "surrogatepass")).decode()
 
-    def _cited(self, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Return the blocks of a text, split at markers, which become citations."""
-        text, cited = self.shown(str(block.get("text", ""))), CitedText(self.ledger)
-        return cited_blocks({**block, "text": text}, [*cited.feed(text), *cited.close()], self._citation)
-
     def _citation(self, source: Source) -> dict[str, Any]:
         return {
             "type": "web_search_result_location",
@@ -308,17 +284,10 @@ class MessagesHandler(CompletionHandler):
 
     async def _send(self, outbox: Outbox) -> None:
         """Send the complete blocks that were not sent yet."""
-        if not self._sent:
-            self._sent = 1
-            head = {**self._last.value, "content": [], "stop_reason": None, "stop_sequence": None}
-            await outbox.put(event_of("message_start", {"message": head}))
-        for index, block in enumerate(self._content[self._sent - 1 :], self._sent - 1):
-            empty, deltas = parts_of(block)
-            await outbox.put(event_of("content_block_start", {"index": index, "content_block": empty}))
-            for delta in deltas:
-                await outbox.put(event_of("content_block_delta", {"index": index, "delta": delta}))
-            await outbox.put(event_of("content_block_stop", {"index": index}))
-        self._sent = len(self._content) + 1
+        for index, block in enumerate(self._content[self._sent :], self._sent):
+            for value in block_events(index, block):
+                await outbox.put(event_of(value["type"], value))
+        self._sent = len(self._content)
 
 
 class CountTokensHandler(MessagesHandler):

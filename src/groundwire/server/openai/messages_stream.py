@@ -10,9 +10,10 @@ from typing import Any
 
 from groundwire.agent_loop.citation_ledger import CitedText
 from groundwire.citations.link_filter import LinkFilter
+from groundwire.hosted.answers.types import items
 from groundwire.models import Source
 
-__all__ = ["StreamedRound", "cited_blocks", "event_of", "parts_of"]
+__all__ = ["StreamedRound", "block_events", "event_of", "events_in"]
 
 
 @dataclass(slots=True)
@@ -157,50 +158,33 @@ class StreamedRound:
         return raw if data.get("index") == place else event_of(str(data["type"]), {**data, "index": place})
 
 
-def cited_blocks(
-    block: dict[str, Any],
-    pieces: Sequence[tuple[str, tuple[Source, ...]]],
-    citation: Callable[[Source], dict[str, Any]],
-) -> Iterator[dict[str, Any]]:
-    """Yield the blocks of a text, split at markers, which become citations.
-
-    Args:
-        block: The text block.
-        pieces: Its texts, and the pages that the text up to there cites.
-        citation: Returns the citation of a page.
-    """
-    if not any(sources for _, sources in pieces):
-        yield block
-        return
-    made: dict[str, Any] = {**block, "text": ""}
-    gap = ""
-    for text, sources in pieces:
-        if sources:
-            made["citations"] = [*(made.get("citations") or ()), *map(citation, sources)]
-            gap = ""
-        elif made.get("citations") and not text.strip():
-            gap += text
-        elif made.get("citations"):
-            yield made
-            made, gap = {"type": "text", "text": gap + text}, ""
-        else:
-            made["text"] += text
-    yield made
+def block_events(index: int, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a block."""
+    names = {"text": ("text",), "thinking": ("thinking", "signature")}.get(str(block.get("type")), ())
+    texts = {name: block[name] for name in names if name in block}
+    deltas = [{"type": f"{name}_delta", name: text} for name, text in texts.items()]
+    empty = {**block, **dict.fromkeys(texts, "")}
+    if "text" in texts and block.get("citations"):
+        deltas += [{"type": "citations_delta", "citation": one} for one in block["citations"]]
+        empty["citations"] = []
+    elif block.get("type") in ("tool_use", "server_tool_use"):
+        deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block.get("input"))}]
+        empty["input"] = {}
+    yield {"type": "content_block_start", "index": index, "content_block": empty}
+    for delta in deltas:
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    yield {"type": "content_block_stop", "index": index}
 
 
-def parts_of(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the start of a block in a stream, and the deltas that follow."""
-    if block.get("type") == "text":
-        deltas: list[dict[str, Any]] = [{"type": "text_delta", "text": block.get("text", "")}]
-        deltas += [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]
-        return {**block, "text": "", **({"citations": []} if block.get("citations") else {})}, deltas
-    if block.get("type") in ("tool_use", "server_tool_use"):
-        return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": json.dumps(block.get("input"))}]
-    if block.get("type") == "thinking":
-        deltas = [{"type": "thinking_delta", "thinking": block.get("thinking", "")}]
-        deltas.append({"type": "signature_delta", "signature": block.get("signature", "")})
-        return {**block, "thinking": "", "signature": ""}, deltas
-    return block, []
+def events_in(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a message, as of a server that streams it."""
+    end = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
+    yield {"type": "message_start", "message": {**message, "content": [], **dict.fromkeys(end)}}
+    for index, block in enumerate(items(message.get("content"))):
+        yield from block_events(index, block)
+    usage = {"usage": message["usage"]} if "usage" in message else {}
+    yield {"type": "message_delta", "delta": end, **usage}
+    yield {"type": "message_stop"}
 
 
 def event_of(kind: str, data: Mapping[str, Any]) -> bytes:

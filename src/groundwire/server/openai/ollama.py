@@ -12,21 +12,19 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 import aiohttp
-from starlette.responses import Response
 
-from groundwire.agent_loop import LoopEvent, Run
-from groundwire.agent_loop.citation_ledger import citations_in
+from groundwire.agent_loop import Run
 from groundwire.hosted.answers import HostedAnswer, read_answer
+from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.handler import CompletionHandler, HandlerContext, NoTools
 from groundwire.server.openai.prompts import added_up
-from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
+from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.request_json import UpstreamRejected, broken
 from groundwire.settings import Settings
 
 __all__ = ["OllamaChatHandler", "OllamaGenerateHandler"]
 
-_BETWEEN = "\n\n"  # the texts of two rounds
 _TEXTS = ("content", "thinking")
 _FIGURES = (
     "total_duration",
@@ -46,16 +44,12 @@ class OllamaChatHandler(CompletionHandler):
     path = "/api/chat"
     media_type: ClassVar[str] = "application/x-ndjson"
     has_own_errors: ClassVar[bool] = True
+    whole_types = ()
 
     def __init__(self, *args: Any) -> None:
         self._head: dict[str, Any] = {}
-        self._whole: UpstreamAnswer | None = None  # the last answer that came whole
         self._end: tuple[dict[str, Any], dict[str, Any], bytes] = ({}, {}, b"")  # of a round: as it came, its message
-        self._figures: dict[str, Any] = {}  # of the rounds before this one
-        self._said: dict[str, str] = {}  # the texts of all rounds
-        self._begun: set[str] = set()  # those that this round has begun
         self._calls: list[Any] = []  # the client's
-        self._failure = b""
         super().__init__(*args)
 
     @classmethod
@@ -79,79 +73,75 @@ class OllamaChatHandler(CompletionHandler):
         head = self._head or {"model": self.model, "created_at": now}
         return _line(self._with({**head, "done": False}, {"role": "assistant", "content": ""}))
 
-    async def restored(self) -> list[Any]:
-        """Return the messages; an assistant message of a stored run is replaced by the whole run."""
-        made, self.run = await self.conversations.restored(self.sent)
-        return made
+    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take a whole response.
 
-    def answered(self) -> list[str]:
-        """Return the text."""
-        return [text] if (text := self._said.get("content")) else []
+        Raises:
+            UpstreamRejected: it is a failure.
+        """
+        if answer.value.get("error"):
+            raise UpstreamRejected(502, answer.data, answer.headers, is_upstreams=True)
+        return self._take(answer.value, answer.data, self._message(answer.value))
 
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Request a whole response."""
-        self._begin()
-        self._whole = await self.context.upstream.post(self.target, self.headers, self._request(body, stream=False))
-        if self._whole.value.get("error"):
-            raise UpstreamRejected(502, self._whole.data, self._whole.headers, is_upstreams=True)
-        return self._take(self._whole.value, self._whole.data, self._message(self._whole.value))
+    async def begin_streaming(self, outbox: Outbox) -> None:
+        """Forward the texts at the end of the previous round."""
+        if texts := {name: text for name in _TEXTS if (text := self._end[1].get(name))}:
+            await self._send(texts, outbox)
 
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a stream, and forward its lines without local calls and without the end."""
-        if said := {name: text for name in _TEXTS if (text := self._end[1].get(name))}:
-            await self._send(said, outbox)
-        self._begin()
-        message: dict[str, Any] = {"role": "assistant"}
-        data = write_json(self._request(body, stream=True))
-        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-            if response.status >= 300:
-                await self.context.upstream.whole(response)
-            outbox.headers |= passed_back(response.headers)
-            async for line in _lines(response):
-                value = self._parsed(line)
-                if value.get("error"):
-                    self._failure = line
-                    await outbox.put(b"")  # the failure is a line, as it came
-                    raise UpstreamRejected(502, line, is_upstreams=True)
-                for name, given in self._message(value).items():
-                    text = isinstance(given, str) and name in _TEXTS
-                    listed = isinstance(given, list) and isinstance(message.get(name), list)
-                    message[name] = (
-                        message.get(name, "") + given if text else message[name] + given if listed else given
-                    )
-                if value.get("done"):
-                    return self._take(value, line, message)
-                await self._pass(value, line, outbox)
-        raise broken("ended its response early")
+    def begin_round(self) -> None:
+        """Begin with the message of another round."""
+        super().begin_round()
+        self._end = ({}, {}, b"")
+        self._received: dict[str, Any] = {"role": "assistant"}
+        self._answer: HostedAnswer | None = None
 
-    def told(self, event: LoopEvent) -> None:
-        """Ollama's format has no local calls."""
+    async def events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any]]]:
+        """Yield the lines of a stream with their values, up to the end of the response."""
+        async for line in _lines(response):
+            value = self._parsed(line)
+            yield ServerSentEvent("", line.decode("utf-8", "replace"), line), value
+            if value.get("done"):
+                return
 
-    def whole(self, run: Run) -> Response:
+    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+        """Take a line."""
+        message = self._received
+        for name, given in self._message(value).items():
+            text = isinstance(given, str) and name in _TEXTS
+            listed = isinstance(given, list) and isinstance(message.get(name), list)
+            message[name] = message.get(name, "") + given if text else message[name] + given if listed else given
+        if value.get("done"):
+            self._answer = self._take(value, event.raw, message)
+        else:
+            await self._pass(value, event.raw, outbox)
+
+    def streamed_answer(self) -> HostedAnswer:
+        """Return the answer of a stream.
+
+        Raises:
+            UpstreamRejected: it ended early.
+        """
+        if self._answer is None:
+            raise broken("ended its response early")
+        return self._answer
+
+    def response(self, run: Run) -> dict[str, Any]:
         """Return one response."""
-        value, message, data = self._end
-        answer = self._whole
-        message = dict(message)
-        for name, text in self._said.items():
-            message[name] = text
-        if not self._said.get("content") and run.stop not in ("answered", "calls"):
-            message["content"] = run.reason
+        value, message, _ = self._end
+        message = {**message, **self.texts}
         if self._calls:
             message["tool_calls"] = self._calls
-        made = self._ended(value, message, run)
-        return Response(data if made == value else json.dumps(made), headers=dict(answer.headers if answer else {}))
+        return self._ended(value, message, run)
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end."""
         value, message, data = self._end
-        if not self._said.get("content") and run.stop not in ("answered", "calls"):
-            message = {**message, "content": run.reason}
         made = self._ended(value, message, run)
         await outbox.put(data if made == value else _line(made))
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of Ollama's streams."""
-        return self._failure or _line({"error": error.message()})
+        return self.failure or _line({"error": error.message()})
 
     def _message(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """Return the message of a response or a chunk."""
@@ -162,7 +152,7 @@ class OllamaChatHandler(CompletionHandler):
         """Return a response with another message."""
         return {**value, "message": message}
 
-    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return a request in which local results have the name of their tool."""
         made: list[Any] = []
         calls: list[Any] = []
@@ -177,19 +167,12 @@ class OllamaChatHandler(CompletionHandler):
             made.append(message)
         return {**body, "messages": made, "stream": stream}
 
-    def _begin(self) -> None:
-        """Add up the previous round, and start another."""
-        figures = {name: self._end[0][name] for name in _FIGURES if name in self._end[0]}
-        self._figures = added_up(self._figures, figures)
-        self._end = ({}, {}, b"")
-        self._filter = self.link_filter()
-        self._begun = set()
-
     def _take(self, value: dict[str, Any], data: bytes, message: dict[str, Any]) -> HostedAnswer:
         """Take the end of a round, and return the model's response."""
         last = self._shown(self._message(value), ends=True)
         self._head = {name: value[name] for name in ("model", "created_at") if name in value}
         self._end = (value, last, data)
+        self.round_usage = {name: value[name] for name in _FIGURES if name in value}
         choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": value.get("done_reason")}
         usage = {"prompt_tokens": value.get("prompt_eval_count"), "completion_tokens": value.get("eval_count")}
         choice["finish_reason"] = choice["finish_reason"] or "stop"
@@ -206,19 +189,10 @@ class OllamaChatHandler(CompletionHandler):
             if not new["tool_calls"]:
                 del new["tool_calls"]
         self._calls += new.get("tool_calls") or ()
-        if isinstance(text := new.get("content", ""), str):
-            text = self._filter.feed(text) + (self._filter.close() if ends else "")
-            new |= {"content": text} if text or "content" in new else {}
         for name in _TEXTS:
-            text = new.get(name)
-            if not isinstance(text, str):
-                continue
-            if text and name not in self._begun:
-                self._begun.add(name)
-                text = (_BETWEEN if self._said.get(name) else "") + text
-            if text:
-                self._said[name] = self._said.get(name, "") + text
-            new[name] = text
+            text = new.get(name, "")
+            if isinstance(text, str) and ((text := self.say(text, name, ends=ends)) or name in new):
+                new[name] = text
         return new
 
     async def _pass(self, value: dict[str, Any], line: bytes, outbox: Outbox) -> None:
@@ -237,23 +211,16 @@ class OllamaChatHandler(CompletionHandler):
 
     def _ended(self, value: dict[str, Any], message: dict[str, Any], run: Run) -> dict[str, Any]:
         """Return the end of a response, with the metrics of all rounds and the citations."""
-        if notes := self._annotations():
+        if run.stop not in ("answered", "calls") and not self.texts.get("content"):
+            message = {**message, "content": run.reason}
+        if notes := self.annotations():
             message = {**message, "annotations": notes}
         made = self._with(value, message) if message != self._message(value) else dict(value)
-        if self._figures:
-            made |= added_up(self._figures, {name: value[name] for name in _FIGURES if name in value})
+        if self.usage:
+            made |= added_up(self.usage, self.round_usage)
         if run.stop not in ("answered", "calls"):
             made["done_reason"] = "length"
         return made
-
-    def _annotations(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "type": "url_citation",
-                "url_citation": {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end},
-            }
-            for one in citations_in(self._said.get("content", ""), self.ledger)
-        ]
 
     @staticmethod
     def _parsed(line: bytes) -> dict[str, Any]:
@@ -295,7 +262,8 @@ class OllamaGenerateHandler(OllamaChatHandler):
         names = {"content": "response", "thinking": "thinking", "annotations": "annotations"}
         return {**value, **{names[name]: text for name, text in message.items() if name in names}}
 
-    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+        """Return the request, with the results of the search before the prompt."""
         made = {name: value for name, value in body.items() if name != "messages"}
         return {**made, "prompt": body["messages"][-1]["content"], "stream": stream}
 

@@ -10,10 +10,11 @@ from typing import Any, Final, Literal
 
 from groundwire.agent_loop.citation_ledger import marks_in
 from groundwire.errors import InvalidRequest
+from groundwire.hosted import Location
 from groundwire.server.openai.conversations import Said, question_in, text_of
 from groundwire.tools import Tool
 
-__all__ = ["added_up", "dated", "merged", "messages_of", "said_in", "with_results"]
+__all__ = ["added_up", "dated", "location_of", "merged", "messages_of", "said_in", "with_results"]
 
 
 _ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = MappingProxyType(
@@ -32,6 +33,14 @@ def dated(tool: Tool) -> Tool:
     if tool.name != "web_search":
         return tool
     return replace(tool, description=f"{tool.description} {_today()}")
+
+
+def location_of(place: object) -> Location | None:
+    """Return the user's location that a search option gives; OpenAI's is in `approximate`."""
+    about = place.get("approximate", place) if isinstance(place, Mapping) else None
+    names = ("city", "region", "country", "timezone")
+    parts = {name: about[name] for name in names if about.get(name)} if isinstance(about, Mapping) else {}
+    return Location(**parts) if parts else None
 
 
 def with_results(messages: Sequence[Any], results: str, api: str) -> list[Any]:

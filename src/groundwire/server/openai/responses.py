@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import Any, Final, cast
-
-from starlette.responses import Response
+from typing import Any, Final
 
 from groundwire.agent_loop import CallStarted, LoopEvent, Run
-from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.citations.link_filter import LinkFilter
 from groundwire.errors import InvalidRequest
-from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
+from groundwire.hosted.answers import HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items
 from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
+from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.request_json import UpstreamRejected
 from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]
@@ -31,7 +28,6 @@ _OURS = "ws_gw_"  # prefix of the IDs of generated items
 _BEGUN = frozenset({"response.created", "response.in_progress", "response.queued"})
 _ENDED = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _ASKING: Final = frozenset({"user", "system", "developer"})
-_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 class ResponsesHandler(CompletionHandler):
@@ -41,9 +37,7 @@ class ResponsesHandler(CompletionHandler):
     path = "responses"
 
     def __init__(self, *args: Any) -> None:
-        self._reply = UpstreamAnswer({}, b"", {})
         self._final: dict[str, Any] = {}
-        self._usage: Any = None
         self._output: list[dict[str, Any]] = []
         self._places: dict[str, int] = {}  # of Groundwire's items in the output, by the id of the call
         self._number = 0
@@ -51,7 +45,6 @@ class ResponsesHandler(CompletionHandler):
         self._before: Any = None  # the previous response, as the client knows it
         self._begun: set[str] = set()
         self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, parsed and raw
-        self._failure = b""  # the same, if it is a failure
         self._filters: dict[tuple[int, Any], LinkFilter] = {}  # for texts that are streamed in parts, by position
         super().__init__(*args)
         if (named := self.given.get("conversation")) and not self.conversation:
@@ -107,33 +100,16 @@ class ResponsesHandler(CompletionHandler):
         """Return the texts of the messages in the output."""
         return [text for item in self._output if item.get("type") == "message" and (text := text_of(item))]
 
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Request a whole response."""
-        self._reply = await self.context.upstream.post(self.target, self.headers, body)
-        raw = self._reply.value
-        answer = read_answer(cast("AnswerApi", self.api), raw)
-        for item in items(raw.get("output")):
+    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take a whole response."""
+        for item in items(answer.value.get("output")):
             self._place(item)
-        self._end(raw)
-        return answer
+        self._end(answer.value)
+        return read_answer("openai_responses", answer.value)
 
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a stream, and forward its events without local calls and without the end."""
-        stream = AnswerStream(cast("AnswerApi", self.api))
-        places: dict[int, int | None] = {}
-        data = write_json({**body, "stream": True})
-        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-            if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
-                whole = await self.context.upstream.whole(response)
-                raise UpstreamRejected(502, whole, _TYPED)
-            outbox.headers |= passed_back(response.headers)
-            async for event, found in events_of(response):
-                await self._event(event, found, stream, places, outbox)
-        stream.close()
-        answer = stream.answer
-        if answer.error is not None and answer.finish == "failed":
-            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
-        return answer
+    async def begin_streaming(self, outbox: Outbox) -> None:
+        """Begin with the items of another round."""
+        self._round_places: dict[int, int | None] = {}
 
     def told(self, event: LoopEvent) -> None:
         """Show a call of a local tool as an output item, as OpenAI shows its own."""
@@ -158,20 +134,15 @@ class ResponsesHandler(CompletionHandler):
         self._tell("response.web_search_call.completed", output_index=place, item_id=done["id"])
         self._tell("response.output_item.done", output_index=place, item=done)
 
-    def whole(self, run: Run) -> Response:
+    def response(self, run: Run) -> dict[str, Any]:
         """Return one response."""
-        made = self._response(run)
-        answer = self._reply
-        return Response(answer.data if made == answer.value else json.dumps(made), headers=dict(answer.headers))
-
-    def _response(self, run: Run) -> dict[str, Any]:
         made = {
             **self._shown(self._final),
             **self._identity,
             "output": [self._annotated(item) for item in self._output],
         }
-        if self._usage is not None:
-            made["usage"] = self._usage
+        if (usage := added_up(self.usage, self.round_usage)) is not None:
+            made["usage"] = usage
         if run.stop in ("rounds", "budget"):
             made |= {"status": "incomplete", "incomplete_details": {"reason": run.reason}}
         return made
@@ -184,7 +155,7 @@ class ResponsesHandler(CompletionHandler):
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end, with the whole response."""
-        response = self._response(run)
+        response = self.response(run)
         kind = f"response.{response.get('status') or 'completed'}"
         came = self._came[0] if self._came[0].get("type") in _ENDED else {}
         data = {**came, "response": response}
@@ -192,8 +163,8 @@ class ResponsesHandler(CompletionHandler):
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as an event."""
-        if self._failure:
-            return self._failure
+        if self.failure:
+            return self.failure
         text = error.message()
         about = {"code": str(error.status), "message": text, "param": None}
         return self._line("error", {**about, "error": {**about, "type": "upstream_error"}})
@@ -213,52 +184,35 @@ class ResponsesHandler(CompletionHandler):
 
     def _end(self, raw: dict[str, Any]) -> None:
         self._final = raw
-        self._usage = added_up(self._usage, raw.get("usage"))
+        self.round_usage = raw.get("usage")
 
-    async def _event(
-        self,
-        event: ServerSentEvent,
-        data: dict[str, Any] | None,
-        stream: AnswerStream,
-        places: dict[int, int | None],
-        outbox: Outbox,
-    ) -> None:
-        if data is None:
-            return
-        kind = str(data.get("type") or event.name)
-        self._came = data, event.raw
-        if kind == "error" or (data.get("error") and kind not in _ENDED):
-            error = data.get("error")
-            said: dict[str, Any] = {"message": str(error or data.get("message")), "type": "error"}
-            said = error if isinstance(error, dict) else said
-            self._failure = self._came[1]
-            await outbox.put(b"")  # the failure event, unchanged
-            raise UpstreamRejected(502, json.dumps({"error": said}).encode(), _TYPED)
-        stream.event(data, event.name)
+    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+        """Take an event."""
+        kind = str(value.get("type") or event.name)
+        self._came = value, event.raw
+        self.stream_reader.event(value, event.name)
         if kind in _BEGUN:
             if kind not in self._begun:
                 self._begun.add(kind)
-                shown = self._shown(data.get("response") or {})
+                shown = self._shown(value.get("response") or {})
                 self._identity = self._identity or {key: shown[key] for key in ("id", "created_at") if key in shown}
                 shown |= self._identity
-                await outbox.put(self._line(kind, {**data, "response": shown}))
+                await outbox.put(self._line(kind, {**value, "response": shown}))
         elif kind in _ENDED:
-            self._end(data.get("response") or {})
-        elif isinstance(index := data.get("output_index"), int):
-            await self._of_item(kind, index, data, places, outbox)
+            self._end(value.get("response") or {})
+        elif isinstance(index := value.get("output_index"), int):
+            await self._of_item(kind, index, value, outbox)
         else:
-            await outbox.put(self._line(kind, data))
+            await outbox.put(self._line(kind, value))
 
-    async def _of_item(
-        self, kind: str, index: int, data: dict[str, Any], places: dict[int, int | None], outbox: Outbox
-    ) -> None:
+    async def _of_item(self, kind: str, index: int, data: dict[str, Any], outbox: Outbox) -> None:
         """Forward an event about an item with its index in the whole run; events of local tool calls are dropped."""
         item = data.get("item")
-        if index not in places:
+        if index not in self._round_places:
             first = item if isinstance(item, dict) else {}
             place = self._place(first)
-            places[index] = None if self._ours(first) else place
-        at = places[index]
+            self._round_places[index] = None if self._ours(first) else place
+        at = self._round_places[index]
         if at is None:
             return
         changed = {**data, "output_index": at}
@@ -310,16 +264,7 @@ class ResponsesHandler(CompletionHandler):
         }
 
     def _notes(self, text: str) -> list[dict[str, Any]]:
-        return [
-            {
-                "type": "url_citation",
-                "url": one.url,
-                "title": one.title,
-                "start_index": one.start,
-                "end_index": one.end,
-            }
-            for one in citations_in(text, self.ledger)
-        ]
+        return [{"type": "url_citation", **one} for one in self.notes(text)]
 
     def _tell(self, kind: str, **data: Any) -> None:
         if self.outbox is not None:
