@@ -110,12 +110,16 @@ def messages(odd: Odd, streamed: bool) -> bytes:
     blocks = [("thinking", "thinking", odd.text()), ("text", "text", odd.text()), ("text", "text", odd.text())]
     if not streamed:
         content = [odd(**{"type": kind, key: text}) for kind, key, text in blocks]
+        content.append(odd(type="text", text=odd.text(), citations=[odd(type="char_location", cited_text=odd.text())]))
         return odd.written(odd(**head, content=content, stop_reason="end_turn", stop_sequence=None)).encode()
     events = [odd(type="message_start", message=odd(**head, content=[], stop_reason=None)), odd(type="ping")]
     for index, (kind, key, text) in enumerate(blocks):
         events.append(odd(type="content_block_start", index=index, content_block=odd(**{"type": kind, key: ""})))
         for piece in (text, odd.text()):
             delta = odd(**{"type": f"{kind}_delta", key: piece})
+            events.append(odd(type="content_block_delta", index=index, delta=delta))
+        if kind == "text":
+            delta = odd(type="citations_delta", citation=odd(type="char_location", cited_text=odd.text()))
             events.append(odd(type="content_block_delta", index=index, delta=delta))
         events.append(odd(type="content_block_stop", index=index))
         if odd.chance.random() < 0.3:

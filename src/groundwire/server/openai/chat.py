@@ -17,7 +17,6 @@ from groundwire.hosted.answers.call_deltas import CallDeltas
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire.hosted.requirements import Needs
-from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up, merged
 from groundwire.server.openai.upstream import UpstreamAnswer
@@ -65,7 +64,7 @@ class ChatHandler(CompletionHandler):
             raise InvalidRequest("n", "is not 1", "Web search supports one choice per request; omit n.")
         return super().cleaned(body)
 
-    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole completion."""
         made = read_answer("openai_compatible", answer.value)
         if made.turn and made.turn[0] != _message(answer.value):
@@ -77,14 +76,14 @@ class ChatHandler(CompletionHandler):
         self.say("".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping)), ends=True)
         return made
 
-    async def end_streaming(self, outbox: Outbox) -> None:
+    async def end_streaming(self) -> None:
         """Forward the parts of calls and the text that are held back."""
         if rest := self._parts.close():  # without an end of its own
             delta = {"choices": [{"index": 0, "delta": {"tool_calls": rest}}]}
             self.stream_reader.event(delta)
-            await self._chunk(delta, b"", outbox)
+            await self._chunk(delta, b"")
         if text := self.say("", ends=True):
-            await self._send({"content": text}, outbox)
+            await self._send({"content": text})
 
     def response(self, run: Run) -> dict[str, Any]:
         """Return one completion."""
@@ -113,28 +112,28 @@ class ChatHandler(CompletionHandler):
             made["usage"] = usage
         return made
 
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
+    async def last_events(self, run: Run) -> None:
         """Send the annotations, unstreamed calls of the client, and the end of the last round."""
         if not self.texts.get("content") and run.stop not in ("answered", "calls"):
-            await self._send({"content": run.reason}, outbox)
+            await self._send({"content": run.reason})
         if (notes := self.annotations()) and not self._cited:
-            await self._send({"annotations": notes}, outbox)
+            await self._send({"annotations": notes})
         finish, ended = _finish(run, run.answers[-1].stop_reason), False
         late = [call for call in self._calls.values() if call.held and call.name and not self.is_ours(call.name)]
         if entries := [{**one, "index": self._places + at} for at, call in enumerate(late) for one in call.held]:
-            await self._send({"tool_calls": entries}, outbox)
+            await self._send({"tool_calls": entries})
         for data, raw in self._tail:
             choice = _first(data)
             ended = ended or bool(choice)
             if choice and choice.get("finish_reason") != _finish(run, choice.get("finish_reason")):
                 data, raw = {**data, "choices": [{**choice, "finish_reason": finish}]}, b""
             if not choice and not ended:
-                await self._send({}, outbox, finish=finish)
+                await self._send({}, finish=finish)
                 ended = True
-            await outbox.put(raw or _line(data))
+            await self.put(raw or _line(data))
         if not ended:
-            await self._send({}, outbox, finish=finish)
-        await outbox.put(self.done)
+            await self._send({}, finish=finish)
+        await self.put(self.done)
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of OpenAI's stream: an object with `error`."""
@@ -147,7 +146,7 @@ class ChatHandler(CompletionHandler):
         function = call.get("function") if isinstance(call, Mapping) else None
         return not isinstance(function, Mapping) or not self.is_ours(function.get("name"))
 
-    async def take_unstreamed(self, answer: UpstreamAnswer, outbox: Outbox) -> HostedAnswer:
+    async def take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take the whole response of a server that does not stream."""
         made = read_answer("openai_compatible", answer.data)
         if made.finish == "failed":
@@ -162,23 +161,23 @@ class ChatHandler(CompletionHandler):
         end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
         asked = (self.given.get("stream_options") or {}).get("include_usage")
         for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if asked else ())):
-            await self._chunk(data, b"", outbox)
-        await self.end_streaming(outbox)
+            await self._chunk(data, b"")
+        await self.end_streaming()
         return made
 
-    async def begin_streaming(self, outbox: Outbox) -> None:
+    async def begin_streaming(self) -> None:
         """Forward the end of the previous round without its finish reason, if it says anything."""
         for data, _ in self._tail:
             choice = _first(data)
             if _says(choice.get("delta")):
-                await outbox.put(_line({**data, "choices": [{**choice, "finish_reason": None}]}))
+                await self.put(_line({**data, "choices": [{**choice, "finish_reason": None}]}))
         self._tail, self._calls, self._parts = [], {}, CallDeltas()
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take a chunk."""
         placed = self._placed(value)
         self.stream_reader.event(placed)
-        await self._chunk(placed, event.raw if placed is value else b"", outbox)
+        await self._chunk(placed, event.raw if placed is value else b"")
 
     def _placed(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return a chunk in which each part of a call says which one it belongs to."""
@@ -190,7 +189,7 @@ class ChatHandler(CompletionHandler):
             return data
         return {**data, "choices": [{**choice, "delta": {**delta, "tool_calls": calls}}]}
 
-    async def _chunk(self, data: dict[str, Any], raw: bytes, outbox: Outbox) -> None:
+    async def _chunk(self, data: dict[str, Any], raw: bytes) -> None:
         """Forward a chunk, unchanged if possible."""
         if not self._head:
             self._head = {key: data[key] for key in _HEAD if key in data}
@@ -213,7 +212,7 @@ class ChatHandler(CompletionHandler):
         if ends or (not choice and (self._tail or data.get("usage"))):
             self._tail.append((made, line))
         else:
-            await outbox.put(line)
+            await self.put(line)
 
     def _delta(self, delta: Mapping[str, Any], *, ends: bool) -> dict[str, Any]:
         """Return a delta for the client: without local calls, and separated from an earlier round's text."""
@@ -249,9 +248,9 @@ class ChatHandler(CompletionHandler):
                 call.held.clear()
         return made
 
-    async def _send(self, delta: Mapping[str, Any], outbox: Outbox, finish: str | None = None) -> None:
+    async def _send(self, delta: Mapping[str, Any], finish: str | None = None) -> None:
         head = {"object": "chat.completion.chunk", **self._head}
-        await outbox.put(_line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+        await self.put(_line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
 
 
 def _wants_search(body: Mapping[str, Any]) -> bool:

@@ -19,7 +19,6 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import History, Said, question_in
 from groundwire.server.openai.grounding import Grounding
 from groundwire.server.openai.handler import CompletionHandler
@@ -170,18 +169,18 @@ class GeminiHandler(CompletionHandler):
         self._end = ({}, b"")
         self._cited = CitedText(self.ledger)
 
-    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take whole content."""
         self._parts += self._shown(_parts(_candidate(answer.value)), ends=True)
         self._end = answer.value, answer.data
         self.round_usage = answer.value.get("usageMetadata")
         return read_answer("gemini", answer.value)
 
-    async def begin_streaming(self, outbox: Outbox) -> None:
+    async def begin_streaming(self) -> None:
         """Forward the last parts of the previous round, without its end."""
         if self._parts:
             candidate = {name: one for name, one in _candidate(self._end[0]).items() if name != "finishReason"}
-            await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"", outbox)
+            await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"")
 
     def streamed_answer(self) -> HostedAnswer:
         """Return the answer of a stream, which also a refusal may end."""
@@ -208,13 +207,13 @@ class GeminiHandler(CompletionHandler):
         """Return one response."""
         return self._ended(self._end[0], self._parts, run)
 
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
+    async def last_events(self, run: Run) -> None:
         """Send the end, with the grounding metadata."""
         value, data = self._end
         made = self._ended(value, self._parts, run)
-        await self._put(made, data if made == value else b"", outbox)
+        await self._put(made, data if made == value else b"")
         if not self._as_events:
-            await outbox.put(b"]")
+            await self.put(b"]")
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure within a stream."""
@@ -233,7 +232,7 @@ class GeminiHandler(CompletionHandler):
         """Return an event as it came, or its value in a JSON array."""
         return event.raw if self._as_events else event.data.encode("utf-8", "surrogatepass")
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take a response of the stream."""
         self.stream_reader.event(value)
         raw = self.raw(event)
@@ -247,7 +246,7 @@ class GeminiHandler(CompletionHandler):
             self.round_usage = value.get("usageMetadata")
         elif parts or not given:
             made = self._with(value, parts)
-            await self._put(made, raw if made == value else b"", outbox)
+            await self._put(made, raw if made == value else b"")
 
     def _with(self, value: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a response with other parts, and with the usage of all rounds."""
@@ -260,11 +259,11 @@ class GeminiHandler(CompletionHandler):
             made["usageMetadata"] = added_up(self.usage, value["usageMetadata"])
         return made
 
-    async def _put(self, made: dict[str, Any], raw: bytes, outbox: Outbox) -> None:
+    async def _put(self, made: dict[str, Any], raw: bytes) -> None:
         data = raw or json.dumps(made).encode()
         if not self._as_events:
             data = (b",\r\n" if self._sent_any else b"[") + data
-        await outbox.put(data if raw or not self._as_events else b"data: " + data + b"\r\n\r\n")
+        await self.put(data if raw or not self._as_events else b"data: " + data + b"\r\n\r\n")
         self._sent_any = True
 
     def _shown(self, parts: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:

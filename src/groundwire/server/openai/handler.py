@@ -232,10 +232,10 @@ class CompletionHandler(ABC):
         return {**body, "stream": True} if stream else body
 
     @abstractmethod
-    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take the whole response of a round, which is the last of `wholes`."""
 
-    async def take_unstreamed(self, answer: UpstreamAnswer, outbox: Outbox) -> HostedAnswer:
+    async def take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take the whole response of a server that does not stream, and forward it as a stream.
 
         Raises:
@@ -244,14 +244,14 @@ class CompletionHandler(ABC):
         raise UpstreamRejected(502, answer.data, JSON_HEADERS)
 
     @abstractmethod
-    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take an event of a stream, and forward it unless it is about a local call or the end."""
 
-    async def begin_streaming(self, outbox: Outbox) -> None:
+    async def begin_streaming(self) -> None:
         """Forward what the previous round has held back for the case that it was the last."""
         return
 
-    async def end_streaming(self, outbox: Outbox) -> None:
+    async def end_streaming(self) -> None:
         """Forward what is held back at the end of a round's stream."""
         return
 
@@ -264,7 +264,7 @@ class CompletionHandler(ABC):
         """Return the response for the client, equal to the model server's if nothing is added."""
 
     @abstractmethod
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
+    async def last_events(self, run: Run) -> None:
         """Send the end of a stream."""
 
     def answered(self) -> list[str]:
@@ -310,7 +310,12 @@ class CompletionHandler(ABC):
                 async for piece in response.content.iter_any():
                     await outbox.put(piece)
             return
-        await self.last_events(run, outbox)
+        await self.last_events(run)
+
+    async def put(self, data: bytes) -> None:
+        """Send a piece of a stream; what is not streamed is sent at the end."""
+        if self.outbox is not None:
+            await self.outbox.put(data)
 
     def is_ours(self, name: object) -> bool:
         """Whether a call is not for the client: of a local tool, or of an undeclared one."""
@@ -366,7 +371,7 @@ class CompletionHandler(ABC):
         if not self.tools:
             body = without_search(body, self.row)
         try:
-            answer = await (self._ask(body) if self.outbox is None else self._ask_streaming(body, self.outbox))
+            answer = await (self._ask(body) if self.outbox is None else self._ask_streaming(body, self.outbox.headers))
             self.rounds += 1
             return answer
         except UpstreamRejected as error:
@@ -381,29 +386,29 @@ class CompletionHandler(ABC):
         self.begin_round()
         answer = await self.context.upstream.post(self.target, self.headers, self.request(body, stream=False))
         self.wholes.append(answer)
-        return self.take_whole(answer)
+        return await self.take_whole(answer)
 
-    async def _ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Call the model and forward its output while it arrives."""
-        await self.begin_streaming(outbox)
+    async def _ask_streaming(self, body: dict[str, Any], headers: dict[str, str]) -> HostedAnswer:
+        """Call the model and forward its output while it arrives, with its headers."""
+        await self.begin_streaming()
         self.begin_round()
         upstream, data = self.context.upstream, write_json(self.request(body, stream=True))
         async with upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300:
                 await upstream.whole(response)
             if response.headers.get("Content-Type", "").startswith(self.whole_types):
-                return await self.take_unstreamed(await upstream.answer(response), outbox)
-            outbox.headers |= passed_back(response.headers)
+                return await self.take_unstreamed(await upstream.answer(response))
+            headers.update(passed_back(response.headers))
             async for event, value in self.events(response):
                 if value is None:
                     self.done = event.raw
                 elif value.get("error") or "error" in (value.get("type"), event.name):
                     self.failure = self.raw(event)
-                    await outbox.put(b"")  # the failure is an event, as it came
+                    await self.put(b"")  # the failure is an event, as it came
                     raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
                 else:
-                    await self.take(event, value, outbox)
-        await self.end_streaming(outbox)
+                    await self.take(event, value)
+        await self.end_streaming()
         return self.streamed_answer()
 
     def events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:

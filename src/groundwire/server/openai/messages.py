@@ -21,7 +21,6 @@ from groundwire.hosted import Needs, prepare
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.models import Source
-from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import Said
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.messages_stream import StreamedRound, block_events, event_of, events_in
@@ -129,10 +128,10 @@ class MessagesHandler(CompletionHandler):
         """Return the texts of the conversation, and the numbers in its blocks."""
         return (*said_in(self.sent), Said("", cited=self._numbers))
 
-    async def begin_streaming(self, outbox: Outbox) -> None:
+    async def begin_streaming(self) -> None:
         """Forward the blocks of local calls."""
         self._settle()
-        await self._send(outbox)
+        await self._send()
 
     def begin_round(self) -> None:
         """Begin with another message of the model server."""
@@ -146,26 +145,23 @@ class MessagesHandler(CompletionHandler):
             citation=self._citation,
         )
 
-    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole message, whose blocks become those of the API."""
         for value in events_in(answer.value):
-            tuple(self._round.take(value, b""))
-        self._end(answer.value)
-        return read_answer("anthropic", answer.value)
-
-    async def take_unstreamed(self, answer: UpstreamAnswer, outbox: Outbox) -> HostedAnswer:
-        """Take the whole message of a server that does not stream."""
-        for value in events_in(answer.value):
             for piece in self._round.take(value, event_of(value["type"], value)):
-                await outbox.put(piece)
+                await self.put(piece)
         self._end(answer.value)
         return read_answer("anthropic", answer.value)
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+    async def take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take the whole message of a server that does not stream."""
+        return await self.take_whole(answer)
+
+    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take an event."""
         self.stream_reader.event(value, event.name)
         for piece in self._round.take(value, event.raw):
-            await outbox.put(piece)
+            await self.put(piece)
 
     def streamed_answer(self) -> HostedAnswer:
         """Return the answer of a stream, see `CompletionHandler.streamed_answer`."""
@@ -201,18 +197,18 @@ class MessagesHandler(CompletionHandler):
         """Return the texts of the model."""
         return self._texts
 
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
+    async def last_events(self, run: Run) -> None:
         """Send the end."""
         message = self.response(run)
-        await self._send(outbox)
+        await self._send()
         came, raw = self._round.ending
         delta = {**(came.get("delta") or {"stop_sequence": message.get("stop_sequence")})}
         delta["stop_reason"] = message["stop_reason"]
         made = {"type": "message_delta", **came, "delta": delta}
         if "usage" in message and (self._changed or not came):
             made["usage"] = message["usage"]
-        await outbox.put(raw if made == came else event_of("message_delta", made))
-        await outbox.put(self._round.stop)
+        await self.put(raw if made == came else event_of("message_delta", made))
+        await self.put(self._round.stop)
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as an event."""
@@ -282,11 +278,11 @@ class MessagesHandler(CompletionHandler):
             "cited_text": self._snippets.get(source.url, "")[:_CITED],
         }
 
-    async def _send(self, outbox: Outbox) -> None:
+    async def _send(self) -> None:
         """Send the complete blocks that were not sent yet."""
         for index, block in enumerate(self._content[self._sent :], self._sent):
             for value in block_events(index, block):
-                await outbox.put(event_of(value["type"], value))
+                await self.put(event_of(value["type"], value))
         self._sent = len(self._content)
 
 

@@ -99,11 +99,13 @@ class StreamedRound:
     def _delta(self, block: _StreamedBlock, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
         delta = data.get("delta")
         delta = delta if isinstance(delta, dict) else {}
+        if delta.get("type") == "citations_delta":
+            yield from self._say_rest(block)  # the text that it is about
         known = self._content[block.place]
         for name in ("thinking", "signature"):
             if isinstance(delta.get(name), str):
                 known[name] = known.get(name, "") + delta[name]
-        if delta.get("type") == "citations_delta":
+        if "citation" in delta:
             known["citations"] = [*(known.get("citations") or ()), delta.get("citation")]
         block.arguments += delta.get("partial_json") or ""
         if delta.get("type") != "text_delta":
@@ -116,14 +118,18 @@ class StreamedRound:
         yield from self._say(block, pieces, self._placed(data, block.place, raw) if whole else b"")
 
     def _end(self, block: _StreamedBlock, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
-        pieces = [*block.cited.feed(block.links.close()), *block.cited.close()]
-        yield from self._say(block, pieces)
+        yield from self._say_rest(block)
         if block.said:
             self.texts.append("".join(block.said))
         if block.arguments:
             with suppress(ValueError):
                 self._content[block.place]["input"] = json.loads(block.arguments)
         yield self._placed(data, block.place, raw)
+
+    def _say_rest(self, block: _StreamedBlock) -> Iterator[bytes]:
+        """Yield the events of the text that is held back."""
+        yield from self._say(block, [*block.cited.feed(block.links.close()), *block.cited.close()])
+        block.links, block.cited = self._block()
 
     def _say(
         self, block: _StreamedBlock, pieces: Sequence[tuple[str, tuple[Source, ...]]], raw: bytes = b""

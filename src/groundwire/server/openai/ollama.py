@@ -16,7 +16,6 @@ import aiohttp
 from groundwire.agent_loop import Run
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.handler import CompletionHandler, HandlerContext, NoTools
 from groundwire.server.openai.prompts import added_up
 from groundwire.server.openai.upstream import UpstreamAnswer
@@ -73,7 +72,7 @@ class OllamaChatHandler(CompletionHandler):
         head = self._head or {"model": self.model, "created_at": now}
         return _line(self._with({**head, "done": False}, {"role": "assistant", "content": ""}))
 
-    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole response.
 
         Raises:
@@ -83,10 +82,10 @@ class OllamaChatHandler(CompletionHandler):
             raise UpstreamRejected(502, answer.data, answer.headers, is_upstreams=True)
         return self._take(answer.value, answer.data, self._message(answer.value))
 
-    async def begin_streaming(self, outbox: Outbox) -> None:
+    async def begin_streaming(self) -> None:
         """Forward the texts at the end of the previous round."""
         if texts := {name: text for name in _TEXTS if (text := self._end[1].get(name))}:
-            await self._send(texts, outbox)
+            await self._send(texts)
 
     def begin_round(self) -> None:
         """Begin with the message of another round."""
@@ -103,7 +102,7 @@ class OllamaChatHandler(CompletionHandler):
             if value.get("done"):
                 return
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take a line."""
         message = self._received
         for name, given in self._message(value).items():
@@ -113,7 +112,7 @@ class OllamaChatHandler(CompletionHandler):
         if value.get("done"):
             self._answer = self._take(value, event.raw, message)
         else:
-            await self._pass(value, event.raw, outbox)
+            await self._pass(value, event.raw)
 
     def streamed_answer(self) -> HostedAnswer:
         """Return the answer of a stream.
@@ -133,11 +132,11 @@ class OllamaChatHandler(CompletionHandler):
             message["tool_calls"] = self._calls
         return self._ended(value, message, run)
 
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
+    async def last_events(self, run: Run) -> None:
         """Send the end."""
         value, message, data = self._end
         made = self._ended(value, message, run)
-        await outbox.put(data if made == value else _line(made))
+        await self.put(data if made == value else _line(made))
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of Ollama's streams."""
@@ -195,19 +194,19 @@ class OllamaChatHandler(CompletionHandler):
                 new[name] = text
         return new
 
-    async def _pass(self, value: dict[str, Any], line: bytes, outbox: Outbox) -> None:
+    async def _pass(self, value: dict[str, Any], line: bytes) -> None:
         """Forward a line, unchanged if possible."""
         self._head = {name: value[name] for name in ("model", "created_at") if name in value}
         message = self._message(value)
         new = self._shown(message)
         if new == message:
-            await outbox.put(line)
+            await self.put(line)
         elif any(new.get(name) for name in (*_TEXTS, "tool_calls", "images")):
-            await outbox.put(_line(self._with(value, new)))
+            await self.put(_line(self._with(value, new)))
 
-    async def _send(self, message: Mapping[str, Any], outbox: Outbox) -> None:
+    async def _send(self, message: Mapping[str, Any]) -> None:
         value = {**self._head, "done": False}
-        await outbox.put(_line(self._with(value, {"role": "assistant", "content": "", **message})))
+        await self.put(_line(self._with(value, {"role": "assistant", "content": "", **message})))
 
     def _ended(self, value: dict[str, Any], message: dict[str, Any], run: Run) -> dict[str, Any]:
         """Return the end of a response, with the metrics of all rounds and the citations."""

@@ -14,7 +14,6 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items
-from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up
@@ -100,14 +99,14 @@ class ResponsesHandler(CompletionHandler):
         """Return the texts of the messages in the output."""
         return [text for item in self._output if item.get("type") == "message" and (text := text_of(item))]
 
-    def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole response."""
         for item in items(answer.value.get("output")):
             self._place(item)
         self._end(answer.value)
         return read_answer("openai_responses", answer.value)
 
-    async def begin_streaming(self, outbox: Outbox) -> None:
+    async def begin_streaming(self) -> None:
         """Begin with the items of another round."""
         self._round_places: dict[int, int | None] = {}
 
@@ -153,13 +152,13 @@ class ResponsesHandler(CompletionHandler):
         if isinstance(shown, str) and self.response_id() not in ("", shown):
             await self.conversations.keep_response_id(shown, self.response_id())
 
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
+    async def last_events(self, run: Run) -> None:
         """Send the end, with the whole response."""
         response = self.response(run)
         kind = f"response.{response.get('status') or 'completed'}"
         came = self._came[0] if self._came[0].get("type") in _ENDED else {}
         data = {**came, "response": response}
-        await outbox.put(self._line(kind if kind in _ENDED else "response.completed", data))
+        await self.put(self._line(kind if kind in _ENDED else "response.completed", data))
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as an event."""
@@ -186,7 +185,7 @@ class ResponsesHandler(CompletionHandler):
         self._final = raw
         self.round_usage = raw.get("usage")
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any], outbox: Outbox) -> None:
+    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take an event."""
         kind = str(value.get("type") or event.name)
         self._came = value, event.raw
@@ -197,15 +196,15 @@ class ResponsesHandler(CompletionHandler):
                 shown = self._shown(value.get("response") or {})
                 self._identity = self._identity or {key: shown[key] for key in ("id", "created_at") if key in shown}
                 shown |= self._identity
-                await outbox.put(self._line(kind, {**value, "response": shown}))
+                await self.put(self._line(kind, {**value, "response": shown}))
         elif kind in _ENDED:
             self._end(value.get("response") or {})
         elif isinstance(index := value.get("output_index"), int):
-            await self._of_item(kind, index, value, outbox)
+            await self._of_item(kind, index, value)
         else:
-            await outbox.put(self._line(kind, value))
+            await self.put(self._line(kind, value))
 
-    async def _of_item(self, kind: str, index: int, data: dict[str, Any], outbox: Outbox) -> None:
+    async def _of_item(self, kind: str, index: int, data: dict[str, Any]) -> None:
         """Forward an event about an item with its index in the whole run; events of local tool calls are dropped."""
         item = data.get("item")
         if index not in self._round_places:
@@ -227,15 +226,15 @@ class ResponsesHandler(CompletionHandler):
             held = self._filters.pop((at, data.get("content_index")), self.link_filter())
             if rest := held.close():
                 more = {key: value for key, value in changed.items() if key != "text"}
-                await outbox.put(self._line("response.output_text.delta", {**more, "delta": rest}))
+                await self.put(self._line("response.output_text.delta", {**more, "delta": rest}))
             changed["text"] = self.shown(str(data.get("text", "")))
             about: dict[str, Any] = {key: data[key] for key in ("item_id", "content_index") if key in data}
             for number, note in enumerate(self._notes(str(data.get("text", "")))):
                 told = {**about, "output_index": at, "annotation_index": number, "annotation": note}
-                await outbox.put(self._line("response.output_text.annotation.added", told))
+                await self.put(self._line("response.output_text.annotation.added", told))
         elif isinstance(part := data.get("part"), dict) and kind.endswith(".done"):
             changed["part"] = self._annotated_part(part)
-        await outbox.put(self._line(kind, changed))
+        await self.put(self._line(kind, changed))
 
     def _shown(self, response: Mapping[str, Any]) -> dict[str, Any]:
         """Return a response that lists the client's own tools, and the previous response by the client's ID."""
