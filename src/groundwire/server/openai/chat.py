@@ -165,13 +165,14 @@ class ChatHandler(CompletionHandler):
         await self.end_streaming()
         return made
 
-    async def begin_streaming(self) -> None:
-        """Forward the end of the previous round without its finish reason, if it says anything."""
+    async def begin_round(self) -> None:
+        """Start another round; the end of the previous one goes without its finish reason, if it says anything."""
         for data, _ in self._tail:
             choice = _first(data)
             if _says(choice.get("delta")):
                 await self.put(_line({**data, "choices": [{**choice, "finish_reason": None}]}))
         self._tail, self._calls, self._parts = [], {}, CallDeltas()
+        await super().begin_round()
 
     async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take a chunk."""

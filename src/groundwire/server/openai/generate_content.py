@@ -163,9 +163,12 @@ class GeminiHandler(CompletionHandler):
         """Return the request of a round, of which the URL says whether it is streamed."""
         return body
 
-    def begin_round(self) -> None:
-        """Begin with the end and the citations of another round."""
-        super().begin_round()
+    async def begin_round(self) -> None:
+        """Start another round; the last parts of the previous one go without its end."""
+        if self._parts:
+            candidate = {name: one for name, one in _candidate(self._end[0]).items() if name != "finishReason"}
+            await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"")
+        await super().begin_round()
         self._end = ({}, b"")
         self._cited = CitedText(self.ledger)
 
@@ -175,12 +178,6 @@ class GeminiHandler(CompletionHandler):
         self._end = answer.value, answer.data
         self.round_usage = answer.value.get("usageMetadata")
         return read_answer("gemini", answer.value)
-
-    async def begin_streaming(self) -> None:
-        """Forward the last parts of the previous round, without its end."""
-        if self._parts:
-            candidate = {name: one for name, one in _candidate(self._end[0]).items() if name != "finishReason"}
-            await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"")
 
     def streamed_answer(self) -> HostedAnswer:
         """Return the answer of a stream, which also a refusal may end."""

@@ -247,10 +247,6 @@ class CompletionHandler(ABC):
     async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take an event of a stream, and forward it unless it is about a local call or the end."""
 
-    async def begin_streaming(self) -> None:
-        """Forward what the previous round has held back for the case that it was the last."""
-        return
-
     async def end_streaming(self) -> None:
         """Forward what is held back at the end of a round's stream."""
         return
@@ -383,15 +379,14 @@ class CompletionHandler(ABC):
 
     async def _ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Call the model and return its whole answer."""
-        self.begin_round()
+        await self.begin_round()
         answer = await self.context.upstream.post(self.target, self.headers, self.request(body, stream=False))
         self.wholes.append(answer)
         return await self.take_whole(answer)
 
     async def _ask_streaming(self, body: dict[str, Any], headers: dict[str, str]) -> HostedAnswer:
         """Call the model and forward its output while it arrives, with its headers."""
-        await self.begin_streaming()
-        self.begin_round()
+        await self.begin_round()
         upstream, data = self.context.upstream, write_json(self.request(body, stream=True))
         async with upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300:
@@ -419,8 +414,8 @@ class CompletionHandler(ABC):
         """Return an event as it goes to the client."""
         return event.raw
 
-    def begin_round(self) -> None:
-        """Add up the usage of the previous rounds, and start another."""
+    async def begin_round(self) -> None:
+        """Start another round; what the previous one has held back, in case it was the last, is forwarded before."""
         self.usage, self.round_usage = added_up(self.usage, self.round_usage), None
         self.stream_reader: AnswerStream = AnswerStream(cast("AnswerApi", self.api))
         self.filter: LinkFilter = self.link_filter()

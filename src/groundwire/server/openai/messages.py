@@ -128,15 +128,11 @@ class MessagesHandler(CompletionHandler):
         """Return the texts of the conversation, and the numbers in its blocks."""
         return (*said_in(self.sent), Said("", cited=self._numbers))
 
-    async def begin_streaming(self) -> None:
-        """Forward the blocks of local calls."""
+    async def begin_round(self) -> None:
+        """Start another round, after the blocks of local calls."""
+        await super().begin_round()
         self._settle()
         await self._send()
-
-    def begin_round(self) -> None:
-        """Begin with another message of the model server."""
-        super().begin_round()
-        self._settle()
         self._round = StreamedRound(
             self._content,
             first=not self.rounds,

@@ -82,14 +82,11 @@ class OllamaChatHandler(CompletionHandler):
             raise UpstreamRejected(502, answer.data, answer.headers, is_upstreams=True)
         return self._take(answer.value, answer.data, self._message(answer.value))
 
-    async def begin_streaming(self) -> None:
-        """Forward the texts at the end of the previous round."""
+    async def begin_round(self) -> None:
+        """Start another round; the texts at the end of the previous one are forwarded."""
         if texts := {name: text for name in _TEXTS if (text := self._end[1].get(name))}:
             await self._send(texts)
-
-    def begin_round(self) -> None:
-        """Begin with the message of another round."""
-        super().begin_round()
+        await super().begin_round()
         self._end = ({}, {}, b"")
         self._received: dict[str, Any] = {"role": "assistant"}
         self._answer: HostedAnswer | None = None

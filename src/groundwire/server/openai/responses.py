@@ -106,8 +106,9 @@ class ResponsesHandler(CompletionHandler):
         self._end(answer.value)
         return read_answer("openai_responses", answer.value)
 
-    async def begin_streaming(self) -> None:
-        """Begin with the items of another round."""
+    async def begin_round(self) -> None:
+        """Start another round, with items of its own."""
+        await super().begin_round()
         self._round_places: dict[int, int | None] = {}
 
     def told(self, event: LoopEvent) -> None:
