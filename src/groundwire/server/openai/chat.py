@@ -143,8 +143,8 @@ class ChatHandler(CompletionHandler):
 
     def _passes(self, call: object) -> bool:
         """Whether a call is for the client."""
-        function = call.get("function") if isinstance(call, Mapping) else None
-        return not isinstance(function, Mapping) or not self.is_ours(function.get("name"))
+        function = object_of(call).get("function")
+        return not isinstance(function, dict) or not self.is_ours(function.get("name"))
 
     async def take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take the whole response of a server that does not stream."""
@@ -256,21 +256,16 @@ class ChatHandler(CompletionHandler):
 
 def _wants_search(body: Mapping[str, Any]) -> bool:
     """Whether a client asks for a search."""
-    tools = body.get("tools")
-    named = [one for one in tools if isinstance(one, Mapping)] if isinstance(tools, list) else []
-    return "web_search_options" in body or any("web_search" in str(one.get("type")) for one in named)
+    return "web_search_options" in body or any("web_search" in str(one.get("type")) for one in items(body.get("tools")))
 
 
 def _first(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the choice with the index 0, empty if there is none."""
-    choices = answer.get("choices")
-    found = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
-    return next((one for one in found if one.get("index", 0) == 0), {})
+    return next((one for one in items(answer.get("choices")) if one.get("index", 0) == 0), {})
 
 
 def _message(answer: Mapping[str, Any]) -> dict[str, Any]:
-    message = _first(answer).get("message")
-    return message if isinstance(message, dict) else {}
+    return object_of(_first(answer).get("message"))
 
 
 def _says(delta: object) -> bool:

@@ -7,7 +7,7 @@ words of a response, for the same client and as long as the numbers are stored.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import date
 from typing import Any, ClassVar, Final
@@ -19,6 +19,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.server.openai.conversations import History, Said, question_in
 from groundwire.server.openai.grounding import Grounding
 from groundwire.server.openai.handler import CompletionHandler
@@ -26,7 +27,7 @@ from groundwire.server.openai.prompts import added_up, said_in
 from groundwire.server.openai.upstream import UpstreamAnswer
 from groundwire.server.request_json import UpstreamRejected
 from groundwire.settings import Settings
-from groundwire.tools import OpenPageToolResult, Tool, WebSearchToolResult
+from groundwire.tools import OpenPageToolResult, WebSearchToolResult
 
 __all__ = ["GeminiHandler"]
 
@@ -61,9 +62,15 @@ class GeminiHandler(CompletionHandler):
             self.target = f"{path}?" + "&".join(["alt=sse", *filter(None, query.split("&"))])
 
     @classmethod
+    def wanted(cls, body: Mapping[str, Any]) -> Collection[str]:
+        """Return the tools that the request asks for."""
+        kinds = {kind for tool in items(body.get("tools")) for kind in tool}
+        return [name for name, of in (("web_search", _SEARCHES), ("open_page", _READS)) if kinds & {*of}]
+
+    @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request has a tool that runs locally; others are forwarded unchanged."""
-        return bool(body.get("contents")) and bool(_kinds(body))
+        return bool(body.get("contents")) and bool(cls.wanted(body))
 
     @classmethod
     def error(cls, message: str, status: int = 400, *, kind: str = "", param: str = "") -> bytes:
@@ -89,12 +96,6 @@ class GeminiHandler(CompletionHandler):
     def idle(self) -> bytes:
         """Return what keeps an idle stream open."""
         return b": searching\r\n\r\n" if self._as_events else b" "
-
-    def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """Return the tools that the request asks for."""
-        kinds = _kinds(self.given)
-        wanted = {name for name, of in (("web_search", _SEARCHES), ("open_page", _READS)) if kinds & {*of}}
-        return tuple(tool for tool in tools if tool.name in wanted)
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request with one search tool, and the requirements of the tools."""
@@ -314,23 +315,12 @@ class GeminiHandler(CompletionHandler):
         return made
 
 
-def _kinds(body: Mapping[str, Any]) -> set[str]:
-    """Return the tools of a request that run locally."""
-    tools = body.get("tools")
-    named = {name for tool in tools if isinstance(tool, Mapping) for name in tool} if isinstance(tools, list) else set()
-    return named & {*_SEARCHES, *_READS}
-
-
 def _candidate(value: Mapping[str, Any]) -> dict[str, Any]:
-    candidates = value.get("candidates")
-    found = [one for one in candidates if isinstance(one, dict)] if isinstance(candidates, list) else []
-    return next((one for one in found if not one.get("index")), {})
+    return next((one for one in items(value.get("candidates")) if not one.get("index")), {})
 
 
 def _parts(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    content = candidate.get("content")
-    parts = content.get("parts") if isinstance(content, Mapping) else None
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return list(items(object_of(candidate.get("content")).get("parts")))
 
 
 def _text(part: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, cast
@@ -156,6 +156,11 @@ class CompletionHandler(ABC):
         self._spoken: set[str] = set()  # the fields with text in this round
 
     @classmethod
+    def wanted(cls, body: Mapping[str, Any]) -> Collection[str]:
+        """Return the names of the local tools for a request: none if it rules out calls."""
+        return () if body.get("tool_choice") == "none" else ("web_search", "open_page")
+
+    @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request can be augmented with search; others are forwarded unchanged."""
         return True
@@ -209,7 +214,8 @@ class CompletionHandler(ABC):
         )
         rules = _permission(self.context)
         ours = [guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs)]
-        self.tools: tuple[Tool, ...] = self.choose(tuple(dated(tool) for tool in ours))
+        wanted = self.wanted(self.given)
+        self.tools: tuple[Tool, ...] = tuple(dated(tool) for tool in ours if tool.name in wanted)
         self.names: frozenset[str] = frozenset(tool.name for tool in self.tools)
         declared = declared_functions(self.body, self.row)
         self.declared: frozenset[str] | None = None if declared is None else declared - self.names
@@ -217,10 +223,6 @@ class CompletionHandler(ABC):
     def said(self) -> tuple[Said, ...]:
         """Return the texts of the conversation."""
         return said_in(self.sent)
-
-    def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """Return the local tools for the model: none if the request rules out calls."""
-        return () if self.given.get("tool_choice") == "none" else tools
 
     async def restored(self) -> list[Any]:
         """Return the conversation with its stored runs restored; sets `run` to the run that continues."""

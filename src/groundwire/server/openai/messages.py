@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
@@ -20,6 +20,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs, prepare
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
 from groundwire.server.openai.conversations import Said
 from groundwire.server.openai.handler import CompletionHandler
@@ -28,7 +29,7 @@ from groundwire.server.openai.prompts import added_up, location_of, said_in
 from groundwire.server.openai.upstream import UpstreamAnswer
 from groundwire.server.request_json import UpstreamRejected
 from groundwire.settings import Settings
-from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult
+from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 
 __all__ = ["CountTokensHandler", "MessagesHandler"]
 
@@ -67,24 +68,21 @@ class MessagesHandler(CompletionHandler):
         return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
 
     @classmethod
+    def wanted(cls, body: Mapping[str, Any]) -> Collection[str]:
+        """Return the tools that the request declares."""
+        kinds = [str(tool.get("type")) for tool in items(body.get("tools"))]
+        prefixes = {"web_search": _SEARCH, "open_page": _FETCH}
+        return [name for name, prefix in prefixes.items() if any(kind.startswith(prefix) for kind in kinds)]
+
+    @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request has a server tool that is carried out here; others go on as they are."""
-        return any(_is_server_tool(tool) for tool in _tools(body))
-
-    def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """Return the tools that the request declares."""
-        kinds = [str(tool.get("type")) for tool in _tools(self.given)]
-        wanted = {
-            name
-            for name, kind in (("web_search", _SEARCH), ("open_page", _FETCH))
-            if any(one.startswith(kind) for one in kinds)
-        }
-        return tuple(tool for tool in tools if tool.name in wanted)
+        return bool(cls.wanted(body))
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request with at most one server tool for searching, and its requirements."""
         tools = [tool for tool in body.get("tools") or () if not str(_type(tool)).startswith(_FETCH)]
-        asked = [tool for tool in _tools(body) if _is_server_tool(tool)]
+        asked = [tool for tool in items(body.get("tools")) if str(tool.get("type")).startswith((_SEARCH, _FETCH))]
         place = next((tool["user_location"] for tool in asked if isinstance(tool.get("user_location"), Mapping)), None)
         if len(tools) < len(body["tools"]) and not any(str(_type(tool)).startswith(_SEARCH) for tool in tools):
             fetch = next(tool for tool in asked if str(tool["type"]).startswith(_FETCH))
@@ -97,8 +95,8 @@ class MessagesHandler(CompletionHandler):
         made: list[Any] = []
         waiting: list[Any] = []
         for message in self.sent:
-            content = message.get("content") if isinstance(message, Mapping) else None
-            if message.get("role") != "assistant" or not isinstance(content, list):
+            content = object_of(message).get("content")
+            if object_of(message).get("role") != "assistant" or not isinstance(content, list):
                 blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
                 made.append({**message, "content": [*waiting, *(blocks or ())]} if waiting else message)
                 waiting = []
@@ -106,19 +104,17 @@ class MessagesHandler(CompletionHandler):
             blocks = []
             for block in content:
                 kind = str(_type(block))
-                if kind == "server_tool_use" and str(block.get("id", "")).startswith(_OURS):
-                    name = next((one for one, other in _SERVER_NAMES.items() if other == block.get("name")), "")
-                    if waiting:
-                        made += [{"role": "assistant", "content": blocks}, {"role": "user", "content": waiting}]
-                        blocks, waiting = [], []
-                    blocks.append({"type": "tool_use", "id": block["id"], "name": name, "input": block.get("input")})
-                elif kind in ("web_search_tool_result", "web_fetch_tool_result") and _is_ours(block):
+                result = kind in ("web_search_tool_result", "web_fetch_tool_result") and _is_ours(block)
+                if waiting and not result and kind != "tool_use":
+                    made += [{"role": "assistant", "content": blocks}, {"role": "user", "content": waiting}]
+                    blocks, waiting = [], []
+                if result:
                     text = _result_text(block.get("content"))
                     waiting.append({"type": "tool_result", "tool_use_id": block["tool_use_id"], "content": text})
+                elif kind == "server_tool_use" and str(block.get("id", "")).startswith(_OURS):
+                    name = next((one for one, other in _SERVER_NAMES.items() if other == block.get("name")), "")
+                    blocks.append({"type": "tool_use", "id": block["id"], "name": name, "input": block.get("input")})
                 else:
-                    if waiting and kind != "tool_use":
-                        made += [{"role": "assistant", "content": blocks}, {"role": "user", "content": waiting}]
-                        blocks, waiting = [], []
                     blocks.append(_with_marks(block))
             if blocks:
                 made.append({**message, "content": blocks})
@@ -294,17 +290,8 @@ class CountTokensHandler(MessagesHandler):
         return Response(made.data, headers=dict(made.headers))
 
 
-def _tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    tools = body.get("tools")
-    return [tool for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, list) else []
-
-
 def _type(block: object) -> object:
-    return block.get("type") if isinstance(block, Mapping) else None
-
-
-def _is_server_tool(tool: Mapping[str, Any]) -> bool:
-    return str(tool.get("type")).startswith((_SEARCH, _FETCH))
+    return object_of(block).get("type")
 
 
 def _is_ours(block: Mapping[str, Any]) -> bool:
@@ -350,6 +337,5 @@ def _result_text(content: Any) -> str:
         return "\n\n".join(
             f"{opened[0]}. {row.get('title')}\n   URL: {opened[1]}\n   {opened[2]}" for row, opened in rows if opened
         )
-    document = content.get("content") if isinstance(content, Mapping) else None
-    source = document.get("source") if isinstance(document, Mapping) else None
+    source = object_of(object_of(content).get("content")).get("source")
     return str(source.get("data")) if isinstance(source, Mapping) else f"It failed: {content}"

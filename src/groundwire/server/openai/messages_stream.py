@@ -10,7 +10,7 @@ from typing import Any
 
 from groundwire.agent_loop.citation_ledger import CitedText
 from groundwire.citations.link_filter import LinkFilter
-from groundwire.hosted.answers.types import items
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
 
 __all__ = ["StreamedRound", "block_events", "event_of", "events_in"]
@@ -69,8 +69,7 @@ class StreamedRound:
         """Take an event and yield the events for the client, unchanged if possible."""
         kind = data.get("type")
         if kind == "message_start":
-            message = data.get("message")
-            self.message = message if isinstance(message, dict) else {}
+            self.message = object_of(data.get("message"))
             if self._first:
                 yield raw
         elif kind == "message_delta":
@@ -87,8 +86,7 @@ class StreamedRound:
             yield raw
 
     def _begin(self, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
-        given = data.get("content_block")
-        given = given if isinstance(given, dict) else {}
+        given = object_of(data.get("content_block"))
         if given.get("type") == "tool_use" and self._is_ours(given.get("name")):
             self._blocks[data.get("index")] = None
             return
@@ -97,8 +95,7 @@ class StreamedRound:
         yield self._placed(data, len(self._content) - 1, raw)
 
     def _delta(self, block: _StreamedBlock, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
-        delta = data.get("delta")
-        delta = delta if isinstance(delta, dict) else {}
+        delta = object_of(data.get("delta"))
         if delta.get("type") == "citations_delta":
             yield from self._say_rest(block)  # the text that it is about
         known = self._content[block.place]

@@ -16,6 +16,7 @@ import aiohttp
 from groundwire.agent_loop import Run
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.hosted.answers.types import object_of
 from groundwire.server.openai.handler import CompletionHandler, HandlerContext, NoTools
 from groundwire.server.openai.prompts import added_up
 from groundwire.server.openai.upstream import UpstreamAnswer
@@ -141,8 +142,7 @@ class OllamaChatHandler(CompletionHandler):
 
     def _message(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """Return the message of a response or a chunk."""
-        message = value.get("message")
-        return message if isinstance(message, dict) else {}
+        return object_of(value.get("message"))
 
     def _with(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
         """Return a response with another message."""
@@ -268,8 +268,7 @@ _COMPLETES: Final = ("raw", "suffix", "template", "context")  # with which a pro
 
 
 def _name(call: object) -> object:
-    function = call.get("function") if isinstance(call, Mapping) else None
-    return function.get("name") if isinstance(function, Mapping) else None
+    return object_of(object_of(call).get("function")).get("name")
 
 
 def _line(value: object) -> bytes:

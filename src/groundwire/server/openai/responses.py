@@ -13,7 +13,7 @@ from groundwire.citations.link_filter import LinkFilter
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.hosted.answers.types import items
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up
@@ -64,7 +64,7 @@ class ResponsesHandler(CompletionHandler):
         before = str(self.given.get("previous_response_id") or "")
         asked = ""
         for item in self.sent:
-            kind = item.get("type") if isinstance(item, Mapping) else None
+            kind = object_of(item).get("type")
             asked = question_in([item]) or asked
             if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
                 continue
@@ -209,9 +209,8 @@ class ResponsesHandler(CompletionHandler):
         """Forward an event about an item with its index in the whole run; events of local tool calls are dropped."""
         item = data.get("item")
         if index not in self._round_places:
-            first = item if isinstance(item, dict) else {}
-            place = self._place(first)
-            self._round_places[index] = None if self._ours(first) else place
+            place = self._place(object_of(item))
+            self._round_places[index] = None if self._ours(object_of(item)) else place
         at = self._round_places[index]
         if at is None:
             return
