@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 from uuid import uuid4
 
 from groundwire.agent_loop.citation_ledger import CitationLedger, marks_in
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
 from groundwire.storage import Store, StoreError
 from groundwire.storage.base import AssignNumbers, Numbers
@@ -355,9 +356,8 @@ class Conversations:
         for message in messages:
             kept = None
             asked = question_in([message]) or asked
-            for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
-                function = call.get("function") if isinstance(call, Mapping) else None
-                if kept is None and isinstance(function, Mapping):
+            for call in items(object_of(message).get("tool_calls")):
+                if kept is None and isinstance(function := call.get("function"), dict):
                     await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
                     kept = await self.run_of({**function, "id": call.get("id")}, asked)
             made += [message] if kept is None else kept.added

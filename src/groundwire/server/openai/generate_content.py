@@ -144,7 +144,7 @@ class GeminiHandler(CompletionHandler):
             self._shown_before.add(one)
         if not contents:
             return []
-        parts = [part for one in contents for part in one.get("parts") or () if isinstance(part, Mapping)]
+        parts = [part for one in contents for part in items(one.get("parts"))]
         for part in parts:
             if isinstance(call := part.get("functionCall", part.get("function_call")), Mapping):
                 told = {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("args")}

@@ -16,7 +16,7 @@ import aiohttp
 from groundwire.agent_loop import Run
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.hosted.answers.types import object_of
+from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire.server.openai.handler import CompletionHandler, HandlerContext, NoTools
 from groundwire.server.openai.prompts import added_up
 from groundwire.server.openai.upstream import UpstreamAnswer
@@ -95,7 +95,9 @@ class OllamaChatHandler(CompletionHandler):
     async def events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any]]]:
         """Yield the lines of a stream with their values, up to the end of the response."""
         async for line in _lines(response):
-            value = self._parsed(line)
+            value = parsed(line)
+            if not isinstance(value, dict):
+                raise broken("sent a line that is not a JSON object")
             yield ServerSentEvent("", line.decode("utf-8", "replace"), line), value
             if value.get("done"):
                 return
@@ -155,10 +157,10 @@ class OllamaChatHandler(CompletionHandler):
         for message in body["messages"]:
             role = message.get("role") if isinstance(message, Mapping) else None
             if role == "assistant":
-                calls = [call for call in message.get("tool_calls") or () if self.is_ours(_name(call))]
+                calls = [call for call in items(message.get("tool_calls")) if self.is_ours(_name(call))]
             elif role == "tool" and calls and "tool_call_id" in message and not message.get("tool_name"):
                 call = calls.pop(0)
-                message = {"role": "tool", "tool_name": _name(call), "content": message["content"]}
+                message = {"role": "tool", "tool_name": _name(call), "content": message.get("content", "")}
                 message |= {"tool_call_id": call["id"]} if call.get("id") else {}
             made.append(message)
         return {**body, "messages": made, "stream": stream}
@@ -217,16 +219,6 @@ class OllamaChatHandler(CompletionHandler):
         if run.stop not in ("answered", "calls"):
             made["done_reason"] = "length"
         return made
-
-    @staticmethod
-    def _parsed(line: bytes) -> dict[str, Any]:
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
-            raise broken("sent a line that is not a JSON object")
-        return value
 
 
 class OllamaGenerateHandler(OllamaChatHandler):

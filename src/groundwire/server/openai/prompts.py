@@ -17,7 +17,7 @@ from groundwire.tools import Tool
 __all__ = ["added_up", "dated", "location_of", "merged", "messages_of", "said_in", "with_results"]
 
 
-_ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = MappingProxyType(
+_ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = MappingProxyType(
     {"user": "user", "assistant": "assistant", "model": "assistant"}
 )
 _FIRST = "Answer with these search results where they help, and cite them by their numbers, like [1]."
@@ -102,7 +102,7 @@ def messages_of(given: object) -> Sequence[Any]:
 def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
     """Return the texts of a conversation in any API's format."""
     return tuple(
-        Said(text, _ROLES.get(message.get("role"), ""), dict(_cited(message)))
+        Said(text, _ROLES.get(str(message.get("role")), ""), dict(_cited(message)))
         for message in messages
         if isinstance(message, Mapping) and (text := text_of(message))
     )

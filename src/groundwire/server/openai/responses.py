@@ -82,7 +82,7 @@ class ResponsesHandler(CompletionHandler):
             if kept is not None:
                 done.add(kept.id)
                 self.run = kept
-            if kind == "function_call_output" or (isinstance(item, Mapping) and item.get("role") in _ASKING):
+            if kind == "function_call_output" or (isinstance(item, Mapping) and str(item.get("role")) in _ASKING):
                 begun = len(made)
         return made
 
