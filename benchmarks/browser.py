@@ -28,7 +28,8 @@ from groundwire.reading.browser.crawl4ai import Crawl4AIOptions, Crawl4AIReadPro
 from groundwire.reading.browser.launch import find_chromium
 from groundwire.reading.browser.provider import BrowserReadProvider
 from groundwire.safety.guard import Guard
-from groundwire.testing import EmulatedResponse, World
+from groundwire.testing import EmulatedResponse
+from world import World
 
 Show = Callable[[str, str, str], Awaitable[tuple[float, bool]]]
 PAGES = {"static": "article", "filled at once": "article", "filled after 300 ms": "article"}

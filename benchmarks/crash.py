@@ -2,8 +2,8 @@
 
 Each round is a process of its own that searches without a pause, eight searches at a time: every one is counted in a
 shared session, priced, cached, and its results archived; beside them pages are archived one after the other. It
-acknowledges a search on its standard output when `Web.search` has returned, and a page when `add_page` has. After some
-acknowledgements, among them two searches and a page, and some milliseconds, both drawn by lot, it is killed. Then both
+acknowledges a search on its standard output when `Web.search` has returned, and a page when `Archive.add` has. After
+some acknowledgements, among them two searches and a page, and milliseconds, both drawn by lot, it is killed. Then both
 files must pass SQLite's `integrity_check` and its foreign-key check, open through our own code, hold every acknowledged
 page, and have counted every acknowledged search, in numbers and in money. `torn` are the rounds in which something was
 counted or kept that had not been acknowledged: the kill came in the middle. Ends with 1 if anything was lost.
@@ -92,9 +92,7 @@ async def write(folder: Path, archive: str, number: int) -> None:
         async def keep() -> None:
             for page in count():
                 url = f"https://pages.example/{number}/{page}"
-                if await beside.add_page(
-                    Page(url=url, title=f"Page {page}", content=f"page {page} " * 1_500), owner=LOCAL
-                ):
+                if await beside.add(Page(url=url, title=f"Page {page}", content=f"page {page} " * 1_500), owner=LOCAL):
                     _say(url)
 
         await asyncio.gather(*(search() for _ in range(SEARCHING)), keep())

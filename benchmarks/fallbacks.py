@@ -202,7 +202,7 @@ async def score_of(search: Search, made: list[Scripted], fates: Fates, queries: 
 
 def main() -> None:
     """Run a library's contender for each of the scenarios on standard input, and print its scores as JSON."""
-    path = Path(__file__).parents[1] / "src/groundwire/testing/virtual_time.py"
+    path = Path(__file__).parents[1] / "tests/world/virtual_time.py"
     spec = importlib.util.spec_from_file_location("virtual_time", path)
     assert spec is not None
     assert spec.loader is not None

@@ -49,7 +49,8 @@ START = 120.0  # seconds for a server to start; litellm's proxy takes long
 
 ENGINE = """
 import json, sys
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault
+from world import World
 class AtOnce(EmulatedServer):
     def __init__(self, name, inner, handle=None):
         super().__init__(name)
@@ -112,7 +113,7 @@ class Engine:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))},
         )
         self.urls: dict[str, str] = json.loads(self._line())
         self.sites = [self.urls[f"site{number}"] for number in range(SITES)]

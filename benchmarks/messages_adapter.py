@@ -21,9 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from components.environment import environment_with
-from groundwire.testing import World
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.model_apis import ModelServer
+from world import World
+from world.model_apis import ModelServer
 
 PACKAGES = ("litellm==1.106.2", "mcp==2.3.0")  # the adapter imports mcp, which litellm does not declare
 

@@ -34,6 +34,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import peers
 from contenders import CONTENDERS, Contender
@@ -49,7 +50,7 @@ TRIPS, SENT = 2.0, 4_096.0  # round trips and bytes to Valkey a search
 SERVER = r"""
 import json, re, sys
 from dataclasses import replace
-from groundwire.testing import World
+from world import World
 from groundwire.testing.server import EmulatedServer
 class Distinct(EmulatedServer):
     def __init__(self, inner):
@@ -241,7 +242,14 @@ def _instructions(name: str, urls: dict[str, str], calls: int) -> int:
 
 @contextmanager
 def _served() -> Iterator[dict[str, str]]:
-    server = subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    tests = {"PYTHONPATH": str(Path(__file__).resolve().parents[1] / "tests")}
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        env=os.environ | tests,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         assert server.stdout is not None
         yield json.loads(server.stdout.readline())

@@ -44,7 +44,7 @@ from groundwire.reading.passages.token_budget import TextBudget, load_token_boun
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.server import EmulatedServer, ServerThread
 from groundwire.tools import open_page_tool
-from groundwire.tools.rendering import render_text
+from groundwire.tools.results import render_text
 
 SETS = {"hard": Path(__file__).with_suffix(".tsv")}
 SETS |= {

@@ -195,7 +195,7 @@ def _made(folder: Path) -> list[tuple[str, Path, int]]:
 
 def _across(texts: list[str]) -> bytes:
     """Return a paper of two columns whose file holds the lines from left to right, as some programs write them."""
-    from groundwire.testing.sites.non_pages import plain_pdf
+    from world.sites.non_pages import plain_pdf
 
     rows = [line for text in texts for line in textwrap.wrap(text, 42)]
     pages = []

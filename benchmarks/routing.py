@@ -24,6 +24,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
 import fallbacks
 import peers
 import routing_sockets
@@ -42,14 +44,13 @@ from groundwire.errors import (
     UnexpectedResponse,
     UnprovenEmpty,
 )
-from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Query, SearchResult, Strategy
 from groundwire.providers import Capabilities
 from groundwire.routing import Router, SearchCall
 from groundwire.routing.budget import Reservation
 from groundwire.routing.calls import CostLedger
-from groundwire.routing.hedging_policy import Strategy
 from groundwire.safety.tenancy import LOCAL
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 PRICE = 0.005
 CANARY = -1  # the number of the query that shows whether a provider searches at all

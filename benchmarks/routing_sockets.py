@@ -25,8 +25,9 @@ from aiohttp import web
 from fates import PAID, TRICKLE, Fate, Fates
 from scores import SEQUENTIAL, Score
 
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from groundwire.testing.http_messages import Wire
+from world import World
 
 __all__ = ["run"]
 

@@ -17,6 +17,7 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,8 @@ end when there is no work, and noise."""
 
 SERVER = """
 import json, sys
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
 with World() as world:
     broken = lambda request: "broken" in request.query.get("q", "")
     world.searxng.fail(InjectedFault.status(500), times=None, when=broken)
@@ -170,7 +172,14 @@ async def soak(server: subprocess.Popen[str], calls: int, intervals: int, trace:
 
 @contextmanager
 def serving() -> Iterator[subprocess.Popen[str]]:
-    server = subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    tests = {"PYTHONPATH": str(Path(__file__).resolve().parents[1] / "tests")}
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        env=os.environ | tests,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         yield server
     finally:

@@ -25,7 +25,7 @@ from types import FrameType
 import groundwire
 from groundwire import Web
 from groundwire.settings import Settings
-from groundwire.testing.world import World
+from world import World
 
 QUERIES = ("reciprocal rank fusion", "rank fusion reciprocal", "fusion reciprocal rank")  # with the same results
 ROOT = str(Path(groundwire.__file__).parent) + "/"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from generating.api import module_pages, python_page
+from generating.api import module_page, python_page
 from generating.commands import commands
 from generating.errors import error_page
 from generating.http import http_page
@@ -49,7 +49,7 @@ def pages() -> dict[Path, str]:
         "reference/errors.md": error_page(),
         "reference/http.md": http_page(),
         "reference/python.md": python_page(),
-        **{f"reference/{name}": text for name, text in module_pages()},
+        "reference/modules.md": module_page(),
     }
     written = {DOCS / name: text.strip("\n") + "\n" for name, text in made.items()}
     return written | {DOCS.parent / "packages/groundwire-js/src/api.ts": typescript_types()}

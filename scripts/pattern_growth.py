@@ -312,10 +312,6 @@ def compiled() -> dict[tuple[str, int, bool], str]:
                     importlib.import_module(module.name)
                 except ImportError:
                     continue
-        from groundwire.citations.verify.language_packs import LANGUAGES, language
-
-        for code in LANGUAGES:
-            language(code)
     finally:
         re.compile = original
     for path in Path(groundwire.__path__[0]).rglob("*.py"):

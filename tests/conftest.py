@@ -19,7 +19,7 @@ from components.slow_tests import SlowTests
 from components.warm_python import warm_python as started_warm_python
 from components.worker_groups import pytest_collection_modifyitems as pytest_collection_modifyitems
 from groundwire.settings import Settings
-from groundwire.testing.world import World
+from world import World
 
 pytest.register_assert_rewrite("components.store_suite")
 

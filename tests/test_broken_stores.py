@@ -17,7 +17,7 @@ import pytest
 
 from groundwire import BudgetExceeded, Settings, Web
 from groundwire.safety.tenancy import OPERATOR
-from groundwire.testing import World
+from world import World
 
 Make = Callable[..., Settings]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from groundwire.deadline import Deadline, Timeout, wait_for_any
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 
 def virtually(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:

@@ -6,13 +6,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from groundwire import Settings, Web, errors
 from groundwire.providers.registry import provider_names
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
+from world import World
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -64,6 +66,17 @@ def test_every_error_and_provider_is_in_the_reference() -> None:
     assert [name for name in provider_names() if f"`{name}`" not in text] == []
 
 
+def test_every_public_name_of_every_public_module_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "modules.md").read_text()
+    package = (ROOT / "docs" / "reference" / "python.md").read_text()
+    modules = re.findall(r"^## `(groundwire[\w.]*)`$", page, re.MULTILINE)
+    assert len(modules) > 20
+    for module, text in zip(modules, re.split(r"^## `groundwire", page, flags=re.MULTILINE)[1:], strict=True):
+        names = import_module(module).__all__
+        missing = [name for name in names if f"`{name}`" not in text and f"## `{name}`\n" not in package]
+        assert [name for name in missing if name not in errors.__all__] == [], module
+
+
 class Lookup(EmulatedServer):
     """The service of CONTRIBUTING's example."""
 
@@ -73,6 +86,13 @@ class Lookup(EmulatedServer):
     def handle(self, request: Recorded) -> EmulatedResponse:
         hit = {"name": f"About {request.query['q']}", "link": "https://a.example/", "text": "words"}
         return EmulatedResponse.json({"hits": [hit]})
+
+
+def test_the_files_of_contributings_tour_are_there() -> None:
+    tour = (ROOT / "CONTRIBUTING.md").read_text().partition("## Set up")[0]
+    paths = re.findall(r"(?<![\w/.])[a-z]\w*(?:/\w+)*(?:/|\.py|\.toml)(?![\w/])", tour)
+    assert len(paths) > 40
+    assert [path for path in paths if not any((ROOT / base / path).exists() for base in ("", "src/groundwire"))] == []
 
 
 @pytest.fixture

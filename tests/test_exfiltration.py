@@ -30,10 +30,12 @@ from groundwire.server.uvicorn_runner import serving
 from groundwire.storage import open_store
 from groundwire.storage.memory import MemoryStore
 from groundwire.sync import SyncWeb
-from groundwire.testing import EmulatedResponse, Recorded, World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
+from groundwire.testing import EmulatedResponse, Recorded
+from groundwire.testing.model_apis import Say, ScriptedCall, script
 from groundwire.tools import OpenPageToolResult, open_page_tool, render_text, web_search_tool
 from groundwire.web.known_urls import FROM_TEXT, KnownUrls
+from world import World
+from world.model_apis import ModelServer
 
 Make = Callable[..., Settings]
 

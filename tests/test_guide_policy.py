@@ -11,7 +11,7 @@ import pytest
 
 from groundwire import errors
 from groundwire.settings import Settings
-from groundwire.testing import World
+from world import World
 
 GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "politeness-and-policy.md"
 TEXT = GUIDE.read_text()

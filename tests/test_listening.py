@@ -11,8 +11,9 @@ from contextlib import suppress
 
 import pytest
 
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 from groundwire.transport.connector import close_server
+from world import World
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["the connection is seen first", "the end is seen first"])

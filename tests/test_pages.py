@@ -13,8 +13,9 @@ import pytest
 
 from groundwire import InvalidRequest, Settings, Web
 from groundwire.models import Page
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from groundwire.tools import OpenPageToolResult, open_page_tool, render_json, render_text
+from world import World
 
 Make = Callable[..., Settings]
 

@@ -21,9 +21,10 @@ from groundwire.routing.politeness import Politeness, RobotsFiles
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
 from groundwire.storage import MemoryStore
-from groundwire.testing import EmulatedResponse, InjectedFault, Recorded, World
-from groundwire.testing.virtual_time import run_virtually
+from groundwire.testing import EmulatedResponse, InjectedFault, Recorded
 from groundwire.transport import Transport
+from world import World
+from world.virtual_time import run_virtually
 
 Make = Callable[..., Settings]
 

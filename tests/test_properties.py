@@ -15,8 +15,9 @@ from components.examples import examples
 from groundwire import Settings, Web
 from groundwire.errors import GroundwireError
 from groundwire.safety.urls import parse_url
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult, render_text, web_tools
+from world import World
 
 _T = TypeVar("_T")
 

@@ -6,15 +6,15 @@ import asyncio
 import copy
 import gc
 import pickle
-import sys
 from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from groundwire import Capabilities, SearchResult, Settings, Web
 from groundwire.models import SearchResponse, Source
@@ -63,58 +63,47 @@ class TestAsModels:
     def test_there_is_no_dictionary(self, value: Any) -> None:
         assert not hasattr(value, "__dict__")
         assert not hasattr(type(value)(title="T", url="u", citation_id=1), "__dict__")
-        as_model = type("Model", (BaseModel,), {"__annotations__": dict.fromkeys(type(value).model_fields, Any)})
-        model = as_model(**value.model_dump())
-        assert sys.getsizeof(value) < (sys.getsizeof(model) + sys.getsizeof(model.__dict__)) / 2
 
     def test_it_is_copied_and_read_back_as_it_was(self, value: Any) -> None:
         kind = type(value)
         again = (
-            *(kind.model_validate(value.model_dump()), kind.model_validate_json(value.model_dump_json())),
-            *(copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value)), value.model_copy()),
-            *(value.model_copy(deep=True), kind(**dict(value)), TypeAdapter(kind).validate_json(value.to_json())),
+            *(
+                TypeAdapter(kind).validate_python(value.model_dump()),
+                TypeAdapter(kind).validate_json(value.model_dump_json()),
+            ),
+            *(copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value)), replace(value)),
         )
-        assert all(one == value and type(one) is kind and hash(one) == hash(value) for one in again)
-        assert value.model_copy(update={"title": "B"}) == kind(**value.to_dict() | {"title": "B"}) != value
+        assert all(one == value and type(one) is kind for one in again)
+        assert replace(value, title="B") == kind(**value.model_dump() | {"title": "B"}) != value
         assert repr(value).startswith(f"{kind.__name__}(citation_id=2, title='A mill', url='https://a.example/'")
-        with pytest.raises(TypeError, match="has no field 'tittle'"):
-            value.model_copy(update={"tittle": "B"})
 
-    def test_it_cannot_be_changed(self, value: Any) -> None:
-        for name in ("title", "_opener", "any"):
-            with pytest.raises(ValidationError, match="Instance is frozen"):
-                setattr(value, name, "B")
-            with pytest.raises(ValidationError, match="Instance is frozen"):
-                delattr(value, name)
-        assert value.title == "A mill"
+    def test_what_opens_it_is_not_copied(self, value: Any) -> None:
+        bound = replace(value)
+        bound.bind(object())
+        assert copy.copy(bound)._opener is pickle.loads(pickle.dumps(bound))._opener is None
+        assert bound == value
 
     def test_what_is_wrong_is_named(self, value: Any) -> None:
-        for wrong, said in (({"title": 1}, "valid string"), ({"url": None}, "valid string"), ({"x": 1}, "Unexpected")):
-            for make in (type(value), lambda **given: type(value).model_validate(given)):
-                with pytest.raises(ValidationError, match=said) as caught:
-                    make(**value.model_dump() | wrong)
-                assert caught.value.errors()[0]["loc"] == (next(iter(wrong)),)
-                assert caught.value.title == type(value).__name__
-        with pytest.raises(ValidationError, match="Field required"):
-            type(value).model_validate({})
+        for wrong, message in (
+            ({"title": 1}, "valid string"),
+            ({"url": None}, "valid string"),
+            ({"x": 1}, "Unexpected"),
+        ):
+            with pytest.raises(ValidationError, match=message) as caught:
+                TypeAdapter(type(value)).validate_python(value.model_dump() | wrong)
+            assert caught.value.errors()[0]["loc"] == (next(iter(wrong)),)
 
     def test_its_schema_is_that_of_a_model(self, value: Any) -> None:
-        schema = type(value).model_json_schema()
+        schema = TypeAdapter(type(value)).json_schema()
         assert schema["title"] == type(value).__name__
         assert schema["description"] == type(value).__doc__
-        assert list(schema["properties"]) == list(type(value).model_fields) == list(value.model_dump())
+        assert list(schema["properties"]) == [field.name for field in fields(value)] == list(value.model_dump())
+        assert all(field.get("description") for field in schema["properties"].values())
         assert schema["additionalProperties"] is False
-
-    def test_other_names_are_those_of_other_libraries(self, value: Any) -> None:
-        assert value.link == value["href"] == value.get("url") == "https://a.example/"
-        assert value.get("nothing", 3) == 3
-        with pytest.raises(AttributeError, match="object has no attribute 'nothing'"):
-            value.nothing  # noqa: B018
-        assert not hasattr(value, "__wrapped__")
 
 
 def test_a_score_that_is_no_number_is_null_in_json() -> None:
-    assert '"score":null' in ROW.model_copy(update={"score": float("inf")}).model_dump_json()
+    assert '"score":null' in replace(ROW, score=float("inf")).model_dump_json()
 
 
 class TestOfASearch:
@@ -123,7 +112,6 @@ class TestOfASearch:
         async with Web(settings(), search_providers=[provider]) as web:
             await web.search("three four")
             found = await web.search("one two three")
-            assert all(row is made for row, made in zip(found, provider.rows, strict=True))
             assert [row.citation_id for row in found] == [3, 4, 1]
             assert [row.title for row in found] == ["The one", "The two", "The three"]
             assert [row._address[1] for row in found if row._address] == [f"{word}.example:?" for word in _words(found)]
@@ -140,12 +128,12 @@ class TestOfASearch:
             with pytest.raises(TypeError, match="not returned by a search"):
                 provider.rows[0].open()
 
-    def test_rows_that_were_cleaned_are_copied_when_they_come_again(self) -> None:
+    def test_cleaning_leaves_the_rows_of_a_provider_as_they_are(self) -> None:
         row = result("x", url="https://a.example/", title="<b>A</b>", snippet="s")
         assert row is not None
         (first,), (second,) = normalize([row], (), "x"), normalize([row], (), "y")
-        assert first is row
-        assert second is not row
+        assert first is not row
+        assert row.title == "<b>A</b>"
         assert (first.source, second.source) == ("x", "x")
 
     @pytest.mark.parametrize("store", ["memory", "sqlite"])
@@ -223,7 +211,7 @@ class TestInTheCache:
 
     @given(st.binary(max_size=60), st.integers(0, 200))
     def test_what_is_damaged_is_refused(self, noise: bytes, at: int) -> None:
-        rows = normalize([ROW, ROW.model_copy(update={"url": "https://b.example/"})], (), "x")
+        rows = normalize([ROW, replace(ROW, url="https://b.example/")], (), "x")
         packed = pack_search(SearchResponse(query="q", results=tuple(rows), provider="x"))
         for damaged in (packed[:at] + noise + packed[at:], packed[:at], packed + noise, packed[:at] + noise):
             try:

@@ -18,9 +18,9 @@ import pytest
 from components.work import lines
 from groundwire import Capabilities, SearchResult, Settings, Web
 from groundwire.safety.tenancy import LOCAL
-from groundwire.testing import World
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.server import EmulatedServer
+from world import World
 
 
 class _Different:

@@ -12,8 +12,8 @@ import pytest
 import groundwire
 from groundwire import InvalidRequest, Settings, SyncWeb, Web
 from groundwire.errors import Closed
-from groundwire.testing.world import World
 from groundwire.tools import render_text, web_tools
+from world import World
 
 Make = Callable[..., Settings]
 
@@ -101,27 +101,27 @@ async def test_providers_may_be_text_and_settings_a_mapping(settings: Make) -> N
     for given in ("searxng", "searxng, duckduckgo_lite"):
         async with groundwire.Web(plain, search_providers=given, read_providers="local") as web:
             assert [one.name for one in web.search_providers] == given.split(", ")
-    for web in (groundwire.Web({"search.limit": 3, "search": {"timeout": 4.0}}), groundwire.Web(search={"limit": 3})):
+    for web in (
+        groundwire.Web({"search.limit": 3, "search": {"timeout": 4.0}}),
+        groundwire.Web({"search": {"limit": 3}}),
+    ):
         assert web.settings.search.limit == 3
         await web.aclose()
     with pytest.raises(TypeError, match=r"Web\(\) takes Settings or a mapping .*, not str$"):
         groundwire.Web(wrong)
 
 
-def test_several_searches_block_as_well(settings: Make) -> None:
-    with SyncWeb(settings()) as sync:
-        web: Any = sync
-        assert web.search("reciprocal rank fusion", max_results=2)[0].open(max_length=500).truncated
-        assert [len(one) for one in web.search_many(["bm25", "zzyzx"], limit=1)] == [1, 0]
+def test_the_pages_of_results_block_as_well(settings: Make) -> None:
+    with SyncWeb(settings()) as web:
+        assert web.search("reciprocal rank fusion", limit=2)[0].open(max_length=500).truncated
 
 
 async def test_they_are_awaited_with_a_web(settings: Make) -> None:
     async with Web(settings()) as made:
         web: Any = made
-        found = await web.search("reciprocal rank fusion", max_results=2)
+        found = await web.search("reciprocal rank fusion", limit=2)
         assert (await found[0].open(max_length=500)).truncated
         assert [row.url async for row in found] == [row.url for row in found]
-        assert [len(one) for one in await web.search_many(["bm25", "zzyzx"], limit=1)] == [1, 0]
         with pytest.raises(TypeError, match="with SyncWeb"), web:
             pass
 
@@ -133,12 +133,8 @@ async def test_the_tools_of_a_sync_web_are_awaited_in_any_event_loop(settings: M
 
 
 def test_tools_of_a_web_are_called_by_name_and_print_as_the_model_sees_them(settings: Make) -> None:
-    with SyncWeb(settings()) as sync:
-        web: Any = sync
-        assert [tool.name for tool in web.tools] == [tool.name for tool in web.tools()]
-        result = web.call_tool("tavily_search", {"query": "bm25", "max_results": 1})
+    with SyncWeb(settings()) as web:
+        tools: Any = web_tools(web)
+        result = tools["web_search"]({"query": "bm25", "max_results": 1})
         assert str(result).splitlines()[0] == render_text(result).splitlines()[0] == "Search results for: bm25"
-        assert web.tools["open_page"](url=result.results[0].url).status == "success"
-        assert web.tools().to_openai()[1]["function"]["name"] == "open_page"
-        with pytest.raises(AttributeError, match="nonsense"):
-            web.tools[0].nonsense()
+        assert tools["open_page"](url=result.results[0].url).status == "success"

@@ -21,7 +21,7 @@ from groundwire.errors import (
     PageEmpty,
 )
 from groundwire.models import Page
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools import (
     OpenPageToolResult,
     Tool,
@@ -32,7 +32,9 @@ from groundwire.tools import (
     web_search_tool,
     web_tools,
 )
-from groundwire.tools.results import ExcerptItem, for_model, open_failed, opened, search_failed
+from groundwire.tools.conversions import for_model, open_failed, opened, search_failed
+from groundwire.tools.results import ExcerptItem
+from world import World
 
 Make = Callable[..., Settings]
 

@@ -40,7 +40,9 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters
 from groundwire.providers import Capabilities, ReadProvider, SearchProvider
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
+from world.bombs import bomb_fault
 
 Make = Callable[..., Settings]
 
@@ -189,8 +191,8 @@ class TestPages:
             (InjectedFault.truncated(), PageUnavailable),
             (InjectedFault.garbage(), PageUnavailable),
             (InjectedFault.not_gzip(), PageUnavailable),
-            (InjectedFault.bomb("gzip", mb=100), PageTooLarge),
-            (InjectedFault.bomb("gzip, gzip", mb=100), PageUnavailable),
+            (bomb_fault("gzip", mb=100), PageTooLarge),
+            (bomb_fault("gzip, gzip", mb=100), PageUnavailable),
         ],
         ids=repr,
     )

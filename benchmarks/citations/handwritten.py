@@ -4,16 +4,13 @@
 
 The cases are in `benchmarks/citations/cases`, further sets (`second` to `ninth`) in folders there.
 `real_pages.tsv` has sentences about pages of the data folder, which are read when it is given. A false sentence is
-caught when its verdict is anything but `supported`, a true one is flagged when it is; `altered` counts the verdicts
-that name a contradiction, which accuse a sentence. The last lines tell how many verdicts of each confidence are right.
-Every other page is for tuning; the other half is touched for the figures of the docs only."""
+caught when its verdict is anything but `supported`, a true one is flagged when it is; `contradicted` counts those that
+are accused. Every other page is for tuning; the other half is touched for the figures of the docs only."""
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import itertools
-from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +22,6 @@ from groundwire.reading.extract import extract
 
 __all__ = ["Written", "main", "read_cases", "read_real"]
 
-_BANDS = (0.5, 0.7, 0.8, 0.9, 0.99)
 FOLDER = Path(__file__).with_name("cases")
 
 
@@ -97,8 +93,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print each case that is judged wrongly")
     arguments = parser.parse_args()
     counts: Counter[tuple[str, bool, bool]] = Counter()
-    altered: Counter[tuple[str, bool]] = Counter()
-    right_at: Counter[tuple[int, bool]] = Counter()
+    contradicted: Counter[tuple[str, bool]] = Counter()
     folder = FOLDER if arguments.set == "first" else FOLDER / arguments.set
     for case in read_real(arguments.data) if arguments.data else read_cases(folder):
         if arguments.half != "all" and case.kept != (arguments.half == "kept"):
@@ -109,27 +104,26 @@ def main() -> None:
         supported = bool(findings) and all(one.verdict == "supported" for one in findings)
         group = f"{case.language} over two pages" if case.several else case.language
         counts[group, case.kind == "true", supported] += 1
-        altered[group, case.kind == "true"] += any(one.verdict == "altered" for one in findings)
-        if len(findings) == 1:
-            right_at[bisect(_BANDS, findings[0].confidence), supported == (case.kind == "true")] += 1
+        contradicted[group, case.kind == "true"] += any(one.verdict == "contradicted" for one in findings)
         if arguments.show and supported != (case.kind == "true"):
             print(case.language, case.kind, "|", case.sentence, "|", " / ".join(case.pages)[:400])
             for one in findings:
                 print(
-                    "   ", one.verdict, one.share, [(d.kind, d.claimed, d.stated) for d in one.disagreements], one.notes
+                    "   ",
+                    one.verdict,
+                    one.probability,
+                    [(d.kind, d.claimed, d.stated) for d in one.disagreements],
+                    one.notes,
                 )
     for group in sorted({group for group, _, _ in counts}):
         caught, missed = counts[group, False, False], counts[group, False, True]
         accused, right = counts[group, True, False], counts[group, True, True]
         print(
             f"{group:20} false caught {caught:3}/{caught + missed:3} {caught / (caught + missed or 1):6.1%}"
-            f" (altered {altered[group, False]:3})"
+            f" (contradicted {contradicted[group, False]:3})"
             f"   true flagged {accused:3}/{accused + right:3} {accused / (accused + right or 1):6.1%}"
-            f" (altered {altered[group, True]:3})"
+            f" (contradicted {contradicted[group, True]:3})"
         )
-    for band, (low, high) in enumerate(itertools.pairwise((0.0, *_BANDS, 1.0))):
-        right_, wrong = right_at[band, True], right_at[band, False]
-        print(f"confidence {low:.2f} to {high:.2f}: {right_:4} of {right_ + wrong:4} verdicts are right")
 
 
 if __name__ == "__main__":

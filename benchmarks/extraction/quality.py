@@ -1,13 +1,11 @@
-"""Quality and speed of readers on the developers' pages, in one run on one core, from bytes to Markdown.
+"""Quality of readers on the developers' pages, from bytes to Markdown.
 
     python -m benchmarks.extraction.quality FOLDER [--web FOLDER] [--model FILE] [--fold 1] [--sample 40] [--only A,B]
 
 FOLDER has pages with reviewed text: word F1 by kind of page, 4-shingle F1 on its articles and on the sets of
 `readability` and `defuddle`. `--web` has whole pages with snippets that must and must not be in the text: precision,
 recall and F1 over all snippets. Every reader gets the bytes as they were served and does all that it does: decoding,
-style sheets, metadata, Markdown. Of the processor time there is the distribution, and the ratio to trafilatura's, page
-by page in the same run: the readers take turns at each page, so that a busy machine slows all of them. With `--repeat`
-they do so several times, and the least time counts.
+style sheets, metadata, Markdown. Their speed is measured by `benchmarks/reading.py`.
 
 Folds are drawn by site. Fold 0 is touched once, for the figures in the docs, with a model that has not seen it
 (`train.py --held-out`, then `--model`); fold 1 is for choosing; the package's own model was trained by the same command
@@ -25,7 +23,6 @@ import itertools
 import json
 import random
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -125,27 +122,19 @@ def score(page: Page, output: str, scoring: Any, *, is_text: bool) -> dict[str, 
     return row | {"shingles": scoring.shingle_counts(page.truth, text)}
 
 
-def run(
-    names: Iterable[str], pages: list[Page], model: Path | None, scoring: Any, repeat: int = 1
-) -> dict[str, list[dict[str, Any]]]:
-    """Read every page with every reader in turn, several times; the least time of each counts."""
+def run(names: Iterable[str], pages: list[Page], model: Path | None, scoring: Any) -> dict[str, list[dict[str, Any]]]:
+    """Read every page with every reader."""
     readers = {name: READERS[name][1](model) for name in names}
-    for reader in readers.values():  # what is loaded and compiled on first use
-        reader(pages[0].body(), pages[0].url)
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for number, page in enumerate(pages):
+    for page in pages:
         body = page.body()
-        turns = random.Random(number).sample(sorted(readers.items()), len(readers))
-        outputs, least = dict.fromkeys(readers, ""), dict.fromkeys(readers, float("inf"))
-        for name, reader in itertools.chain.from_iterable(itertools.repeat(turns, repeat)):
-            start = time.process_time()
+        for name, reader in readers.items():
             try:
-                outputs[name] = reader(body, page.url)
+                output = reader(body, page.url)
             except Exception as error:  # noqa: BLE001 -- a reader that fails has read nothing
                 print(name, page.name, repr(error)[:100], file=sys.stderr)
-            least[name] = min(least[name], time.process_time() - start)
-        for name, output in outputs.items():
-            rows[name].append(score(page, output, scoring, is_text=name == "resiliparse") | {"seconds": least[name]})
+                output = ""
+            rows[name].append(score(page, output, scoring, is_text=name == "resiliparse"))
     return rows
 
 
@@ -168,22 +157,6 @@ def summarize(scoring: Any, rows: list[dict[str, Any]]) -> dict[str, float]:
     return {key: value for key, value in line.items() if value == value}  # what is no number was not measured
 
 
-def timing(rows: list[dict[str, Any]], beside: list[dict[str, Any]] | None) -> str:
-    """Return one reader's CPU time on each set: the distribution, and the ratio to another reader."""
-    parts = []
-    for collection in dict.fromkeys(row["set"] for row in rows):
-        own = sorted(row["seconds"] for row in rows if row["set"] == collection)
-        text = f"{collection or 'mixed'}: " + " ".join(
-            f"p{share} {1000 * own[min(len(own) - 1, len(own) * share // 100)]:.1f}" for share in (50, 90, 99)
-        )
-        text += f" mean {1000 * _mean(own):.1f} ms"
-        if beside:
-            theirs = sum(row["seconds"] for row in beside if row["set"] == collection)
-            text += f" ({theirs / sum(own):.2f}x)"
-        parts.append(text)
-    return "; ".join(parts)
-
-
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else float("nan")
 
@@ -197,7 +170,6 @@ def main() -> None:
     parser.add_argument("--only", help="readers, with commas between them")
     parser.add_argument("--fold", type=int, default=TUNING, help="the fifth of the sites to read; 0 is touched once")
     parser.add_argument("--sample", type=int, help="at most so many pages of each set")
-    parser.add_argument("--repeat", type=int, default=1, help="how often each page is read; the least time counts")
     parser.add_argument("--rows", type=Path, help="write every page's figures here, as JSON")
     options = parser.parse_args()
     sys.path.insert(0, str(options.folder))
@@ -211,13 +183,10 @@ def main() -> None:
         except importlib.metadata.PackageNotFoundError:
             print(f"{name}: not installed, left out")
     if "groundwire" in names and not options.model:
-        print("groundwire has learned from these pages: its quality is not to be quoted, only its speed; see --model")
-    rows = run(names, wanted_pages(options), options.model, scoring, options.repeat)
+        print("groundwire has learned from these pages: its quality is not to be quoted; see --model")
+    rows = run(names, wanted_pages(options), options.model, scoring)
     for name in names:
         print(f"{name}: " + "  ".join(f"{key} {value:.3f}" for key, value in summarize(scoring, rows[name]).items()))
-    print("\nprocessor time a page, and how many times as fast as trafilatura")
-    for name in names:
-        print(f"{name}: {timing(rows[name], rows.get('trafilatura'))}")
     if options.rows:
         options.rows.write_text(json.dumps(rows))
 

@@ -15,45 +15,62 @@ from typing import Literal, get_args, get_origin
 from pydantic import BaseModel
 
 import groundwire
-from generating.docstrings import attribute_docs, first_sentence, markdown, row
+from generating.docstrings import attribute_docs, first_sentence, markdown
 
-__all__ = ["module_pages", "python_page"]
+__all__ = ["entries", "fields_of", "module_entries", "module_page", "python_page"]
 
-_MODULES = (
-    "groundwire.tools",
-    "groundwire.tools.definitions",
-    "groundwire.tools.permissions",
-    "groundwire.models",
-    "groundwire.settings",
-    "groundwire.citations",
-    "groundwire.citations.verify",
-    "groundwire.agent_loop",
-    "groundwire.hosted",
-    "groundwire.hosted.answers",
-    "groundwire.integrations.tool_runner",
-    "groundwire.integrations.hosts.extension",
-    "groundwire.integrations.hosts.fallback_chain",
-    "groundwire.integrations.hosts.search_policy",
-    "groundwire.integrations.hosts.three_tiers",
-    "groundwire.integrations.hosts.tool_port",
-    "groundwire.server.api",
-    "groundwire.server.openai.app",
-    "groundwire.server.ui",
-    "groundwire.server.uvicorn_runner",
-    "groundwire.setup",
-    "groundwire.telemetry",
-    "groundwire.cassette",
-    "groundwire.storage",
-    "groundwire.providers.base",
-    "groundwire.deadline",
-    "groundwire.safety.guard",
-    "groundwire.transport",
-    "groundwire.testing",
-    "groundwire.testing.model_apis",
-)
-"""The public modules beside the package itself."""
+_MODULES: dict[str, tuple[str, ...]] = {
+    "groundwire.tools": ("Tool", "ToolResult", "render_text"),
+    "groundwire.tools.definitions": (),
+    "groundwire.tools.permissions": ("PermissionRequest", "guarded_tools"),
+    "groundwire.models": (),
+    "groundwire.settings": ("load",),
+    "groundwire.citations": ("render_answer",),
+    "groundwire.citations.verify": ("CitedPage", "Finding", "Doubt", "Report", "verify_answer"),
+    "groundwire.agent_loop": ("run_tools", "CitedAnswer", "Run"),
+    "groundwire.hosted": ("Location", "Needs", "Plan", "hosted_definition", "plan", "prepare"),
+    "groundwire.hosted.answers": ("HostedAnswer", "read_answer"),
+    "groundwire.integrations.tool_runner": (),
+    "groundwire.integrations.hosts.extension": (),
+    "groundwire.integrations.hosts.fallback_chain": (),
+    "groundwire.integrations.hosts.search_policy": (),
+    "groundwire.integrations.hosts.three_tiers": (),
+    "groundwire.integrations.hosts.tool_port": (),
+    "groundwire.server.api": (),
+    "groundwire.server.openai.app": (),
+    "groundwire.telemetry": ("SearchDone", "PageDone"),
+    "groundwire.providers.base": (),
+    "groundwire.testing": (),
+    "groundwire.testing.model_apis": (),
+}
+"""The public modules beside the package itself, and the names of each that the guides use. A name that is not listed
+has a line; its docstring says the rest."""
+
+_PARTS = {
+    "groundwire.server.ui": ("ui_routes", "KeyVerifier", "Visitor"),
+    "groundwire.server.uvicorn_runner": ("serving", "run"),
+    "groundwire.setup": ("load_offers", "setup_schema", "verify", "provider_statuses"),
+    "groundwire.cassette": ("Cassette", "RECORD_VARIABLE", "REPLAY_VARIABLE"),
+    "groundwire.storage": ("open_store", "Store"),
+    "groundwire.deadline": ("Deadline",),
+    "groundwire.safety.guard": ("Guard", "Resolver"),
+    "groundwire.transport": ("Transport", "Response", "FetchPolicy"),
+}
+"""Modules for our own use, and the names of each that a program with an extension of its own needs."""
 
 _MOST = 110  # characters of a signature on one line
+
+
+def entries() -> dict[str, type]:
+    """Return the classes of the page of the package."""
+    things = {name: getattr(groundwire, name) for name in groundwire.__all__}
+    return {name: thing for name, thing in things.items() if isinstance(thing, type)}
+
+
+def module_entries() -> dict[str, type]:
+    """Return the classes that have an entry on the page of the modules."""
+    things = {name: getattr(import_module(module), name) for module, names in _MODULES.items() for name in names}
+    return {name: thing for name, thing in things.items() if isinstance(thing, type)}
 
 
 def python_page() -> str:
@@ -66,40 +83,52 @@ def python_page() -> str:
     for name in groundwire.__all__:
         thing = getattr(groundwire, name)
         if not (isinstance(thing, type) and issubclass(thing, BaseException)):
-            parts += _entry(groundwire, name)
+            parts += _entry(groundwire, name, "##")
     return "\n\n".join(filter(None, parts))
 
 
-def module_pages() -> Iterator[tuple[str, str]]:
-    """Return the overview of the other public modules, and a page for each, as paths below `reference/` and texts."""
-    rows = ["| module | content | names |", "| --- | --- | --- |"]
-    for name in _MODULES:
+def module_page() -> str:
+    """Return the page of the other public modules."""
+    parts = [
+        "# Modules",
+        "The public modules beside [the package itself](python.md). A name with only a line here is documented by its "
+        "docstring: `help(groundwire.tools.render_json)` prints it.",
+    ]
+    for name, principal in _MODULES.items():
         module = import_module(name)
-        names = ", ".join(f"`{one}`" for one in module.__all__)
-        rows.append(row(f"[`{name}`](api/{name}.md)", first_sentence(module), names))
-        parts = [f"# `{name}`", markdown(inspect.getdoc(module) or "")]
-        for one in module.__all__:
-            parts += _entry(module, one)
-        yield f"api/{name}.md", "\n\n".join(filter(None, parts))
-    intro = "The public modules beside [the package itself](python.md). Each page has signatures and docstrings."
-    yield "modules.md", "\n\n".join(["# Modules", intro, "\n".join(rows)])
+        lines = [_line(module, one) for one in module.__all__ if one not in principal]
+        parts += [f"## `{name}`", markdown(module.__doc__ or ""), "\n".join(filter(None, lines))]
+        for one in principal:
+            parts += _entry(module, one, "###")
+    parts += ["## Parts for extensions", "Names of modules that are otherwise for Groundwire itself and may change."]
+    parts += ["\n".join(_line(import_module(name), one, name) for name, names in _PARTS.items() for one in names)]
+    return "\n\n".join(filter(None, parts))
 
 
-def _entry(module: ModuleType, name: str) -> Iterator[str]:
-    """Return what the reference says of one name; what `groundwire` itself offers is there."""
+def _line(module: ModuleType, name: str, prefix: str = "") -> str:
+    """Return a line about one name; none about what `groundwire` itself offers."""
+    shown = f"{prefix}.{name}" if prefix else name
     thing = getattr(module, name)
-    if module is not groundwire and getattr(groundwire, name, None) is thing and not inspect.ismodule(thing):
-        page = "errors" if isinstance(thing, type) and issubclass(thing, BaseException) else "python"
-        yield f"## `{name}`"
-        yield f"See [`groundwire.{name}`](../{page}.md#{name.lower()})."
-    elif isinstance(thing, type):
-        yield from _class(name, thing)
+    if getattr(groundwire, name, None) is thing:
+        return ""
+    if isinstance(thing, type) or inspect.isroutine(thing):
+        return f"- `{shown}`: {first_sentence(thing)}"
+    said = attribute_docs(_origin(module, name)).get(name, "").split("\n\n")[0]
+    return f"- `{shown}`: {said or _value(module, name)}"
+
+
+def _entry(module: ModuleType, name: str, level: str) -> Iterator[str]:
+    """Return what the reference says of one name."""
+    thing = getattr(module, name)
+    yield f"{level} `{name}`"
+    if isinstance(thing, type):
+        yield from _class(name, thing, f"{level}#")
     elif inspect.isroutine(thing):
-        yield f"## `{name}`"
-        yield _signature(name, thing)
-        yield markdown(inspect.getdoc(thing) or "")
+        said = inspect.getdoc(thing) or ""
+        if f"see `Web.{name}`" not in said:  # which has the same signature
+            yield _signature(name, thing)
+        yield markdown(said)
     else:
-        yield f"## `{name}`"
         yield _value(module, name)
         yield attribute_docs(_origin(module, name)).get(name, "")
 
@@ -127,28 +156,42 @@ def _origin(module: ModuleType, name: str) -> ModuleType:
     return module
 
 
-def _class(name: str, cls: type) -> Iterator[str]:
-    yield f"## `{name}`"
+def _class(name: str, cls: type, level: str) -> Iterator[str]:
     without = issubclass(cls, BaseException) or _is_record(cls) or getattr(cls, "_is_protocol", False)
-    if not without:
+    if not without and cls is not groundwire.SyncWeb:
         yield _signature(name, cls)
     yield markdown(inspect.getdoc(cls) or "")
-    if docs := _fields(cls):
-        yield "\n".join(["| field | description |", "| --- | --- |", *(row(f"`{key}`", said) for key, said in docs)])
-    bases = [base for base in cls.__mro__[1:] if base.__module__.startswith("groundwire")]
+    offered = [base for base in cls.__mro__[1:] if getattr(groundwire, base.__name__, None) is base]
+    for base in offered:
+        yield f"It has what [`{base.__name__}`](python.md#{base.__name__.lower()}) has, and:"
+    inherited_fields = {key for base in offered for key in fields_of(base)}
+    fields = {key: said for key, said in fields_of(cls).items() if key not in inherited_fields}
+    yield "\n".join(f"- `{key}`: {said}" for key, said in fields.items())
+    bases = [base for base in cls.__mro__[1:] if base.__module__.startswith("groundwire") and base not in offered]
     inherited = {key: member for base in bases for key, member in vars(base).items() if key not in vars(cls)}
     members = {**vars(cls), **inherited}
+    known = vars(groundwire.SyncWeb) if cls is groundwire.SyncWeb else {}
+    if known:
+        same = [key for key in known if not key.startswith("_") and hasattr(groundwire.Web, key)]
+        yield f"As in [`Web`](#web), without `await`: {', '.join(f'`{key}`' for key in same)}."
+        members = {key: member for key, member in members.items() if key not in same}
+    lines: list[str] = []
+    entries: list[str] = []
     for key, member in members.items():
         if key.startswith(("_", "model_")):
             continue
-        if isinstance(member, property):
-            yield f"### `{name}.{key}`"
-            yield markdown(inspect.getdoc(member) or "")
-        elif inspect.isfunction(member) or isinstance(member, (classmethod, staticmethod)):
-            bound = getattr(cls, key)
-            yield f"### `{name}.{key}()`"
-            yield _signature(key, bound)
-            yield markdown(inspect.getdoc(bound) or "")
+        called = inspect.isfunction(member) or isinstance(member, (classmethod, staticmethod))
+        if not called and not isinstance(member, property):
+            continue
+        bound = getattr(cls, key)
+        if not (called and level == "###" and "\nArgs:" in (inspect.getdoc(bound) or "")):
+            lines.append(f"- `{key}{_arguments(bound) if called else ''}`: {first_sentence(member)}")
+        else:
+            entries += [f"{level} `{name}.{key}()`", _signature(key, bound), markdown(inspect.getdoc(bound) or "")]
+    if lines:
+        yield "**Methods and properties**"
+        yield "\n".join(lines)
+    yield from entries
 
 
 def _is_record(cls: type) -> bool:
@@ -156,15 +199,15 @@ def _is_record(cls: type) -> bool:
     return issubclass(cls, BaseModel) or is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
 
 
-def _fields(cls: type) -> list[tuple[str, str]]:
-    """Return the fields of a record, those of its bases first."""
+def fields_of(cls: type) -> dict[str, str]:
+    """Return the fields of a record and their docstrings, those of its bases first."""
     if not _is_record(cls):
-        return []
+        return {}
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if base.__module__.startswith("groundwire"):
             docs |= attribute_docs(base)
-    return [(key, said) for key, said in docs.items() if not key.startswith("_")]
+    return {key: said for key, said in docs.items() if not key.startswith("_")}
 
 
 def _default(value: object) -> str:
@@ -173,7 +216,8 @@ def _default(value: object) -> str:
         return value.__name__
     if _is_record(type(value)) or (isinstance(value, frozenset) and len(value) > 1):
         return f"{type(value).__name__}(...)"  # the order of a set changes from one process to the next
-    return json.dumps(value) if isinstance(value, str) else repr(value).replace("'", '"')
+    shown = json.dumps(value) if isinstance(value, str) else repr(value).replace("'", '"')
+    return shown if len(shown) <= _MOST else "..."
 
 
 def _annotation(value: object) -> str:
@@ -190,11 +234,18 @@ def _parameter(one: inspect.Parameter) -> str:
     return text
 
 
+def _arguments(thing: object) -> str:
+    """Return the names of a method's parameters, as in a call."""
+    assert callable(thing)
+    names = [name for name in inspect.signature(thing).parameters if name not in {"self", "cls", "unknown"}]
+    return f"({', '.join(names)})"
+
+
 def _signature(name: str, thing: object) -> str:
     """Return a signature as code, one parameter a line when it is long."""
     assert callable(thing)
     signature = inspect.signature(thing)
-    parameters = [one for one in signature.parameters.values() if one.name not in {"self", "cls"}]
+    parameters = [one for one in signature.parameters.values() if one.name not in {"self", "cls", "unknown"}]
     kept, kinds = [_parameter(one) for one in parameters], [one.kind for one in parameters]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
         kept.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from types import ModuleType
 
-__all__ = ["attribute_docs", "escaped", "first_sentence", "markdown", "row"]
+__all__ = ["attribute_docs", "escaped", "first_paragraph", "first_sentence", "markdown", "row"]
 
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises|Attributes):\n((?:[ ]{4}.*\n?|\n)+)", re.MULTILINE)
 _ENTRY = re.compile(r"^(\*{0,2}[\w.]+): (.*?)(?=^\*{0,2}[\w.]+: |\Z)", re.MULTILINE | re.DOTALL)
@@ -24,9 +24,9 @@ _TITLES = {
 
 
 def markdown(docstring: str) -> str:
-    """Return a docstring as Markdown: its sections become lists, its indented examples code blocks."""
+    """Return a cleaned docstring as Markdown: its sections become lists, its indented examples code blocks."""
     parts, at = [], 0
-    text = inspect.cleandoc(docstring) + "\n"
+    text = docstring.strip() + "\n"
     for found in _SECTION.finditer(text):
         parts.append(_prose(text[at : found.start()]))
         parts.append("\n\n".join(_section(found[1], textwrap.dedent(found[2]).strip())))
@@ -39,7 +39,13 @@ def _section(name: str, body: str) -> Iterator[str]:
     yield f"**{_TITLES[name]}**"
     entries = _ENTRY.findall(body) if name in {"Args", "Attributes", "Raises"} else []
     if entries:
-        yield "\n".join(f"- `{word.lstrip('*')}`: {' '.join(said.split())}" for word, said in entries)
+        said = {word.lstrip("*"): " ".join(text.split()) for word, text in entries if word != "unknown"}
+        lines = [f"- `{word}`: {text}" for word, text in said.items() if not text.startswith("See `")]
+        elsewhere: dict[str, list[str]] = {}
+        for word, text in said.items():
+            if text.startswith("See `"):
+                elsewhere.setdefault(text[0].lower() + text[1:], []).append(f"`{word}`")
+        yield "\n".join(lines + [f"- {', '.join(words)}: {text}" for text, words in elsewhere.items()])
     else:
         yield " ".join(body.split())
 
@@ -59,9 +65,14 @@ def _prose(text: str) -> str:
     return "\n\n".join(blocks)
 
 
-def first_sentence(thing: object) -> str:
+def first_paragraph(thing: object) -> str:
     """Return the first paragraph of a thing's own docstring, on one line."""
     return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+
+
+def first_sentence(thing: object) -> str:
+    """Return the first sentence of a thing's own docstring, on one line."""
+    return re.split(r"(?<=[\w)`]\.) (?=[A-Z`])", first_paragraph(thing), maxsplit=1)[0]
 
 
 def attribute_docs(owner: type | ModuleType) -> dict[str, str]:

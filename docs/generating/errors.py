@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import get_args
 
-from generating.docstrings import first_sentence, markdown, row
+from generating.docstrings import markdown, row
 from groundwire import errors
 from groundwire.cli.terminal_text import exit_code
-from groundwire.errors import GroundwireError, ProviderError
+from groundwire.errors import GroundwireError
 from groundwire.models import Outcome
 
 __all__ = ["error_page"]
@@ -52,15 +53,13 @@ def _outcomes() -> Iterator[str]:
 
 
 def _classes() -> Iterator[str]:
+    """Return the classes of which the tree does not say everything: those with attributes, or with no words there."""
+    words = dict(re.findall(r"(\w+) {2,}(\S.*)$", _tree(), re.MULTILINE))
     for cls in _all():
-        yield f"## `{cls.__name__}`"
-        bases = [base.__name__ for base in cls.__bases__ if issubclass(base, GroundwireError)]
-        said = f"A subclass of `{bases[0]}`." if bases else ""
-        if issubclass(cls, ProviderError) and "outcome" in cls.__dict__:
-            said += f" Outcome `{cls.outcome}`."
-        yield said or first_sentence(cls)
-        if said:
-            yield markdown(cls.__doc__ or "")
+        said = inspect.getdoc(cls) or ""
+        if "\nArgs:" in said or cls.__name__ not in words:
+            yield f"## `{cls.__name__}`"
+            yield markdown(said)
 
 
 def _all() -> list[type[GroundwireError]]:

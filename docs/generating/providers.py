@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from generating.docstrings import first_sentence, row
-from generating.settings import table
+from generating.docstrings import first_paragraph, row
+from generating.settings import listing
 from groundwire.providers.registry import provider_class, provider_names
 
 __all__ = ["providers"]
@@ -20,11 +20,11 @@ def providers() -> str:
         needed = getattr(cls, "key_needed", False)
         key = f"`{variables[0]}`" + ("" if needed else " (optional)") if variables else "none"
         rows.append(
-            row(f"`{name}`", "yes" if able.search else "", "yes" if able.read else "", key, first_sentence(cls))
+            row(f"`{name}`", "yes" if able.search else "", "yes" if able.read else "", key, first_paragraph(cls))
         )
         options = getattr(cls, "Options", None)
         if options is not None and options.model_fields:
-            details += [f"## `[providers.{name}]`", table(options, f"providers.{name}")]
+            details += [f"## `[providers.{name}]`", listing(options)]
     intro = (
         "Use these names in `search.providers` and `read.providers`. "
         "To configure a second instance of a provider, add a suffix, such as `searxng:mine`."

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from generating.docstrings import attribute_docs, row
+from generating.docstrings import attribute_docs
 from groundwire.settings import KEY_VARIABLES, Settings, variable
 
-__all__ = ["settings", "table"]
+__all__ = ["listing", "settings"]
 
 
 def settings() -> str:
@@ -19,10 +19,13 @@ def settings() -> str:
     return "\n\n".join(
         [
             "# Settings",
-            "Set them in `groundwire.toml`, in their section, or by environment variable. "
+            "Set them in `groundwire.toml`, in their section, or by environment variable: the name is "
+            f"`GROUNDWIRE_`, the section and the setting in capitals, such as `{variable('search.limit')}` for "
+            f"`limit` in `[search]` and `{variable('providers.exa.base_url')}` for `base_url` in `[providers.exa]`. "
             "Arguments take precedence over environment variables, then `.env`, the project's `groundwire.toml`, "
             "and the user's `groundwire.toml` (`groundwire config path`). "
-            "`groundwire config show` prints the effective values and where each one comes from.",
+            "`groundwire config show` prints the effective values and where each one comes from. "
+            "Defaults are in brackets.",
             *_sections(),
             "## Keys",
             "API keys are read from the caller, the system keyring, the environment, `.env`, or `keys.env` "
@@ -34,9 +37,9 @@ def settings() -> str:
     )
 
 
-def table(model: type[BaseModel], path: str) -> str:
-    """Return the table of a section's settings."""
-    rows = ["| setting | default | variable | description |", "| --- | --- | --- | --- |"]
+def listing(model: type[BaseModel]) -> str:
+    """Return the list of a section's settings, with their defaults."""
+    lines = []
     said = {
         key: text
         for cls in reversed(model.__mro__[: model.__mro__.index(BaseModel)])
@@ -47,9 +50,8 @@ def table(model: type[BaseModel], path: str) -> str:
             continue
         default = field.get_default(call_default_factory=True)
         shown = ", ".join(map(str, default)) if isinstance(default, tuple) else "" if default is None else str(default)
-        name = f"`{variable(f'{path}.{key}')}`"
-        rows.append(row(f"`{key}`", f"`{shown}`" if shown else "", name, said.get(key, "")))
-    return "\n".join(rows)
+        lines.append(f"- `{key}`{f' (`{shown}`)' if shown else ''}: {' '.join(said.get(key, '').split())}")
+    return "\n".join(lines)
 
 
 def _sections() -> Iterator[str]:
@@ -61,7 +63,7 @@ def _sections() -> Iterator[str]:
 def _section_text(path: str, model: type[BaseModel]) -> Iterator[str]:
     yield f"## `[{path}]`"
     yield (inspect.getdoc(model) or "").split("\n")[0]
-    yield table(model, path)
+    yield listing(model)
     for key, field in model.model_fields.items():
         if (inner := _section(field)) is not None:
             yield from _section_text(f"{path}.{key}", inner)

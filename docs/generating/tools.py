@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from generating.docstrings import row
 from groundwire import Settings, tools
 
-__all__ = ["tool_page"]
+__all__ = ["RESULTS", "tool_page"]
 
-_RESULTS = (
+RESULTS = (
     tools.WebSearchToolResult,
     tools.SearchResultItem,
     tools.OpenPageToolResult,
@@ -38,12 +37,10 @@ def tool_page() -> str:
 
 
 def _models() -> Iterator[str]:
-    for model in _RESULTS:
+    for model in RESULTS:
         yield f"### `{model.__name__}`"
         yield _fields(model)
 
 
 def _fields(model: type[BaseModel]) -> str:
-    rows = ["| field | description |", "| --- | --- |"]
-    rows += [row(f"`{key}`", field.description or "") for key, field in model.model_fields.items()]
-    return "\n".join(rows)
+    return "\n".join(f"- `{key}`: {field.description or ''}" for key, field in model.model_fields.items())

@@ -13,7 +13,6 @@ this package is cheap: its parts are loaded when they are first used.
 from __future__ import annotations
 
 import logging
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +21,7 @@ from groundwire._version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from groundwire.agent_loop.blocking import ask
     from groundwire.errors import (
         AllProvidersFailed,
         BlockedByPolicy,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     )
     from groundwire.providers import Capabilities, ReadProvider, SearchProvider
     from groundwire.settings import Settings
-    from groundwire.sync import SyncWeb, ask, open_page, open_pages, search
+    from groundwire.sync import SyncWeb, open_page, open_pages, search
     from groundwire.tools import web_tools
     from groundwire.web import Web
 
@@ -89,9 +89,10 @@ logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on 
 
 _HOMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("Capabilities", "ReadProvider", "SearchProvider"), "providers"),
-    **dict.fromkeys(("SyncWeb", "ask", "open_page", "open_pages", "search"), "sync"),
+    **dict.fromkeys(("SyncWeb", "open_page", "open_pages", "search"), "sync"),
     "Settings": "settings",
     "Web": "web",
+    "ask": "agent_loop.blocking",
     "web_tools": "tools",
 }
 """Where a public name is unless it is an error or a noun: nothing else is loaded to find it."""
@@ -105,21 +106,11 @@ def __getattr__(name: str) -> object:
             module = import_module("groundwire.models")
         value = globals()[name] = getattr(module, name)
         return value
-    from groundwire.models.aliases import CLASSES, METHODS, NEWS, either, other_method
-    from groundwire.models.attribute_table import error_named
+    from groundwire.errors import __all__ as errors
+    from groundwire.hints import public_hint
 
-    if METHODS.get(name) == "open_page":
-        sync = import_module("groundwire.sync")
-        return either(sync.open_page, sync.open_pages)
-    if name in NEWS:
-        return partial(import_module("groundwire.sync").search, topic="news")
-    errors = import_module("groundwire.errors")
-    if found := error_named(name, errors.__all__):
-        return getattr(errors, found)
-    right = CLASSES.get(name) or METHODS.get(name)
-    if right in __all__:
-        return globals().get(right) or __getattr__(right)
-    raise AttributeError(f"module 'groundwire' has no attribute {name!r}{other_method(name)}")
+    hint = "" if name.startswith("_") else public_hint(name, errors)
+    raise AttributeError(f"module 'groundwire' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

@@ -27,7 +27,7 @@ class Deadline(NamedTuple):
     @classmethod
     def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
         """Return a deadline `seconds` from now."""
-        return tuple.__new__(cls, (clock() + seconds, clock))  # in half of the time
+        return cls(clock() + seconds, clock)
 
     def remaining(self) -> float:
         """Return the seconds left, never less than zero."""
@@ -44,7 +44,7 @@ class Deadline(NamedTuple):
     def capped(self, seconds: float) -> Deadline:
         """Return this deadline, or one `seconds` from now if that is earlier."""
         at, clock = self
-        return tuple.__new__(Deadline, (min(at, clock() + seconds), clock))
+        return Deadline(min(at, clock() + seconds), clock)
 
     def timeout(self) -> Timeout:
         """Return a `with` block that raises TimeoutError at the deadline."""

@@ -49,8 +49,9 @@ A class exists where a caller would act differently. Messages say what to do nex
 from __future__ import annotations
 
 import difflib
-from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
+
+from groundwire.hints import error_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,10 +59,10 @@ if TYPE_CHECKING:
     from groundwire.models import Attempt, Outcome, RateWindow
 else:  # to a type checker a wrong name stays wrong
 
-    def __getattr__(name: str) -> type[Exception]:
-        if name[0] == "_":  # asked for by the import system: the table loads the models
-            raise AttributeError(name)
-        return import_module("groundwire.models.attribute_table").error_class(name, globals())
+    def __getattr__(name: str) -> object:
+        error = "" if name.startswith("_") else error_hint(name, __all__)
+        hint = f"; did you mean {error!r}?" if error else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 __all__ = [
@@ -208,7 +209,11 @@ class BudgetExceeded(GroundwireError):
 
     def __init__(self, used_up: str, *, limit: int, spent: int, retry_after: float | None = None, resets: str = ""):
         super().__init__(f"{used_up} {resets}".rstrip())
-        self.used_up, self.resets, self.limit, self.spent, self.retry_after = used_up, resets, limit, spent, retry_after
+        self.used_up: str = used_up
+        self.resets: str = resets
+        self.limit: int = limit
+        self.spent: int = spent
+        self.retry_after: float | None = retry_after
 
 
 class ProviderError(GroundwireError):
@@ -238,7 +243,8 @@ class ProviderError(GroundwireError):
         super().__init__(f"{provider}: {reason}" + (f". {fix}" if fix else ""))
         self.provider = provider
         self.reason = reason
-        self.status, self.retry_after = status, retry_after
+        self.status: int | None = status
+        self.retry_after: float | None = retry_after
         self.fix = fix
         self.windows: tuple[RateWindow, ...] = tuple(windows)
 

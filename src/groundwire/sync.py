@@ -9,23 +9,21 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import sys
 import threading
 import weakref
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from groundwire.errors import Closed
+from groundwire.hints import method_hint
 from groundwire.web import Web
 
 if TYPE_CHECKING:
-    from groundwire.agent_loop import AskEvent, CitedAnswer, LoopEvent
-    from groundwire.models import Budget
-    from groundwire.web.answer import AskStream
+    from groundwire.models import Budget, Page
 
-__all__ = ["SyncWeb", "ask", "open_page", "open_pages", "search"]
+__all__ = ["SyncWeb", "open_page", "open_pages", "search"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -49,7 +47,7 @@ def _blocking(
     def make(_stub: Callable[..., None]) -> Callable[Concatenate[SyncWeb, _P], _T]:
         @functools.wraps(method, assigned=("__name__", "__doc__"))
         def wait(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _T:
-            return _opened_by(web, web._run(lambda: method(web.inner, *args, **options)))
+            return _opened_by(web, web.run(lambda inner: method(inner, *args, **options)))
 
         wait.__qualname__ = f"SyncWeb.{wait.__name__}"
         return wait
@@ -64,6 +62,14 @@ def _like(
     return lambda method: functools.update_wrapper(method, Web.__init__, assigned=())
 
 
+class _NewWeb:
+    """Opens the results of a search whose web is closed."""
+
+    def open_page(self, url: str, **options: Any) -> Page:
+        """Read a page with a web of its own; see `Web.open_page`."""
+        return open_page(url, **options)
+
+
 def _once(
     method: Callable[Concatenate[SyncWeb, _P], _T],
 ) -> Callable[[Callable[..., None]], Callable[_P, _T]]:
@@ -73,7 +79,7 @@ def _once(
         @functools.wraps(method, assigned=("__name__",))
         def call(*args: _P.args, **options: _P.kwargs) -> _T:
             with SyncWeb() as web:
-                return _opened_by(sys.modules[__name__], method(web, *args, **options))
+                return _opened_by(_NewWeb(), method(web, *args, **options))
 
         call.__qualname__ = call.__name__
         call.__doc__ = stub.__doc__
@@ -126,11 +132,11 @@ class SyncWeb:
         self.close()
 
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
-        __getattr__ = Web.__getattr__
 
-        @_blocking(Web._search_several)
-        def _search_several(self) -> None:
-            """See `Web._search_several`."""
+        def __getattr__(self, name: str) -> Any:
+            known = not name.startswith("_")
+            hint = f"; use web.inner.{name}" if known and hasattr(Web, name) else method_hint(name) if known else ""
+            raise AttributeError(f"'SyncWeb' has no attribute {name!r}{hint}")
 
     @_blocking(Web.search)
     def search(self) -> None:
@@ -164,48 +170,6 @@ class SyncWeb:
     def reset_session(self) -> None:
         """See `Web.reset_session`."""
 
-    @overload
-    def ask(
-        self,
-        question: str,
-        *,
-        stream: Literal[False] = False,
-        model: str | None = None,
-        quote: bool = False,
-        on_event: Callable[[LoopEvent], None] | None = None,
-        timeout: float | None = None,
-    ) -> CitedAnswer: ...
-
-    @overload
-    def ask(
-        self,
-        question: str,
-        *,
-        stream: Literal[True],
-        model: str | None = None,
-        quote: bool = False,
-        timeout: float | None = None,
-    ) -> Generator[AskEvent]: ...
-
-    def ask(
-        self,
-        question: str = "",
-        *,
-        stream: bool = False,
-        model: str | None = None,
-        quote: bool = False,
-        on_event: Callable[[LoopEvent], None] | None = None,
-        timeout: float | None = None,
-        **aliases: Any,
-    ) -> CitedAnswer | Generator[AskEvent]:
-        """Answer a question; see `Web.ask`. With `stream`, iterate over the events."""
-        web = self._web
-        if stream:
-            return self._each(web.ask(question, stream=True, model=model, quote=quote, timeout=timeout, **aliases))
-        return self._run(
-            lambda: web.ask(question, model=model, quote=quote, on_event=on_event, timeout=timeout, **aliases)
-        )
-
     @property
     def budget(self) -> Budget | None:
         """The usage and limit of this session, or None if it has no limit."""
@@ -230,7 +194,23 @@ class SyncWeb:
         """
         if self.is_closed:
             raise Closed("This SyncWeb is closed; create a new one.")
-        return self._submit(lambda: start(self._web))
+        return asyncio.run_coroutine_threadsafe(start(self._web), self._loop)
+
+    def run(self, start: Callable[[Web], Coroutine[Any, Any, _T]]) -> _T:
+        """Start a coroutine in the thread of this web, and wait for its result; an interrupt cancels it.
+
+        Args:
+            start: See `submit`.
+
+        Raises:
+            Closed: this web was closed.
+        """
+        future = self.submit(start)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
 
     @property
     def is_closed(self) -> bool:
@@ -244,33 +224,6 @@ class SyncWeb:
     def aclose(self) -> None:
         """Close all connections, as `close` does."""
         self.close()
-
-    def _run(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        if self.is_closed:
-            start().close()
-            raise Closed("This SyncWeb is closed; create a new one.")
-        future = self._submit(start)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            future.cancel()
-            raise
-
-    def _each(self, events: AskStream) -> Generator[AskEvent]:
-        """Yield the events, and cancel the work when the caller stops reading."""
-
-        async def following() -> AskEvent | None:
-            return await anext(events, None)
-
-        try:
-            while (event := self._run(following)) is not None:
-                yield event
-        finally:
-            if not self.is_closed:
-                self._run(events.aclose)
-
-    def _submit(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> Future[_T]:
-        return asyncio.run_coroutine_threadsafe(start(), self._loop)
 
 
 @_once(SyncWeb.search)
@@ -286,48 +239,3 @@ def open_page() -> None:
 @_once(SyncWeb.open_pages)
 def open_pages() -> None:
     """Read several pages once; see `Web.open_pages`. For several calls keep a `SyncWeb`."""
-
-
-@overload
-def ask(
-    question: str,
-    *,
-    stream: Literal[False] = False,
-    model: str | None = None,
-    quote: bool = False,
-    on_event: Callable[[LoopEvent], None] | None = None,
-    timeout: float | None = None,
-) -> CitedAnswer: ...
-
-
-@overload
-def ask(
-    question: str,
-    *,
-    stream: Literal[True],
-    model: str | None = None,
-    quote: bool = False,
-    timeout: float | None = None,
-) -> Generator[AskEvent]: ...
-
-
-def ask(
-    question: str = "",
-    *,
-    stream: bool = False,
-    model: str | None = None,
-    quote: bool = False,
-    on_event: Callable[[LoopEvent], None] | None = None,
-    timeout: float | None = None,
-    **aliases: Any,
-) -> CitedAnswer | Generator[AskEvent]:
-    """Answer one question, with verified citations; see `Web.ask`."""
-    if stream:
-        return _streamed(question, model=model, quote=quote, timeout=timeout, **aliases)
-    with SyncWeb() as web:
-        return web.ask(question, model=model, quote=quote, on_event=on_event, timeout=timeout, **aliases)
-
-
-def _streamed(question: str, **options: Any) -> Generator[AskEvent]:
-    with SyncWeb() as web:
-        yield from web.ask(question, stream=True, **options)

@@ -11,15 +11,27 @@ from typing import Any
 
 import pytest
 
+import groundwire
 from components.held import Held
 from components.writer import Writer
 from groundwire import Settings, SyncWeb, Web
-from groundwire.agent_loop import AnswerCompleted, AskEvent, CallEnded, CallStarted, TextDelta, TextReset, ask_stream
+from groundwire.agent_loop import (
+    AnswerCompleted,
+    AskEvent,
+    CallEnded,
+    CallStarted,
+    TextDelta,
+    TextReset,
+    ask,
+    ask_stream,
+)
 from groundwire.citations import Mark, find_marks
 from groundwire.citations.link_filter import neutralized
 from groundwire.errors import InvalidRequest, ProviderError
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
-from groundwire.testing.model_apis import ModelServer, quoting
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
+from groundwire.testing.model_apis import quoting
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.req("B34")
 
@@ -52,7 +64,7 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 async def asked(web: Web, **options: Any) -> list[AskEvent]:
-    return [event async for event in await web.ask(QUESTION, stream=True, **options)]
+    return [event async for event in ask_stream(QUESTION, web=web, **options)]
 
 
 async def test_the_model_receives_the_question_before(settings: Make, world: World) -> None:
@@ -73,7 +85,7 @@ async def test_the_text_comes_before_the_answer(settings: Make, world: World, ap
     model = world.add(ModelServer(quoting))
     async with Web(settings(answer={"api": api, "model": "m", "base_url": model.url + path})) as web:
         events = await asked(web)
-        whole = await web.session().ask(QUESTION)
+        whole = await ask(QUESTION, web=web.session())
     kinds = [type(event) for event in events]
     assert kinds[:4] == [CallStarted, CallEnded, CallStarted, CallEnded]
     assert set(kinds[4:-1]) == {TextDelta}
@@ -105,7 +117,7 @@ async def test_no_marker_is_divided(settings: Make, world: World, size: int) -> 
 async def test_text_is_read_before_the_model_has_ended(settings: Make, world: World) -> None:
     writer = world.add(Writer([], ["Ranks ", "are merged."], pause=True))
     async with Web(using(settings, writer)) as web:
-        events = await web.ask(QUESTION, stream=True)
+        events = ask_stream(QUESTION, web=web)
         first = [await anext(events) for _ in range(3)]
         assert first[-1] == TextDelta("Ranks ")
         writer.go_on.set()
@@ -133,12 +145,14 @@ async def test_without_a_model_the_passages_are_the_text(settings: Make) -> None
 async def test_the_sync_face_has_the_same_events(settings: Make, world: World) -> None:
     model = world.add(ModelServer(quoting))
     with SyncWeb(using(settings, model)) as web:
-        events = list(web.ask(QUESTION, stream=True))
-        with closing(web.ask(QUESTION, stream=True)) as begun:
+        events = list(groundwire.ask(QUESTION, web, stream=True))
+        with closing(groundwire.ask(QUESTION, web, stream=True)) as begun:
             assert next(begun).type == "call_started"
         assert web.search("bm25").results  # one that was left is no hindrance
     assert isinstance(events[-1], AnswerCompleted)
     assert told(events) == events[-1].answer.text
+    with pytest.raises(InvalidRequest, match="on_event"):
+        groundwire.ask(QUESTION, stream=True, on_event=print)  # type: ignore[call-overload]  # what is refused
 
 
 async def test_a_reader_who_leaves_ends_the_work(settings: Make, world: World) -> None:
@@ -146,7 +160,7 @@ async def test_a_reader_who_leaves_ends_the_work(settings: Make, world: World) -
     held = Held()
     world.searxng.fail(held.fault, times=None)
     async with Web(using(settings, model)) as web:
-        events = await web.ask(QUESTION, stream=True)
+        events = ask_stream(QUESTION, web=web)
         assert (await anext(events)).type == "call_started"
         await events.aclose()
         assert [task for task in asyncio.all_tasks() if "_answer" in repr(task.get_coro())] == []
@@ -157,9 +171,7 @@ async def test_what_goes_wrong_is_raised_by_the_iteration(settings: Make, world:
     model = world.add(ModelServer(quoting))
     async with Web(using(settings, model)) as web:
         with pytest.raises(InvalidRequest, match="query"):
-            [event async for event in await web.ask("  ", stream=True)]
-        with pytest.raises(InvalidRequest, match="on_event"):
-            await web.ask(QUESTION, stream=True, on_event=print)  # type: ignore[call-overload]  # what is refused
+            [event async for event in ask_stream("  ", web=web)]
         model.fail(InjectedFault.status(401, '{"error": {"message": "no such key"}}'), times=None)
         with pytest.raises(ProviderError, match="no such key"):
             await asked(web)

@@ -16,9 +16,10 @@ from groundwire import Settings, Web
 from groundwire.agent_loop import CallEnded, CallStarted, Run, run_tools
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs, hosted_definition, load_matrix, plan
-from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
-from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
+from groundwire.testing.model_apis import Cite, Say, ScriptedCall, ScriptedRequest, Turn, script
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 QUESTION = {"role": "user", "content": "What is reciprocal rank fusion?"}
@@ -106,9 +107,9 @@ async def test_our_tools_are_called_and_the_answer_is_cited(world: World, web: W
 
 def models_results(models: ModelServer) -> tuple[str, ...]:
     """Return what the model was told in the last request."""
-    from groundwire.testing.model_apis.anthropic import MESSAGES
-    from groundwire.testing.model_apis.gemini import GENERATE_CONTENT
     from groundwire.testing.model_apis.openai import CHAT_COMPLETIONS, RESPONSES
+    from world.model_apis.anthropic import MESSAGES
+    from world.model_apis.gemini import GENERATE_CONTENT
 
     last = models.requests[-1]
     body = last.json()

@@ -8,8 +8,9 @@ import pytest
 
 from groundwire.cassette import Cassette
 from groundwire.safety.guard import Guard, Resolver
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 from groundwire.transport import Transport
+from world import World
 
 
 class Service(EmulatedServer):

@@ -12,9 +12,10 @@ from groundwire import Settings, Web
 from groundwire.cassette import Cassette
 from groundwire.providers.searxng import SearXngSearchProvider
 from groundwire.reading.local import LocalReadProvider
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, web_tools
 from groundwire.transport import Transport
+from world import World
 
 Make = Callable[..., Transport]
 

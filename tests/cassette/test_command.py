@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from groundwire.cassette import Cassette, count_exchanges
-from groundwire.testing import World
+from world import World
 
 GROUNDWIRE = "import sys; from groundwire.cli import main; sys.argv[1:1] = ['record']; main()"
 CHILD = """

@@ -27,8 +27,10 @@ from groundwire.errors import (
     ProviderTimeout,
     ProviderUnreachable,
 )
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.transport import Head, Response, Transport
+from world import World
+from world.bombs import bomb_fault
 
 Make = Callable[..., Transport]
 
@@ -164,7 +166,7 @@ class TestFailures:
             InjectedFault.truncated(),
             InjectedFault.garbage(),
             InjectedFault.not_gzip(),
-            InjectedFault.bomb(mb=8),
+            bomb_fault(mb=8),
         ],
         ids=["hang", "reset", "truncated", "garbage", "not gzip", "bomb"],
     )

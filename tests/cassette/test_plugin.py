@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from groundwire.cassette import count_exchanges
-from groundwire.testing import World
+from world import World
 
 pytest_plugins = ["pytester"]
 

@@ -132,7 +132,7 @@ def test_links_are_of_supported_sentences_only() -> None:
     answer = "The tower is 342 metres tall [1]. It has three floors [1]. The mill burned in 1931 [2]. "
     answer += "The tower is 324 metres tall [1]."
     report = verify_answer(answer, pages)
-    assert [one.verdict for one in report.findings] == ["altered", "supported", "supported", "supported"]
+    assert [one.verdict for one in report.findings] == ["contradicted", "supported", "supported", "supported"]
     links = finding_links(report, pages)
     assert list(links) == [1, 2, 3]
     assert links[1] == "https://one.example/#:~:text=It%20has%20three%20floors."

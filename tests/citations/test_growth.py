@@ -11,7 +11,7 @@ from components.work import growth, growths, lines
 from groundwire.citations.marker_parser import find_marks
 from groundwire.citations.rendering import render_answer
 from groundwire.citations.verify import CitedPage, verify_answer
-from groundwire.citations.verify.language_packs import LANGUAGES, language
+from groundwire.citations.verify.language_data import LANGUAGES, language
 from groundwire.models import Source
 
 WORST = {
@@ -178,11 +178,18 @@ def test_a_sentence_of_many_parts_and_many_sources() -> None:
     assert growth(work, 16, 32) < 2.3
 
 
+SMALL_WORDS = {
+    "en": "the and of to was were with that this from which are his her their has have had",
+    "de": "der die das und ist nicht mit von zu den dem des ein eine auf für wurde auch",
+    "fr": "le la les des est dans une que pour par avec sur pas sont plus au aux ce",
+    "es": "el la los las una por con para que del se su como más al lo fue",
+}
+
+
 def like_a_page(code: str, chance: random.Random) -> list[str]:
     """Return sentences of the small words of a language, with clauses, numbers and dates, as whole pages have them."""
-    tongue = language(code)
-    small = sorted(word for word in tongue.function_words if word.isalpha())
-    months = sorted(month for month in tongue.months if len(month) > 4)
+    small = SMALL_WORDS[code].split()
+    months = sorted(month for month in language(code).months if len(month) > 4)
     found = []
     for _ in range(60):
         words = []
@@ -190,7 +197,7 @@ def like_a_page(code: str, chance: random.Random) -> list[str]:
             content = "".join(
                 f"{chance.choice(LETTERS)}{chance.choice('aeiou')}" for _ in range(chance.randrange(2, 6))
             )
-            if tongue.nouns and chance.random() < 0.6:
+            if code == "de" and chance.random() < 0.6:
                 content = content.title()
             words += [chance.choice(small)] * (at % 2) + [content] * (1 - at % 2)
             if at % 6 == 5 and chance.random() < 0.6:
@@ -205,7 +212,7 @@ def like_a_page(code: str, chance: random.Random) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("code", "most"), [("en", 2_400), ("de", 1_300), ("fr", 1_700), ("es", 1_500)])
+@pytest.mark.parametrize(("code", "most"), [("en", 1_200), ("de", 1_200), ("fr", 1_200), ("es", 1_200)])
 def test_the_work_for_a_word_of_an_answer_about_whole_pages(code: str, most: int) -> None:
     """Half of the sentences are the pages' own, and half are attributed and end with what the page does not say."""
     chance = random.Random(7)

@@ -60,7 +60,7 @@ def test_what_was_only_found_comes_last_and_the_apis_quotations_count_as_seen() 
     assert [(page.number, page.url) for page in said.pages] == [(1, ONE), (2, TWO)]
     assert said.pages[0].snippet == "A tower. … The tower is 330 metres tall."
     (finding,) = verify_answer(said.text, said.pages).findings
-    assert finding.verdict == "altered"
+    assert finding.verdict == "contradicted"
     rendered = render_answer(said.text, said.sources, "plain")
     assert rendered.used == (1,)
 

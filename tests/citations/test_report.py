@@ -19,10 +19,10 @@ from groundwire.citations import CHANNELS, ChannelName, finding_links, fragment_
 from groundwire.citations.verify import CitedPage, report_html, report_json, report_text, verify_answer
 from groundwire.citations.verify.report import Verdict
 from groundwire.models import Source
-from groundwire.testing import World
+from world import World
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "citations.md").read_text()
-BLOCK, ASKING, STREAMING = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+BLOCK, _JUDGE, ASKING, STREAMING = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 CONTENT = (
     "# Well-known towers\n\nThe **tower** is 324 metres tall. It has [three floors](https://x.example/a-b).\n\n"
     "- PULL&BEAR, the shop, sells hats, caps and e-bikes - cheaply.\n- It has a lift.\n\nElsewhere it has a lift.\n"
@@ -93,10 +93,10 @@ class TestReport:
     @pytest.mark.req("B9")
     def test_as_text(self) -> None:
         text = report_text(verify_answer(ANSWER, [PAGE]))
-        assert "≠ altered: The tower is 342 metres tall [1]." in text
-        assert "number: the answer says “342”, [1] says “324”" in text
+        assert "≠ contradicted: The tower is 342 metres tall [1]." in text
+        assert "number: the answer says “342 metres”, [1] says “324 metres”" in text
         assert "✓ supported by [1]: It has three floors [1]." in text
-        assert "1 supported, 1 altered, 1 source unknown, 1 nothing to check." in text
+        assert "1 supported, 1 contradicted, 1 source unknown, 1 nothing to check." in text
 
     @pytest.mark.req("B9")
     def test_as_html(self) -> None:
@@ -104,8 +104,8 @@ class TestReport:
         tree = parser.document_fromstring(page)
         assert not tree.xpath("//script | //link | //img | //@onclick")
         assert tree.xpath("string(//div[@class='answer'])") == ANSWER
-        assert tree.xpath("//mark/@class") == ["altered", "supported", "unknown_source"]
-        assert [cell.text_content() for cell in tree.xpath("//tbody//td")] == ["342", "324"]
+        assert tree.xpath("//mark/@class") == ["contradicted", "supported", "unknown_source"]
+        assert [cell.text_content() for cell in tree.xpath("//tbody//td")] == ["342 metres", "324 metres"]
         assert {link[1:] for link in tree.xpath("//mark/a/@href")} == set(tree.xpath("//li/@id"))
         assert tree.xpath("string(/html/@lang)") == "en"
         assert tree.xpath("string(//title)") == "<Tower>"
@@ -119,12 +119,12 @@ class TestReport:
     def test_as_data(self) -> None:
         data = json.loads(json.dumps(report_json(verify_answer(ANSWER, [PAGE]))))
         assert data["supported"] is False
-        assert data["counts"] == {"supported": 1, "altered": 1, "unknown_source": 1, "no_claim": 1}
+        assert data["counts"] == {"supported": 1, "contradicted": 1, "unknown_source": 1, "no_claim": 1}
         (one,) = data["findings"][0]["disagreements"]
-        assert {"kind": "number", "claimed": "342", "stated": "324", "source": 1}.items() <= one.items()
-        assert ANSWER[one["claimed_start"] : one["claimed_end"]] == "342"
-        assert CONTENT[one["stated_start"] : one["stated_end"]] == "324"
-        assert data["findings"][0]["reason"] == "You say “342”, [1] says “324”."
+        assert {"kind": "number", "claimed": "342 metres", "stated": "324 metres", "source": 1}.items() <= one.items()
+        assert ANSWER[one["claimed_start"] : one["claimed_end"]] == "342 metres"
+        assert CONTENT[one["stated_start"] : one["stated_end"]] == "324 metres"
+        assert data["findings"][0]["reason"] == "The answer says “342 metres”, [1] says “324 metres”."
         assert data["unknown"] == [7]
 
 
@@ -133,52 +133,38 @@ def test_an_empty_answer_has_nothing_to_check() -> None:
 
 
 BRIDGE = "The stone bridge of Holm has 14 arches and was built in 1750. It is closed to cars."
-BEACH = "Dogs are allowed on Holm beach from October to April only."
 
 
 @pytest.mark.req("B9")
 @pytest.mark.parametrize(
-    ("sentence", "verdict", "least", "most"),
+    ("sentence", "reason"),
     [
-        ("The stone bridge of Holm has 14 arches", "supported", 1.0, 1.0),
-        ("The bridge of Holm was built of stone in 1750, and 14 arches carry it", "supported", 0.7, 0.99),
-        ("The stone bridge of Holm has 12 arches", "altered", 0.95, 0.99),
-        ("The stone bridge of Holm was not built in 1750", "altered", 0.9, 0.99),
-        ("Tourists from Spain like warm bread in the garden", "not_found", 0.9, 0.99),
-        ("The bridge, a landmark near the harbor, has 14 arches and two gates", "not_found", 0.3, 0.7),
-        ("In 1750, the bridge had 14 arches and many more visitors than today", "not_found", 0.3, 0.7),
-    ],
-)
-def test_confidence_is_the_probability_of_the_verdict(sentence: str, verdict: str, least: float, most: float) -> None:
-    (finding,) = verify_answer(f"{sentence} [1].", [CitedPage(number=1, url="", content=BRIDGE)]).findings
-    assert finding.verdict == verdict
-    assert least <= finding.confidence <= most
-
-
-@pytest.mark.req("B9")
-@pytest.mark.parametrize(
-    ("sentence", "page", "stated"),
-    [
-        ("You cannot bring a dog to the beach at Holm in July", BEACH, "Dogs are allowed"),
+        ("The stone bridge of Holm has 14 arches", "[1] says it in the same words."),
         (
-            "Nurses did not take part in the strike of the three hospitals",
-            "The union of nurses stayed away from the strike in the three hospitals in May.",
-            "stayed away",
+            "Holm's stone bridge, with 14 arches, was built in 1750",
+            "[1] has a passage that says it, as far as words tell.",
         ),
+        ("The stone bridge of Holm has 12 arches", "The answer says “12”, [1] says “14”."),
+        ("The stone bridge of Holm was not built in 1750", "The answer denies it, and [1] does not."),
+        (
+            "The bridge of Holm is “loved by all tourists from Spain”",
+            "[1] does not have the quotation “loved by all tourists from Spain”.",
+        ),
+        ("Tourists from Spain like warm bread", "[1] has no passage that says it, as far as words tell."),
     ],
 )
-def test_a_negation_in_other_words_is_shown_but_is_no_accusation(sentence: str, page: str, stated: str) -> None:
-    (finding,) = verify_answer(f"{sentence} [1].", [CitedPage(number=1, url="", content=page)]).findings
-    assert finding.verdict == "not_found"
-    assert [one.kind for one in finding.disagreements] == ["negation"]
-    assert stated in finding.disagreements[0].stated
+def test_the_reason_is_one_sentence(sentence: str, reason: str) -> None:
+    (finding,) = verify_answer(f"{sentence} [1].", [CitedPage(number=1, url="", content=BRIDGE)]).findings
+    assert finding.reason == reason
 
 
-def test_the_space_that_a_marker_leaves_is_not_shown() -> None:
-    (finding,) = verify_answer(
-        "The bridge is not closed to cars [1].", [CitedPage(number=1, url="", content=BRIDGE)]
-    ).findings
-    assert finding.reason == "You say “not closed to cars”, [1] says “It is closed to cars.”."
+@pytest.mark.req("B9")
+def test_no_word_accuses_a_sentence_that_is_not_found() -> None:
+    report = verify_answer("Tourists from Spain like the bridge [1].", [CitedPage(number=1, url="", content=BRIDGE)])
+    shown = report_text(report) + report_html(report, "") + json.dumps(report_json(report))
+    assert "not found" in shown
+    assert not re.search("altered|wrong|false claim|invented", shown.replace("color-scheme", ""))
+    assert "nearest in [1]: " in report_text(report)
 
 
 def test_a_sentence_that_is_only_code_states_nothing() -> None:
@@ -198,8 +184,8 @@ def test_a_sentence_that_is_only_code_states_nothing() -> None:
         ("**Opening of the Harbor Museum:**", "no_claim"),
         ("- Harbor Museum", "no_claim"),
         ("**The Harbor Museum opened in 1987.**", "uncited"),
-        ("**Opened:** 1987", "uncited"),
-        ("## It opened in 1978 [1]", "altered"),
+        ("**Opened:** 1987", "no_claim"),
+        ("## It opened in 1978 [1]", "contradicted"),
     ],
 )
 def test_a_heading_or_a_name_alone_states_nothing(text: str, verdict: str) -> None:
@@ -219,7 +205,7 @@ def test_a_rendered_answer_is_verified_like_the_one_with_markers(channel: Channe
         for text in (shown, answer)
     )
     assert found == expected
-    assert [verdict for verdict, _, _ in found] == ["altered", "supported", "supported"]
+    assert [verdict for verdict, _, _ in found] == ["contradicted", "supported", "supported"]
 
 
 def test_a_bracket_in_a_formula_is_no_marker() -> None:
@@ -230,16 +216,7 @@ def test_a_bracket_in_a_formula_is_no_marker() -> None:
 def test_a_contradiction_is_told_before_what_is_not_found() -> None:
     pages = [CitedPage(number=1, url="", content="The museum opened in 1950. It has a red roof.")]
     (finding,) = verify_answer("The museum opened in 1951 [1] and employs many clerks from Spain [1].", pages).findings
-    assert (finding.verdict, [one.stated for one in finding.disagreements]) == ("altered", ["1950"])
-
-
-def test_a_doubtful_difference_is_shown_with_both_sides() -> None:
-    page = CitedPage(number=1, url="", content="Of the members in the north, 40 supported it.")
-    (finding,) = verify_answer("Support came from 60 of the northern members [1].", [page]).findings
-    assert (finding.verdict, finding.reason) == (
-        "not_found",
-        "You say “60”, and [1] says “40”, perhaps of something else.",
-    )
+    assert (finding.verdict, [one.stated for one in finding.disagreements]) == ("contradicted", ["1950"])
 
 
 @pytest.mark.req("B9", "Y12")

@@ -10,8 +10,8 @@ import pytest
 
 from groundwire import InvalidRequest, Settings, SyncWeb, Web
 from groundwire.citations.verify import Report
-from groundwire.testing.world import World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, open_page_tool, render_text, web_search_tool
+from world import World
 
 Make = Callable[..., Settings]
 

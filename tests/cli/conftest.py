@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from groundwire.cli import group
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
+from world import World
 
 _STEERING = "\x1b]0;owned\x07\x1b[2Jtitle\x9b31m \u202egnorw"
 

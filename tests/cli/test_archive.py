@@ -30,11 +30,11 @@ def file(terminal: Terminal) -> Path:
 
     async def fill() -> None:
         archive = Archive(path, clock=SEEN.timestamp)
-        await archive.add_page(
+        await archive.add(
             Page(url="https://a.example/one", title="A page", content="Whales \x1b[31msing."), owner=LOCAL
         )
         row = SearchResult(title="A row", url="https://b.example/", snippet="Dolphins.", published="2026-11-01")
-        await archive.add_results(SearchResponse(query="swimmers", results=(row,), provider="searxng"), owner=LOCAL)
+        await archive.add(SearchResponse(query="swimmers", results=(row,), provider="searxng"), owner=LOCAL)
         await archive.aclose()
 
     asyncio.run(fill())

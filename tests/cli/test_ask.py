@@ -9,7 +9,8 @@ import pytest
 
 from components.model_bodies import ENDED
 from groundwire.testing import InjectedFault
-from groundwire.testing.model_apis import ModelServer, quoting
+from groundwire.testing.model_apis import quoting
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.req("B34")
 

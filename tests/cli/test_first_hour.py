@@ -19,7 +19,8 @@ import pytest
 
 import groundwire
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
-from groundwire.testing.model_apis import ModelServer, quoting
+from groundwire.testing.model_apis import quoting
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.req("B33")
 
@@ -422,7 +423,7 @@ def test_a_web_that_nobody_closed_is_closed_with_the_program(terminal: Terminal)
         "import gc\n"
         "web = groundwire.SyncWeb()\n"
         "web.search('bm25')\n"
-        "print(len(web.ask('What is BM25?').sources))\n"
+        "print(len(groundwire.ask('What is BM25?', web).sources))\n"
         "import aiohttp\n"
         "sessions = [one for one in gc.get_objects() if isinstance(one, aiohttp.ClientSession)]\n"
     )

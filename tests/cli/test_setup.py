@@ -161,8 +161,10 @@ def test_control_c_leaves_nothing_half_written(moment: str, clean: Terminal, fil
         if question == moment:
             break
         child.sendline(answer)
-    child.sendintr()
-    child.expect("Interrupted")
+    for _ in range(5):  # click alone loses some 3 % of those that come as its prompt appears
+        child.sendintr()
+        if child.expect(["Interrupted", pexpect.TIMEOUT], timeout=10) == 0:
+            break
     child.expect(pexpect.EOF)
     child.close()
     assert (child.exitstatus, left(file.parent)) == (130, [])

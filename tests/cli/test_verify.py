@@ -10,6 +10,8 @@ import pytest
 
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.cli.verify import side_by_side
+from groundwire.testing.model_apis import Say
+from world.model_apis import ModelServer
 
 from .conftest import Terminal
 
@@ -30,7 +32,7 @@ def test_it_says_with_its_code_whether_all_is_supported(terminal: Terminal, file
     bad = terminal.here("verify", files / "bad.md", "--sources", files / "sources.json", "--html", files / "out.html")
     assert (good.exit_code, bad.exit_code) == (0, 1)
     assert "supported by [1]" in good.output
-    assert "the answer says “342”, [1] says “324”" in bad.output
+    assert "the answer says “342 metres”, [1] says “324 metres”" in bad.output
     assert "342 metres" in (files / "out.html").read_text()
 
 
@@ -42,6 +44,30 @@ def test_pages_are_files_in_the_order_of_their_numbers(terminal: Terminal, files
     wrong = terminal.here("verify", files / "two.md", files / "second.md", files / "first.md")
     both = terminal.here("verify", files / "two.md", files / "first.md", "--session", "work")
     assert (right.exit_code, wrong.exit_code, both.exit_code) == (0, 1, 2)
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize(
+    ("flags", "setting", "calls"),
+    [((), "words", 0), (("--judge", "model"), "words", 1), ((), "model", 1), (("--judge", "words"), "model", 0)],
+)
+def test_a_model_judges_where_it_is_chosen(
+    terminal: Terminal, files: Path, flags: tuple[str, ...], setting: str, calls: int
+) -> None:
+    model = terminal.world.add(ModelServer(lambda _: Say("It is fine.")))
+    (files / "unsure.md").write_text("The tall tower is 324 metres, with guests, a lift and mail [1].")
+    done = terminal.here(
+        "verify",
+        files / "unsure.md",
+        "--sources",
+        files / "sources.json",
+        *flags,
+        GROUNDWIRE_ANSWER_MODEL="m",
+        GROUNDWIRE_ANSWER_BASE_URL=f"{model.url}/v1",
+        GROUNDWIRE_ANSWER_JUDGE=setting,
+    )
+    assert len(model.requests) == calls
+    assert ("so words decide" in done.output) == bool(calls)
 
 
 def test_json_of_a_tool_result(terminal: Terminal, files: Path) -> None:

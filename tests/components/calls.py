@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from groundwire.deadline import Deadline
-from groundwire.models import Query, SearchResponse
+from groundwire.models import Query, SearchResponse, Strategy
 from groundwire.providers import SearchProvider
 from groundwire.routing import Router, SearchCall
 from groundwire.routing.budget import Reservation
 from groundwire.routing.calls import CostLedger
-from groundwire.routing.hedging_policy import Strategy
 from groundwire.safety.tenancy import LOCAL
 
 __all__ = ["CallingRouter", "search_call"]

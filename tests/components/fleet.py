@@ -9,8 +9,8 @@ from groundwire import Web
 from groundwire.routing.calls import scope
 from groundwire.settings import Settings
 from groundwire.storage import open_store
-from groundwire.testing.services.brave import Brave
-from groundwire.testing.world import World
+from world import World
+from world.services.brave import Brave
 
 __all__ = ["queue_at_a_slow_provider"]
 

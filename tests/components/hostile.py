@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from groundwire.testing.fault_injection import bomb
 from groundwire.transport.connector import close_server
+from world.bombs import bomb
 
 __all__ = ["BEHAVIORS", "CAP", "HostileServer", "Visit"]
 

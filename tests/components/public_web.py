@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 
 from components.authority import Authority
-from groundwire.testing.site_apis import SITE_APIS
-from groundwire.testing.world import World
 from groundwire.transport.connector import close_server
+from world import World
+from world.site_apis import SITE_APIS
 
 __all__ = ["PublicWeb"]
 

@@ -15,8 +15,8 @@ from groundwire.providers.query_mapping import Mapped
 from groundwire.providers.registry import provider_class, provider_names
 from groundwire.safety.guard import Guard
 from groundwire.testing.server import EmulatedServer
-from groundwire.testing.world import World
 from groundwire.transport import Response, Transport
+from world import World
 
 __all__ = [
     "APIS",

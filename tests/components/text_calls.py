@@ -39,7 +39,6 @@ __all__ = [
     "report",
     "robots",
     "said",
-    "sentences",
     "sources",
     "styled",
     "tongue",
@@ -186,11 +185,6 @@ def styled(text: str) -> object:
     return module("reading.css.stylesheets").read_styles(parse(f"<style>{text}</style><p class=a>a"))
 
 
-def sentences(text: str) -> object:
-    parts = module("citations.verify.segmentation")
-    return [list(parts.sentences_of_block(text, block)) for block in parts.blocks(text)]
-
-
 def wording(text: str) -> object:
     features = module("reading.main_content.text_features")
     words = module("reading.main_content.classifier").load_model().lexicon
@@ -214,8 +208,10 @@ def outlined(text: str) -> object:
 
 def said(text: str) -> object:
     talk = module("server.openai.conversations")
-    texts = module("server.openai.prompts").said_in([{"role": "assistant", "content": text}])
-    return talk._contexts(texts)
+    history = talk.History()
+    for one in module("server.openai.prompts").said_in([{"role": "assistant", "content": text}]):
+        history.add(one)
+    return history.names()
 
 
 def events(text: str) -> object:
@@ -264,4 +260,4 @@ def read(body: Callable[[str], bytes], kind: str) -> Callable[[str], object]:
 
 
 def tongue() -> Any:
-    return module("citations.verify.language_packs").language("en")
+    return module("citations.verify.language_data").language("en")

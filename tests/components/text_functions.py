@@ -39,7 +39,6 @@ from components.text_calls import (
     report,
     robots,
     said,
-    sentences,
     sources,
     styled,
     tongue,
@@ -65,15 +64,14 @@ class Growing(NamedTuple):
 _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     MARKDOWN: """
         agent_loop.citation_ledger: marks_in
-        citations.verify.segmentation: table_heads
+        citations.segmentation: table_heads
         citations.marker_parser: cited_numbers plain_marks without_sources
         reading.text.truncate: codes_in
     """,
     ALL: """
         citations.dialects: one_line
         citations.marker_parser: find_marks
-        citations.verify.cited_parts: clauses
-        citations.verify.segmentation: blank_markup blocks sentences sentences_of unjoined
+        citations.segmentation: blank_markup blocks sentences sentences_of
         providers.http_parsing: said
         storage.archive.fts: readable
         reading.documents.tabular: cell_text
@@ -82,11 +80,8 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.passages.outline: plain
     """,
     PROSE: """
-        citations.verify.entities: dates_of denied names_of
-        citations.verify.language_detection: language_of script_of
-        citations.verify.language_packs: fold
-        citations.verify.quantities: numbers_of
-        citations.verify.segmentation: pieces_of quotes_of spelled_words squeezed words_of
+        citations.verify.language_data: fold language_of
+        citations.segmentation: quotes_of squeezed
         providers.http_parsing: any_date day
         storage.archive.fts: joined split
         reading.block_pages.empty_shell: word_count
@@ -111,12 +106,12 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     """,
     CSS: """
         reading.css.parser: declarations
-        reading.css.at_rules: in_container is_supported may_be_blank on_screen
+        reading.css.at_rules: in_container is_supported on_screen
         reading.css.cascade: is_computed
         reading.css.colors: color legacy_color
         reading.css.rendered_size: may_be_tiny
         reading.css.stylesheets: with_imports
-        reading.css.values: arguments comma_parts fraction is_closed is_plain nested_levels pixels ratio sheet_of
+        reading.css.values: arguments comma_parts fraction nested_levels pixels ratio sheet_of
     """,
     CUES: """
         reading.documents.simple_formats: read_subtitles
@@ -163,15 +158,11 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "citations.text_fragments.fragment_link": Growing(
         lambda text: module("citations.text_fragments").fragment_link(URL, text, 0, len(text)), ALL
     ),
-    "citations.verify.alignment.tokens_of": Growing(
-        lambda text: module("citations.verify.alignment").tokens_of(text, tongue()), PROSE
-    ),
     "citations.verify.limits.check_size": Growing(
         refusing(lambda text: module("citations.verify").check_size(text, [page(text)])), (*ALL, "[1-9]")
     ),
-    "citations.verify.segmentation.other_first_names": Growing(
-        lambda text: module("citations.verify.segmentation").other_first_names(text, text, text, tongue()),
-        (*PROSE, "A. Berg ", "A. B. Berg ", "Otto Berg ", "A."),
+    "citations.verify.values.tokens_of": Growing(
+        lambda text: module("citations.verify.values").tokens_of(text, tongue()), PROSE
     ),
     "citations.verify.report.pages_from_json": Growing(
         refusing(plain("citations.verify.report", "pages_from_json")), DATA
@@ -179,7 +170,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "citations.verify.report_rendering.report_html": Growing(
         lambda text: module("citations.verify").report_html(report(text), text), ALL, heavy=True
     ),
-    "citations.verify.segmentation.sentences_of_block": Growing(sentences, ALL),
     "citations.verify.verifier.verify_answer": Growing(
         lambda text: (
             report(text),
@@ -189,12 +179,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         heavy=True,
     ),
     "citations.verify.verifier.verify_in_worker": Growing(worker("verify"), MARKDOWN),
-    "citations.verify.word_order.spliced": Growing(
-        lambda text: module("citations.verify.word_order").spliced(
-            text, module("citations.verify.passage_index").PageIndex(text)
-        ),
-        PROSE,
-    ),
     # what comes over HTTP
     "hosted.answers.event_streams.EventDecoder": Growing(
         events, ("data: a\n\n", "\r", "\n", "a", ": a\n", "data:", "event: a\n")
@@ -218,15 +202,15 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "storage.archive.fts.storable": Growing(
         plain("storage.archive.fts", "storable"), (*PROSE, "\x1f", "\x00", "\ud800")
     ),
-    "storage.archive.records.read_line": Growing(
-        lambda text: refusing(lambda line: module("storage.archive.records").read_line(line.encode(), 0.0))(text),
+    "storage.archive.lines.read_line": Growing(
+        lambda text: refusing(lambda line: module("storage.archive.lines").read_line(line.encode(), 0.0))(text),
         DATA,
     ),
     "settings.schema.shown": Growing(
         lambda text: module("settings.schema").shown("a", text), ("a://", "@", "a:b@", ":", "a", ", ", "/")
     ),
-    "tools.results.harmless": Growing(plain("tools.results", "harmless"), (*ALL, *SIGNS)),
-    "tools.rendering.fence": Growing(plain("tools.rendering", "fence"), (*ALL, "<web", "<web_content")),
+    "tools.conversions.harmless": Growing(plain("tools.conversions", "harmless"), (*ALL, *SIGNS)),
+    "tools.results.fence": Growing(plain("tools.results", "fence"), (*ALL, "<web", "<web_content")),
     # pages
     "reading.block_pages.classify.known_wall": Growing(
         lambda text: module("reading.block_pages.classify").known_wall({}, text), HTML
@@ -283,7 +267,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.css.colors.gradient_colors": Growing(
         lambda text: list(module("reading.css.colors").gradient_colors(text)), CSS
     ),
-    "reading.css.at_rules.mark_fonts": Growing(plain("reading.css.at_rules", "mark_fonts", {"b"}), CSS),
     "reading.css.longhands.may_hide": Growing(
         lambda text: module("reading.css.longhands").may_hide("width", text), CSS
     ),
@@ -490,11 +473,8 @@ GROWING: Final[Mapping[str, Growing]] = {**dict(_usual()), **_OTHERS}
 """By module and name, as they are imported."""
 
 BOUNDED: Final[Mapping[str, str]] = {
-    "citations.verify.entities.is_derived": "the words of a passage and of four sentences, and at most 12 numbers",
-    "citations.verify.cited_parts.unattributed": "part of verify_answer, and two patterns of at most 80 characters",
-    "citations.verify.cited_parts.parts_by_page": "part of verify_answer; a test of its own counts parts and pages",
+    "agent_loop.entailment.verify": "verify_answer in another process, and a bounded number of calls of a model",
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
-    "citations.verify.word_order.loose_end": "part of verify_answer",
     "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
     "reading.browser.visit.unreachable": "a code of the browser's own",
     "reading.browser.visit.why_not": "a code of the browser's own",
@@ -504,7 +484,10 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.ocr.page_picture": "renders one page, to at most 25 million pixels",
     "reading.documents.office_package.whole_number": "reads at most nine digits",
     "reading.documents.office_package.gunzipped": "unpacks at most 40 MB, in one pass of zlib",
-    "citations.verify.language_packs.pack_text": "takes the code of a language",
+    "citations.verify.differences.unquoted": "part of verify_answer",
+    "citations.verify.passage_index.terms_in": "cuts the words that `Terms` finds",
+    "citations.verify.language_data.language": "takes the code of a language",
+    "citations.verify.language_data.unit_size": "takes the name of a unit",
     "reading.documents.simple_formats.list_archive": "lists as many names as a page has room for",
     "reading.passages.view.unpack_view": "part of view_in_worker",
     "reading.visibility.hidden_styles.text_hidden": "one of the declarations that read_styles reads",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from groundwire.testing import World
+from world import World
 
 __all__ = ["PREPARATIONS", "Preparation"]
 
@@ -48,7 +48,7 @@ _A_GATEWAY = Preparation(replaced={"groundwire serve": "groundwire serve --port 
 PREPARATIONS: Mapping[str, Preparation] = MappingProxyType(
     {
         "docs/tutorial.md": Preparation(
-            replaced={"demo --serve": "demo --serve --port 8800"}, ports=tuple(range(8800, 8810)), bare=True
+            replaced={"demo --serve": "demo --serve --port 8800"}, ports=tuple(range(8800, 8805)), bare=True
         ),
         "docs/guides/citations.md": Preparation(prepare=_an_answer),
         "docs/guides/gateway.md": _A_GATEWAY,

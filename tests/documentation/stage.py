@@ -20,7 +20,7 @@ from components.processes import ReservedPort, Unavailable
 from documentation.checking import compiled
 from documentation.preparations import PREPARATIONS, Preparation
 from documentation.shell import Shell, commands, matches
-from groundwire.testing import World
+from world import World
 
 __all__ = ["Stage", "environment", "reserved_ports", "staged"]
 

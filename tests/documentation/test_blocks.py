@@ -11,7 +11,7 @@ import pytest
 from components.markdown_blocks import Block, blocks_of, documents
 from documentation.checking import DATA, check_claim, check_data, check_unrun, compiled
 from documentation.stage import staged
-from groundwire.testing import World
+from world import World
 
 RUN = frozenset({"python", "console", "sh", "bash", "text"})
 """The languages that are run; text is what the block before it prints."""

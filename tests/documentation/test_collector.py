@@ -13,7 +13,7 @@ from documentation.checking import check_claim, check_command, check_data, check
 from documentation.shell import Shell, commands, matches
 from documentation.stage import environment, staged
 from documentation.test_blocks import fate
-from groundwire.testing import World
+from world import World
 
 
 def block(text: str, language: str = "sh", document: str = "docs/guides/mcp.md", **notes: str) -> Block:

@@ -19,7 +19,7 @@ from components.markdown_blocks import ROOT, blocks_of
 from documentation.preparations import PREPARATIONS
 from documentation.shell import Shell
 from documentation.stage import Stage, environment, reserved_ports
-from groundwire.testing import World
+from world import World
 
 TUTORIAL = "docs/tutorial.md"
 

@@ -10,7 +10,7 @@ import pytest
 from components.markdown_blocks import blocks_of
 from demo_picture import PICTURE, text_of
 from documentation.shell import matches
-from groundwire.testing import World
+from world import World
 
 pytest_plugins = ["pytester"]
 

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from components.warm_python import warm_python
-from groundwire.testing import EmulatedResponse, InjectedFault, Recorded, World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn
+from groundwire.testing import EmulatedResponse, InjectedFault, Recorded
+from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn
+from world import World
+from world.model_apis import ModelServer
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 HOST = Path(__file__).with_name("extension_host.py")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from groundwire.integrations.framework_versions import FRAMEWORKS
-from groundwire.testing import World
+from world import World
 
 from .test_examples import ALSO
 

@@ -6,7 +6,7 @@ import pytest
 
 from components.text_functions import BOUNDED, GROWING, functions_of_text
 from components.work import growths
-from groundwire.citations.verify.language_packs import LANGUAGES, language
+from groundwire.citations.verify.language_data import LANGUAGES, language
 
 pytestmark = pytest.mark.req("B23")
 LONG = 200_000

@@ -34,7 +34,7 @@ PHRASES = {
 }
 """Phrases that no text uses, and what to write instead: a newcomer would not know them, or would not look for them."""
 
-VOCABULARIES = frozenset({"language_packs", "lexicon", "phrases", "text_features", "vocabulary"})
+VOCABULARIES = frozenset({"lexicon", "phrases", "text_features", "vocabulary"})
 """Modules of words that web pages use: no prose."""
 
 ANY_PHRASE = re.compile(r"\b(?:" + "|".join(pattern.pattern.removeprefix(r"\b") for pattern in PHRASES) + ")")

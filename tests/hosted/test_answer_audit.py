@@ -11,8 +11,9 @@ from groundwire.deadline import Deadline
 from groundwire.errors import Closed, InvalidRequest
 from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource, audit, read_answer, resolve_redirects
 from groundwire.safety.guard import Guard
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from groundwire.transport import Transport
+from world import World
 
 GOOGLE = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/"
 

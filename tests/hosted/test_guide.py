@@ -12,7 +12,7 @@ import pytest
 
 from groundwire.hosted import load_matrix
 from groundwire.settings import load
-from groundwire.testing import World
+from world import World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "native.md"
 TEXT = GUIDE.read_text(encoding="utf-8")

@@ -11,16 +11,17 @@ from pydantic import SecretStr
 
 from groundwire import Settings, Web
 from groundwire.hosted import Location, Needs, plan
+from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.settings import load
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools import (
     LocalSearchToolResult,
-    local_search_tool,
     render_json,
     render_text,
     web_search_tool,
     web_tools,
 )
+from world import World
 
 MakeSettings = Callable[..., Settings]
 

@@ -10,11 +10,13 @@ import pytest
 
 from groundwire import Settings, Web
 from groundwire.errors import PermissionDenied
+from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.settings import PermissionSettings
 from groundwire.settings.load import load
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
-from groundwire.tools import local_search_tool, render_json, render_text, web_tools
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
+from groundwire.tools import render_json, render_text, web_tools
 from groundwire.tools.permissions import Answer, Permission, PermissionRequest, guarded, guarded_tools
+from world import World
 
 MakeSettings = Callable[..., Settings]
 

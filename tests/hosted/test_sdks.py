@@ -13,8 +13,9 @@ from components import heavy
 from components.model_bodies import ADD, EVERYBODY, body_of, chat, declaration, responses
 from components.model_bodies import anthropic as anthropic_tool
 from groundwire.hosted import Location, Needs, hosted_definition, prepare
-from groundwire.testing import World
-from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, script
+from groundwire.testing.model_apis import Cite, Say, ScriptedCall, script
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 NEEDS = Needs(allowed_domains=("a.org",), location=Location(country="IT", city="Rome"))

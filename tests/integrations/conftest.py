@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire.testing import World
+from world import World
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ from groundwire.integrations.hosts.extension_tools import (
     PageTools,
     WebSearchToolResult,
 )
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
 
 
 class Context:

@@ -13,7 +13,8 @@ import pytest
 
 from groundwire.integrations.hosts import fallback_chain
 from groundwire.integrations.hosts.fallback_chain import SearchChain
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
 
 ORDER = "duckduckgo_lite,brave,tavily"
 

@@ -10,7 +10,7 @@ import pytest
 
 from groundwire.integrations.framework_versions import FRAMEWORKS
 from groundwire.integrations.hosts import fallback_chain
-from groundwire.testing import World
+from world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = {name: (ROOT / "docs" / "guides" / f"{name}.md").read_text() for name in ("frameworks", "hosts")}

@@ -17,8 +17,9 @@ from groundwire.errors import InvalidRequest
 from groundwire.integrations.framework_versions import FRAMEWORKS, need
 from groundwire.integrations.tool_runner import failed, runners, text_of
 from groundwire.settings import PermissionSettings
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools.permissions import Permission
+from world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERY = {"query": "reciprocal rank fusion", "limit": None}

@@ -8,8 +8,9 @@ import pytest
 
 from groundwire.errors import ConfigurationError, NativeUnsupported
 from groundwire.integrations.hosts.search_policy import SearchPolicy, search_settings
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools.permissions import PermissionRequest
+from world import World
 
 BODY = {"model": "claude-sonnet-5", "max_tokens": 9, "messages": [{"role": "user", "content": "What is new?"}]}
 

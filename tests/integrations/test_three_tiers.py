@@ -17,7 +17,8 @@ from groundwire.integrations.hosts.three_tiers import (
     tool_web_search,
     transform_tools_for_anthropic,
 )
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
 
 OTHER: dict[str, Any] = {
     "name": "clock",

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from groundwire.integrations.hosts.tool_port import WebSearchTool
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
+from world import World
 
 HOST_MODELS = """
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ import pytest
 
 from components.services import Makes, api_class
 from groundwire.testing.server import EmulatedServer
-from groundwire.testing.world import World
+from world import World
 
 
 @pytest.fixture

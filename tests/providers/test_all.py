@@ -17,9 +17,10 @@ from groundwire.errors import ConfigurationError, MissingKey
 from groundwire.models import Event
 from groundwire.providers.base import load_prices
 from groundwire.providers.registry import provider_names
-from groundwire.testing import InjectedFault, World
-from groundwire.testing.services import SERVICES
+from groundwire.testing import InjectedFault
 from groundwire.tools import render_json, render_text, web_tools
+from world import World
+from world.services import SERVICES
 
 CANARY = "canary-3f9c1e77d2"
 

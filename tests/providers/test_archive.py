@@ -29,11 +29,11 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-async def archive() -> AsyncIterator[Archive]:
+async def archive(tmp_path: Path) -> AsyncIterator[Archive]:
     moment = [datetime(2026, 11, 18, tzinfo=UTC).timestamp()]
-    made = Archive(None, clock=lambda: moment[0])
+    made = Archive(tmp_path / "kept.db", clock=lambda: moment[0])
     row = SearchResult(title="A row", url="https://b.example/", snippet="Whales <b>sing</b>.", source="searxng")
-    await made.add_results(SearchResponse(query="whales", results=(row,), provider="searxng"), owner=LOCAL)
+    await made.add(SearchResponse(query="whales", results=(row,), provider="searxng"), owner=LOCAL)
     moment[0] = NOW.timestamp()
     page = Page(
         url="https://a.example/one",
@@ -44,7 +44,7 @@ async def archive() -> AsyncIterator[Archive]:
         author="Ada Voss",
         reader="x",
     )
-    await made.add_page(page, owner=LOCAL)
+    await made.add(page, owner=LOCAL)
     yield made
     await made.aclose()
 

@@ -25,9 +25,10 @@ from groundwire.providers.base import ProviderContext
 from groundwire.providers.brave import BraveOptions, BraveSearchProvider
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
-from groundwire.testing.services.brave import Brave
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.transport import Transport
+from world import World
+from world.services.brave import Brave
 
 parse = partial(results_of, "brave")
 to_params = partial(request_of, "brave")

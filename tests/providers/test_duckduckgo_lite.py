@@ -29,9 +29,9 @@ from groundwire.providers.duckduckgo_lite import DuckDuckGoLiteOptions, DuckDuck
 from groundwire.providers.duckduckgo_page import document, next_fields, parse
 from groundwire.routing.result_merging import plain
 from groundwire.safety.guard import Guard
-from groundwire.testing.services.duckduckgo_lite import DuckDuckGoLite
-from groundwire.testing.world import InjectedFault
+from groundwire.testing import InjectedFault
 from groundwire.transport import Response, Transport
+from world.services.duckduckgo_lite import DuckDuckGoLite
 
 to_form = partial(request_of, "duckduckgo_lite")
 

@@ -16,8 +16,9 @@ from components.services import page_of, posted, request_of, results_of, sent
 from groundwire.errors import PageNotFound, PageRefused, ProviderUnavailable, QuotaExceeded, RateLimited
 from groundwire.models import Filters
 from groundwire.providers.exa import ExaOptions, ExaProvider
-from groundwire.testing.services.exa import Exa
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
+from world.services.exa import Exa
 
 parse = partial(results_of, "exa")
 parse_page = partial(page_of, "exa")

@@ -27,8 +27,9 @@ from groundwire.errors import (
 )
 from groundwire.models import Filters
 from groundwire.providers.firecrawl import FirecrawlOptions, FirecrawlProvider
-from groundwire.testing.services.firecrawl import Firecrawl
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
+from world.services.firecrawl import Firecrawl
 
 parse = partial(results_of, "firecrawl")
 parse_page = partial(page_of, "firecrawl")

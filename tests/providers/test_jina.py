@@ -30,9 +30,9 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.providers.jina import JinaReadProvider, tokens
-from groundwire.testing.services.jina import Jina
-from groundwire.testing.world import World
 from groundwire.transport import Response
+from world import World
+from world.services.jina import Jina
 
 parse_page = partial(page_of, "jina")
 

@@ -14,9 +14,9 @@ from components.services import request_of, results_of
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters
 from groundwire.providers.kagi import KagiOptions, KagiSearchProvider
-from groundwire.testing.services.kagi import Kagi
-from groundwire.testing.world import World
 from groundwire.transport import Response
+from world import World
+from world.services.kagi import Kagi
 
 parse = partial(results_of, "kagi")
 to_body = partial(request_of, "kagi")

@@ -14,7 +14,7 @@ from components.services import posted, request_of, results_of
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.linkup import LinkupOptions, LinkupSearchProvider
-from groundwire.testing.services.json_search_apis import Linkup
+from world.services.json_search_apis import Linkup
 
 parse = partial(results_of, "linkup")
 to_body = partial(request_of, "linkup")

@@ -17,7 +17,7 @@ from groundwire.errors import RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.parallel import ParallelOptions, ParallelSearchProvider
 from groundwire.testing import InjectedFault
-from groundwire.testing.services.json_search_apis import Parallel
+from world.services.json_search_apis import Parallel
 
 parse = partial(results_of, "parallel")
 to_body = partial(request_of, "parallel")

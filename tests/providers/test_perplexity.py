@@ -15,7 +15,7 @@ from components.services import posted, request_of, results_of
 from groundwire.errors import QuotaExceeded, RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.perplexity import PerplexityOptions, PerplexitySearchProvider
-from groundwire.testing.services.json_search_apis import Perplexity
+from world.services.json_search_apis import Perplexity
 
 parse = partial(results_of, "perplexity")
 to_body = partial(request_of, "perplexity")

@@ -31,9 +31,11 @@ from groundwire.models import Filters, Results
 from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, neutralized
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.transport import Response, Transport
 from groundwire.web import Web
+from world import World
+from world.bombs import bomb_fault
 
 parse = partial(results_of, "searxng")
 
@@ -214,7 +216,7 @@ class TestOnTheWire:
             (InjectedFault.html_for_json(), UnexpectedResponse),
             (InjectedFault.redirect("http://169.254.169.254/"), UnexpectedResponse),
             (InjectedFault.hang(), ProviderTimeout),
-            (InjectedFault.bomb("gzip", mb=50), UnexpectedResponse),
+            (bomb_fault("gzip", mb=50), UnexpectedResponse),
         ],
         ids=lambda value: value.__name__ if isinstance(value, type) else "",
     )

@@ -14,8 +14,8 @@ from components.services import posted, request_of, results_of
 from groundwire.errors import QuotaExceeded, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters, Results
 from groundwire.providers.serper import SerperSearchProvider
-from groundwire.testing.services.json_search_apis import Serper
-from groundwire.testing.world import InjectedFault
+from groundwire.testing import InjectedFault
+from world.services.json_search_apis import Serper
 
 parse = partial(results_of, "serper")
 to_body = partial(request_of, "serper")

@@ -21,7 +21,9 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Filters
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
+from world.bombs import bomb_fault
 
 CANARY = "canary-6d1f0a93e5"
 FILTERING = [name for name in KEYED if name in SEARCH]
@@ -38,7 +40,7 @@ FAULTS: list[tuple[InjectedFault, type[ProviderError]]] = [
     (InjectedFault.html_for_json(), UnexpectedResponse),
     (InjectedFault.redirect("http://169.254.169.254/"), UnexpectedResponse),
     (InjectedFault.hang(), ProviderTimeout),
-    (InjectedFault.bomb("gzip", mb=50), UnexpectedResponse),
+    (bomb_fault("gzip", mb=50), UnexpectedResponse),
 ]
 
 REFUSED: list[tuple[str, str, object, int]] = [

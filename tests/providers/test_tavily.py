@@ -19,9 +19,10 @@ from groundwire.models import Filters
 from groundwire.providers.query_mapping import country_name
 from groundwire.providers.tavily import TavilyOptions, TavilyProvider
 from groundwire.settings import Settings
-from groundwire.testing.services.tavily import Tavily
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.web import Web
+from world import World
+from world.services.tavily import Tavily
 
 parse = partial(results_of, "tavily")
 parse_page = partial(page_of, "tavily")

@@ -13,7 +13,7 @@ from groundwire.errors import ProviderBlocked, ProviderUnsupported, RateLimited,
 from groundwire.models import NO_FILTERS, Filters
 from groundwire.providers.query_mapping import Mapped
 from groundwire.providers.wikipedia import WikipediaSearchProvider, address, edition
-from groundwire.testing.services.wikipedia import Wikipedia
+from world.services.wikipedia import Wikipedia
 
 parse = partial(results_of, "wikipedia")
 to_params = partial(request_of, "wikipedia")

@@ -14,7 +14,7 @@ from components.services import posted, request_of, results_of
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.you import YouSearchProvider
-from groundwire.testing.services.you import You
+from world.services.you import You
 
 parse = partial(results_of, "you")
 to_body = partial(request_of, "you")

@@ -22,8 +22,6 @@ from groundwire.reading.main_content.features import FEATURES, ElementFacts, des
 from groundwire.reading.main_content.grouping import (
     drop_empty_contents,
     drop_empty_sections,
-    excerpts,
-    judge_siblings,
     keep_sources,
     keep_standfirst,
     repeats,
@@ -248,6 +246,25 @@ def test_a_short_list_at_an_end_of_the_page_is_between_nothing(
     assert choose(layout, verdict(*scores)) == kept
 
 
+def test_a_list_that_is_repeated_is_not_brought_back_by_its_scores() -> None:
+    items = f"<li>{LONG}a</li><li>{LONG}b</li>"
+    assert chosen(f"<ul>{items}</ul><ol>{items}</ol>", 200, 200, 200, 200) == [True, True, False, False]
+
+
+def test_lists_inside_an_item_are_lists_of_their_own() -> None:
+    inner = "".join(f"<li>{LONG * 2}{number}</li>" for number in range(4))
+    outer = f"<ul><li>{LONG * 2}x<ol>{inner}</ol></li><li>{LONG * 2}y</li></ul>"
+    assert chosen(outer, 0, 200, 200, 200, 0, 0) == [False, True, True, True, True, False]
+    assert chosen(outer, 0, 200, 200, 0, 0, 0) == [False, True, True, False, False, False]
+    assert chosen(outer, 200, 0, 0, 0, 0, 40) == [True, False, False, False, False, True]
+
+
+def test_the_parts_of_an_item_are_judged_with_its_list() -> None:
+    items = "".join(f"<li><p>{LONG * 2}{number}</p><blockquote>{LONG * 2}{number}</blockquote></li>" for number in "ab")
+    assert chosen(f"<ul>{items}</ul>", 200, 0, 200, 200) == [True] * 4
+    assert chosen(f"<ul>{items}</ul>", 200, 0, 200, 0) == [True, False, True, False]
+
+
 def test_table_that_is_all_there_is_stays() -> None:
     rows = "".join(f"<tr><td>{LONG * 2}{number}</td><td>{LONG * 2}{number}</td></tr>" for number in range(2))
     layout = lay_out(turbohtml.parse(f"<body><table>{rows}</table>"))
@@ -449,34 +466,6 @@ def test_a_page_of_which_something_is_left_out_is_not_whole() -> None:
     menu = "".join(f'<li><a href="/{number}">Menu {number}</a></li>' for number in range(20))
     assert not select_main(turbohtml.parse(f"<body><ul>{menu}</ul><main>{prose}</main></body>")).whole
     assert select_main(turbohtml.parse(f"<body><main>{prose}</main></body>")).whole
-
-
-def test_entries_below_a_kept_entry_are_not_torn_off() -> None:
-    contents = "<ul><li>{}<ul><li>Early</li><li>{}</li></ul></li><li>Use</li></ul>"
-    assert chosen(contents.format("History", "Late"), 200, 0, 0, 200) == [True] * 4
-    assert chosen(contents.format("History", "Late"), 0, 0, 0, 200) == [False, False, False, True]
-    assert chosen(contents.format("History", LONG * 2), 200, 0, 0, 0) == [True, True, False, False]
-    assert chosen(contents.format("History", (LONG * 2)[1:]), 200, 0, 0, 0) == [True, True, True, False]
-    assert chosen("<ul><li>Use</li><li>History<ul><li>Early</li></ul></li></ul>", 0, 200, 0) == [False, True, True]
-
-
-def test_a_list_that_is_repeated_is_not_brought_back_by_its_scores() -> None:
-    items = f"<li>{LONG}a</li><li>{LONG}b</li>"
-    assert chosen(f"<ul>{items}</ul><ol>{items}</ol>", 200, 200, 200, 200) == [True, True, False, False]
-
-
-def test_lists_inside_an_item_are_lists_of_their_own() -> None:
-    inner = "".join(f"<li>{LONG * 2}{number}</li>" for number in range(4))
-    outer = f"<ul><li>{LONG * 2}x<ol>{inner}</ol></li><li>{LONG * 2}y</li></ul>"
-    assert chosen(outer, 0, 200, 200, 200, 0, 0) == [False, True, True, True, True, False]
-    assert chosen(outer, 0, 200, 200, 0, 0, 0) == [False, True, True, False, False, False]
-    assert chosen(outer, 200, 0, 0, 0, 0, 40) == [True, False, False, False, False, True]
-
-
-def test_the_parts_of_an_item_are_judged_with_its_list() -> None:
-    items = "".join(f"<li><p>{LONG * 2}{number}</p><blockquote>{LONG * 2}{number}</blockquote></li>" for number in "ab")
-    assert chosen(f"<ul>{items}</ul>", 200, 0, 200, 200) == [True] * 4
-    assert chosen(f"<ul>{items}</ul>", 200, 0, 200, 0) == [True, False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -916,84 +905,6 @@ def test_a_page_of_nothing_but_requests_is_kept() -> None:
 CARD = "<div class='card {2}'><h4>{0}</h4><p>{1}</p></div>"
 
 
-def test_what_most_siblings_of_one_shape_have_is_kept_in_all() -> None:
-    for whole, kept in (([1, 1, 0, 0], 4), ([1, 1, 0, 0, 0], 5), ([1, 1, 0, 0, 0, 0], 2), ([1, 0], 1)):
-        cards = "".join(CARD.format(f"Name {number}", LONG, f"c{number}") for number in range(len(whole)))
-        layout = page(f"<main>{cards}</main>")
-        keep = [True, *(bool(card) for card in whole for _ in range(2))]
-        judge_siblings(layout, names_of(layout), keep)
-        assert keep == [True] * (1 + 2 * kept) + [False] * 2 * (len(whole) - kept)
-
-
-@pytest.mark.parametrize(
-    ("others", "wanted"),
-    [
-        ([True, True, True, False], True),  # most of them
-        ([True, False, False, False], False),
-        ([True, True, False, False], None),
-    ],
-)
-def test_a_place_that_most_siblings_have_or_lack_is_judged_in_all(others: list[bool], *, wanted: bool | None) -> None:
-    layout = page("".join(CARD.format(f"Name {number}", LONG, "") for number in range(len(others))))
-    keep = [True, *(kept for name in others for kept in (name, True))]
-    judge_siblings(layout, names_of(layout), keep)
-    assert keep[1::2] == (others if wanted is None else [wanted] * len(others))
-    assert all(keep[2::2])
-
-
-@pytest.mark.parametrize(
-    "markup",
-    [
-        f"<p>{LONG}</p><p>{LONG}</p><p>{LONG}</p>",  # paragraphs
-        f"<div class=a><b>{LONG}</b></div><div class=b>{LONG}</div><div class=c>{LONG}</div>",  # other names
-        f"<div>{LONG}</div><div>{LONG}</div><section>{LONG}</section>",
-        "".join(f"<div>{f'<p>{LONG}</p>' * 101}</div>" for _ in range(3)),  # sections of a page
-        f"<ul>{f'<li>{LONG}</li>' * 5}</ul>",  # have their own rule
-    ],
-)
-def test_what_is_no_series_of_one_shape_is_judged_by_its_scores(markup: str) -> None:
-    layout = page(markup)
-    keep = [number % 3 != 1 for number in range(len(layout.texts))]
-    before = list(keep)
-    judge_siblings(layout, names_of(layout), keep)
-    assert keep == before
-
-
-def test_cards_of_a_list_are_not_torn_by_scores() -> None:
-    cards = "".join(CARD.format(f"Name {number}", f"{LONG} {number}", "") for number in range(5))
-    assert chosen(f"<main>{cards}</main>", *[200, 200] * 3, 20, 20, 200, 20) == [True] * 10
-    assert chosen(f"<main>{cards}</main>", 200, 200, *[20, 20] * 4) == [True] * 2 + [False] * 8
-
-
-@pytest.mark.parametrize(
-    ("markup", "found"),
-    [
-        ("<div>{0}</div>", [2]),
-        ("<aside>{0}</aside>", [2]),
-        ("<p>{0}</p>", []),
-        ("<blockquote><p>{0}</p></blockquote>", []),
-        ("<div>{0}</div>".replace("{0}", "{0}z"), []),  # part of a word
-        ("<div>short</div>", []),
-    ],
-)
-def test_an_excerpt_of_an_earlier_text_is_a_copy(markup: str, found: list[int]) -> None:
-    sentence = "The marsh was drained before the war was over."
-    text = f"<article><p>Long ago. {sentence} {LONG} short</p></article>"
-    layout = page(text + f"<section>{markup.format(sentence)}</section>")
-    assert excerpts(layout, [True] * len(layout.texts)) == found
-    before = page(f"<section>{markup.format(sentence)}</section>" + text)
-    assert excerpts(before, [True] * len(before.texts)) == []
-    assert excerpts(layout, [True, False, True]) == []
-
-
-def test_an_excerpt_is_left_out_except_where_texts_quote_each_other() -> None:
-    sentence = "The marsh was drained before the war was over."
-    layout = page(f"<article><p>Long ago. {sentence} {LONG}</p></article><section><div>{sentence}</div></section>")
-    for kind in KINDS:
-        verdict = Verdict([200] * 3, tuple(float(one == kind) for one in KINDS), 100.0)
-        assert choose(layout, verdict) == [True, True, kind in {"documentation", "forum"}]
-
-
 QUESTION = (
     "<div itemscope itemtype='https://schema.org/Question'><h1>Which bridge?</h1><p>{0} one</p>"
     "<li class=comment><span>{1}</span></li></div>"
@@ -1176,8 +1087,6 @@ def test_what_belongs_together_is_found_in_linear_work(unit: str) -> None:
 
     def choose_together(layout: Layout) -> None:
         names, keep = names_of(layout), [number % 3 != 1 for number in range(len(layout.texts))]
-        judge_siblings(layout, names, keep)
-        excerpts(layout, keep)
         for wanted in (keep, [layout.tags[owner][0] == "h" for owner in layout.owners]):
             drop_empty_sections(layout, wanted, 0.0)
         label_posts(layout, names, forum, keep)

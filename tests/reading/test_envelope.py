@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from groundwire.tools.rendering import fence
+from groundwire.tools.results import fence
 
 _SHAPE = re.compile(r"(.*)\n<(web_content_[0-9]{20})>\n(.*)\n</\2>", re.DOTALL)
 

@@ -18,7 +18,8 @@ from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities
 from groundwire.reading.block_pages.empty_shell import LOADS_MORE, LOADS_PARTS
 from groundwire.reading.extract import extract
-from groundwire.testing import EmulatedResponse, World
+from groundwire.testing import EmulatedResponse
+from world import World
 
 Make = Callable[..., Settings]
 

@@ -22,7 +22,8 @@ from groundwire.reading.browser.pinned_connect import Dialler, NotUnderstood, pa
 from groundwire.reading.browser.vetting_proxy import VettingProxy
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
-from groundwire.testing import EmulatedResponse, InjectedFault, World
+from groundwire.testing import EmulatedResponse, InjectedFault
+from world import World
 
 
 @pytest.fixture

@@ -18,9 +18,10 @@ from groundwire import Settings, Web
 from groundwire.errors import GroundwireError, PageBlocked, PageEmpty, PageNeedsScripts, PageRefused, PageUnavailable
 from groundwire.reading.block_pages.classify import soft_block
 from groundwire.reading.block_pages.signatures import PageSentences
-from groundwire.testing import EmulatedResponse, Recorded, World
+from groundwire.testing import EmulatedResponse, Recorded
 from groundwire.testing.server import EmulatedServer
-from groundwire.tools.results import for_model
+from groundwire.tools.conversions import for_model
+from world import World
 
 pytestmark = pytest.mark.req("B2", "Y15")
 HERE = Path(__file__).parent

@@ -349,3 +349,37 @@ async def test_comments_on_an_article_are_left_out_unless_included(isolated: boo
     assert content.startswith("# Storm closes the port")
     assert _SAID[3] in content
     assert [part in content for part in ("Ada", "until the evening", "Reply")] == [comments, comments, False]
+
+
+_FIRST_PAGE = """
+import asyncio, sys, threading
+from groundwire import Web
+from groundwire.testing import EmulatedResponse, EmulatedServer
+from world import World
+
+class Shop(EmulatedServer):
+    def handle(self, request):
+        words = "The lamp is made of brass, has a green shade, and throws its light on the page. "
+        return EmulatedResponse.html(f"<title>A lamp</title><article><h1>A lamp</h1><p>{words * 9}</p></article>")
+
+seen = []
+
+def watch(event, arguments):
+    if event == "import" and threading.current_thread() is threading.main_thread():
+        seen.append(arguments[0])
+
+async def main(url):
+    settings = {"policy": {"allowed_origins": (url,)}, "storage": {"url": "memory://"}, "archive": {"enabled": False}}
+    async with Web(settings) as web:
+        sys.addaudithook(watch)
+        assert "brass" in (await web.open_page(url)).content
+    print(*sorted(name for name in seen if name.startswith(("groundwire.reading", "groundwire.routing"))))
+
+with World() as world:
+    asyncio.run(main(world.add(Shop("shop")).url))
+"""
+
+
+def test_the_first_page_of_a_process_loads_no_reader_in_the_event_loop() -> None:
+    done = subprocess.run([sys.executable, "-c", _FIRST_PAGE], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

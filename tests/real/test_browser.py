@@ -30,7 +30,8 @@ from groundwire.errors import (
     UnsupportedContent,
 )
 from groundwire.reading.browser.idle_detection import GOES_ON, MAX_ROUNDS
-from groundwire.testing import EmulatedResponse, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, InjectedFault, Recorded
+from world import World
 
 Make = Callable[..., Web]
 

@@ -13,7 +13,7 @@ import pytest
 from components.application import Application
 from components.chromium import executable_or_skip
 from groundwire.settings import load
-from groundwire.testing import World
+from world import World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "browsers.md"
 TEXT = GUIDE.read_text()

@@ -17,7 +17,8 @@ from components.forbidden import Forbidden
 from components.needs import needed
 from groundwire import Settings, Web
 from groundwire.errors import BlockedAddress, ConfigurationError, DeadlineExceeded, PageNotFound
-from groundwire.testing import EmulatedResponse, InjectedFault, World
+from groundwire.testing import EmulatedResponse, InjectedFault
+from world import World
 
 Make = Callable[..., Web]
 _FOLDER = Path(__file__).resolve().parents[2] / ".venv-crawl4ai"

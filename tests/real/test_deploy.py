@@ -18,7 +18,7 @@ import yaml
 from components.environment import deploy_tools
 from components.needs import needed
 from components.processes import Program, ReservedPort
-from groundwire.testing.world import World
+from world import World
 
 _ROOT = Path(__file__).resolve().parents[2]
 _DEPLOY = _ROOT / "deploy"

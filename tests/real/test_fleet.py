@@ -6,7 +6,7 @@ import pytest
 
 from components.fleet import queue_at_a_slow_provider
 from components.valkey import Valkey
-from groundwire.testing.world import World
+from world import World
 
 
 @pytest.mark.req("B6", "B20")

@@ -23,8 +23,9 @@ from components.markdown_blocks import Block, blocks_of
 from components.processes import Unavailable
 from components.pythons import uv
 from documentation.shell import Shell, commands, matches
-from groundwire.testing import World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn
+from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn
+from world import World
+from world.model_apis import ModelServer
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".venv-hosts"

@@ -20,7 +20,7 @@ from groundwire.server.api import build_gateway
 from groundwire.server.auth import KeyFile
 from groundwire.server.auth.keys import make_key
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
+from world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "guides" / "javascript.md"

@@ -19,7 +19,7 @@ from components.tiny_model import ANSWER, QUERY, write_model
 from groundwire import Settings, Web
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
+from world import World
 
 pytestmark = pytest.mark.xdist_group("llama")
 

@@ -14,7 +14,7 @@ import pytest
 from components.environment import mcp1_python, npm_packages
 from components.needs import needed
 from components.processes import Unavailable
-from groundwire.testing import World
+from world import World
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CLIENT = _ROOT / "tests" / "components" / "mcp_client.py"

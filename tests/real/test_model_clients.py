@@ -22,8 +22,9 @@ from components.needs import needed
 from groundwire import Settings, Web
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn
+from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -14,7 +14,8 @@ from components.needs import needed, require
 from components.prometheus import Prometheus
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.telemetry import CONTENT_TYPE, Metrics
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
+from world import World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "observability.md"
 

@@ -23,7 +23,7 @@ from groundwire.providers import Capabilities
 from groundwire.storage import Count, ResilientStore, Store, StoreError, open_store
 from groundwire.storage.base import Add, Get
 from groundwire.storage.valkey import ValkeyStore
-from groundwire.testing import World
+from world import World
 
 
 class ServerStage:

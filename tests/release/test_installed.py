@@ -28,8 +28,9 @@ from components.pythons import VERSIONS, interpreter, uv
 from components.valkey import Valkey, redis_server_program
 from components.wire import Wire
 from groundwire import __version__
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 from sbom import write_sbom
+from world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 PINS = ROOT / "requirements" / "dev.txt"

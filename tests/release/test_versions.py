@@ -19,8 +19,8 @@ from groundwire._version import USER_AGENT, __version__
 from groundwire.integrations.hosts.extension import export_extension
 from groundwire.server.api import build_gateway
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
 from release_notes import current_version
+from world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 _NAMED = re.compile(r"\bgroundwire(?:\[[\w,]+\])?(?:==|/| |, version |@|-)v?(\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?)\b")

@@ -25,10 +25,9 @@ from groundwire.errors import (
     UnexpectedResponse,
     UnprovenEmpty,
 )
-from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult, Strategy
 from groundwire.providers import Capabilities
-from groundwire.routing.hedging_policy import Strategy
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 DEADLINE, LATE = 10.0, 0.25  # seconds; how much later than the deadline a search may end
 ATTEMPT = 6.0  # seconds that an attempt may take

@@ -16,7 +16,7 @@ from groundwire.routing.budget import Limits, Reservation, SessionBudget, sessio
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import MemoryStore, Store, open_store
 from groundwire.storage.base import Answer, Count, Entry, Get, Lookup, Operation
-from groundwire.tools.results import for_model, warnings_for_model
+from groundwire.tools.conversions import for_model, warnings_for_model
 
 
 @pytest.fixture

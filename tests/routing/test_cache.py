@@ -31,7 +31,7 @@ from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
 from groundwire.storage.base import Answer, Get, Lookup, Operation, Register, Release, Set
 from groundwire.storage.memory import run_each
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 T = TypeVar("T")
 

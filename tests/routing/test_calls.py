@@ -12,8 +12,9 @@ from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded
 from groundwire.routing.calls import InFlightLoad, SingleFlight, scope
 from groundwire.telemetry import PageDone, SearchDone
-from groundwire.testing.virtual_time import run_virtually
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
+from world.virtual_time import run_virtually
 
 from .test_shared_health import Planned
 

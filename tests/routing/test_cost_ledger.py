@@ -17,13 +17,13 @@ from groundwire.errors import (
     RateLimited,
     UnexpectedResponse,
 )
-from groundwire.models import NO_FILTERS, Attempt, Filters, Query, Results, SearchResult
+from groundwire.models import NO_FILTERS, Attempt, Filters, Query, Results, SearchResult, Strategy
 from groundwire.providers import Capabilities
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.calls import AttemptLog, BackgroundTasks, CostLedger, micro
-from groundwire.routing.hedging_policy import HedgePolicy, Strategy
+from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.storage.memory import MemoryStore
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 
 class Paid:

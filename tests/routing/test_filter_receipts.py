@@ -16,8 +16,8 @@ from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchRespons
 from groundwire.providers import Capabilities
 from groundwire.routing.result_merging import filter_by_date
 from groundwire.safety.urls import DomainPolicy, host_matches
-from groundwire.tools.rendering import render_text
-from groundwire.tools.results import searched
+from groundwire.tools.conversions import searched
+from groundwire.tools.results import render_text
 
 TODAY = date(2026, 11, 21)
 

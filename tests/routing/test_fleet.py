@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from components.fleet import queue_at_a_slow_provider
-from groundwire.testing.world import World
+from world import World
 
 
 @pytest.mark.req("B6", "B20")

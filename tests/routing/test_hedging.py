@@ -19,14 +19,14 @@ from groundwire.errors import (
     QuotaExceeded,
     RateLimited,
 )
-from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult, Strategy
 from groundwire.providers import Capabilities
 from groundwire.routing.health import Cooldown
-from groundwire.routing.hedging_policy import HedgePolicy, Strategy
+from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.provider_call import skipped_cooldown
 from groundwire.routing.shared_health import ExtraBudget
 from groundwire.storage.memory import MemoryStore
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 _T = TypeVar("_T")
 

@@ -9,7 +9,7 @@ import pytest
 from groundwire.routing.shared_health import ExtraBudget, Latencies
 from groundwire.storage.base import Count, StoreError
 from groundwire.storage.memory import MemoryStore
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 
 def test_fewer_than_twenty_answers_say_nothing() -> None:

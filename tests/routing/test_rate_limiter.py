@@ -27,7 +27,7 @@ from groundwire.providers import Capabilities, SearchProvider
 from groundwire.routing.calls import scope
 from groundwire.routing.rate_limiter import Rate, RateLimiter, Slot, rate_of
 from groundwire.storage.memory import MemoryStore
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 MONTH = 2_592_000.0
 

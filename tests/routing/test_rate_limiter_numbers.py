@@ -15,7 +15,7 @@ from groundwire.providers import Capabilities
 from groundwire.routing.health import HealthRecord, record_key
 from groundwire.routing.rate_limiter import Rate, RateLimiter, Slot, rate_in, rate_of
 from groundwire.storage.memory import MemoryStore
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 pytestmark = pytest.mark.req("B6")
 

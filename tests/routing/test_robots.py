@@ -17,9 +17,10 @@ from groundwire.routing.politeness import Politeness, RobotsFiles
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
 from groundwire.storage import MemoryStore
-from groundwire.testing import EmulatedResponse, World
-from groundwire.testing.virtual_time import run_virtually
+from groundwire.testing import EmulatedResponse
 from groundwire.transport import Transport
+from world import World
+from world.virtual_time import run_virtually
 
 pytestmark = pytest.mark.req("B3")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -25,7 +26,7 @@ from groundwire.models import (
 from groundwire.providers import Capabilities, SearchProvider
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.safety.urls import DomainPolicy
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 ROW = SearchResult(title="A", url="https://a.example/x")
 
@@ -206,7 +207,7 @@ class TestEmpty:
 
     @pytest.mark.req("B1", "B29")
     async def test_rows_without_an_address_are_no_empty_answer(self) -> None:
-        nameless = ROW.model_copy(update={"url": "about:blank"})
+        nameless = replace(ROW, url="about:blank")
         with pytest.raises(AllProvidersFailed, match="without URLs"):
             await search(chain(Scripted("only", finds(nameless), canary=True)))
 

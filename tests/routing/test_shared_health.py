@@ -20,7 +20,7 @@ from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_in
 from groundwire.routing.shared_health import ExtraBudget, SharedHealth
 from groundwire.storage.base import Entry, Store, StoreError
 from groundwire.storage.memory import MemoryStore
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 
 class Planned:

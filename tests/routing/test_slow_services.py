@@ -11,8 +11,9 @@ import pytest
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.providers.searxng import SearXngSearchProvider
 from groundwire.safety.guard import Guard
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.transport import Transport
+from world import World
 
 pytestmark = pytest.mark.req("B37")
 

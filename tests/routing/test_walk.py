@@ -1,4 +1,4 @@
-"""How many files one call goes through, and that no two of them call each other."""
+"""How many calls between files one call makes, and that no two files call each other."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
-MOST_FILES = {"search": 30, "open_page": 42}
 MOST_CALLS = {"search": 180, "open_page": 170}  # a few depend on what ends first
 
 
 @pytest.mark.timeout(120)  # a process of its own, beside others
-def test_a_call_enters_few_files_and_none_that_call_each_other(tmp_path: Path) -> None:
+def test_a_call_goes_from_file_to_file_without_coming_back(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "walk.py", "--json"],
         cwd=BENCHMARKS,
@@ -28,6 +27,5 @@ def test_a_call_enters_few_files_and_none_that_call_each_other(tmp_path: Path) -
     )
     walks = json.loads(done.stdout)
     for name, walk in walks.items():
-        assert len(walk["files"]) <= MOST_FILES[name], (name, walk["files"])
         assert walk["calls"] <= MOST_CALLS[name], name
         assert walk["both_ways"] == [], name

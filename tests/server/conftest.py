@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.testing import World
+from world import World
 
 CLIENT = Path(__file__).resolve().parents[1] / "components" / "mcp_client.py"
 

@@ -15,8 +15,9 @@ import pytest
 
 from components import heavy
 from groundwire.server.uvicorn_runner import listen
-from groundwire.testing import World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
+from groundwire.testing.model_apis import Say, ScriptedCall, script
+from world import World
+from world.model_apis import ModelServer
 
 
 @contextmanager

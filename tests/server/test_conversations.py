@@ -25,9 +25,10 @@ from groundwire.server.openai.app import Proxy
 from groundwire.server.openai.conversations import Conversations, Said
 from groundwire.server.uvicorn_runner import serving
 from groundwire.storage.memory import MemoryStore
-from groundwire.testing import World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn
+from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn
 from groundwire.tools import SearchResultItem, WebSearchToolResult
+from world import World
+from world.model_apis import ModelServer
 
 _ROW = re.compile(r"^(\d+)\. .*\n   URL:", re.MULTILINE)
 

@@ -14,7 +14,7 @@ import mcp_types
 import pytest
 from mcp.shared.exceptions import MCPDeprecationWarning
 
-from groundwire.testing import World
+from world import World
 
 Place = Any  # see conftest.py
 KEY = "test-key"

@@ -23,8 +23,9 @@ from groundwire.models import SearchResult
 from groundwire.providers import Capabilities
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn
+from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn
+from world import World
+from world.model_apis import ModelServer
 
 _ROW = re.compile(r"(\d+)\. .*?URL: https://a\.test/(\d+)\b", re.DOTALL)
 _CLAIM = re.compile(r"page (\d+) says so(?= ?\[(\d+)\])")

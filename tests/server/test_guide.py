@@ -17,8 +17,9 @@ from groundwire import Settings, Web
 from groundwire.cli import group
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
+from groundwire.testing.model_apis import Say, ScriptedCall, script
+from world import World
+from world.model_apis import ModelServer
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "proxy.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", TEXT, re.MULTILINE | re.DOTALL)

@@ -22,8 +22,9 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 from components import heavy
 from groundwire.cli import group
 from groundwire.server.mcp.client_configs import CLIENTS
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.tools.definitions import CITATIONS
+from world import World
 
 Place = Any  # see conftest.py
 

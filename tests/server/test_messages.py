@@ -16,9 +16,10 @@ from components.model_bodies import anthropic as tool_of
 from groundwire import Settings, Web
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
+from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
+from world import World
+from world.model_apis import ModelServer
 
 SEARCH = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
 SEARCHING: Any = {"type": "web_search_20250305", "name": "web_search"}

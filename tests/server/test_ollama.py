@@ -16,10 +16,11 @@ from components.model_bodies import chat as tool_of
 from groundwire import Settings, Web
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
+from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
+from world import World
+from world.model_apis import ModelServer
 
 SEARCH = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
 ADDING = ScriptedCall("add", {"a": 1})

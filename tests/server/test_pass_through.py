@@ -15,9 +15,10 @@ from components.model_bodies import ADD, chat, responses
 from groundwire import Settings, Web
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest
+from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest
+from world import World
+from world.model_apis import ModelServer
 
 LIMITS = {"X-RateLimit-Remaining-Requests": "59", "X-Request-Id": "req_1", "OpenAI-Processing-Ms": "12"}
 SEARCH = {"name": "web_search", "arguments": '{"query": "reciprocal rank fusion"}'}

@@ -15,9 +15,9 @@ import pytest
 from groundwire import Settings, Web
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.model_apis import ModelServer
+from world import World
+from world.model_apis import ModelServer
 
 HEADERS = {"X-RateLimit-Remaining-Tokens": "59", "Request-Id": "req_1", "X-Unknown": "Yes"}
 WORDS = ("Rank", " fusion", " merges", "\n", " lists", ".", " é", " 列", " 😀", "  ", " [", "]", " (1)", "`x`", " <b>")

@@ -25,8 +25,9 @@ from groundwire.server.auth import KeyFile
 from groundwire.server.auth.keys import make_key
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
-from groundwire.testing.model_apis import ModelServer, Say, script
+from groundwire.testing.model_apis import Say, script
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B18")]
 

@@ -20,10 +20,11 @@ from components.model_bodies import ADD, ENDED, chat, responses
 from groundwire import Settings, Web
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
+from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 QUESTION: Any = [{"role": "user", "content": "What is reciprocal rank fusion?"}]

@@ -10,7 +10,7 @@ import pytest
 from groundwire import Web
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load
-from groundwire.testing.world import World
+from world import World
 
 
 def fault(tmp_path: Path, text: str, **environment: str) -> str:

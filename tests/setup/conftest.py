@@ -9,7 +9,7 @@ import pytest
 
 from groundwire.doctor import CHECKS, DoctorFinding, DoctorReport, Machine, examine
 from groundwire.setup import KeyringState
-from groundwire.testing import World
+from world import World
 
 SECRET = "test-key"
 

@@ -34,7 +34,8 @@ from groundwire.doctor.network import _is_gateway, _taken
 from groundwire.doctor.python_env import faults_of_requirements
 from groundwire.setup import KeyringState
 from groundwire.storage.sqlite_db import APPLICATION_ID
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
+from world import World
 
 from .conftest import SECRET, Look, named
 

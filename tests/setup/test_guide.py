@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from groundwire.cli import group
 from groundwire.doctor import JSON_ON
-from groundwire.testing import World
+from world import World
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "onboarding.md").read_text()
 

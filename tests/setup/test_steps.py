@@ -19,7 +19,7 @@ from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings import Settings
 from groundwire.setup import FileKeeper, SetupPlan, clean_key, commit, load_offers, setup_schema, with_values
 from groundwire.setup.provider_status import verify
-from groundwire.testing import World
+from world import World
 
 pytestmark = pytest.mark.req("Y8")
 

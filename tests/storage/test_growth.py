@@ -106,11 +106,11 @@ async def test_content_that_is_seen_again_is_not_indexed_again(tmp_path: Path) -
     now = 1_000.0
     archive = Archive(tmp_path / "archive.db", clock=lambda: now)
     answer = SearchResponse(query="words", results=tuple(rows(1)), provider="x")
-    await archive.add_results(answer, owner=LOCAL)
+    await archive.add(answer, owner=LOCAL)
     blocks = []
     for _ in range(3):
         now += 60
-        assert await archive.add_results(answer, owner=LOCAL) == 10
+        assert await archive.add(answer, owner=LOCAL) == 10
         with sqlite3.connect(tmp_path / "archive.db") as db:
             blocks.append(db.execute("select count(*), sum(length(block)) from archive_words_data").fetchone())
         db.close()

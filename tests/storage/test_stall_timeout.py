@@ -8,7 +8,7 @@ import time
 import pytest
 
 from groundwire.storage.fallback_store import StallTimeout
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 pytestmark = pytest.mark.req("B20")
 

@@ -14,7 +14,7 @@ import pytest
 
 from groundwire.cli.stats import show_card
 from groundwire.telemetry import CallScore, Metrics, ProviderScore, ScoreCard
-from groundwire.testing import World
+from world import World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "observability.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)

@@ -17,7 +17,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from groundwire import Settings, Web
 from groundwire.telemetry import Metrics, Spans
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
 
 _SEARCHES = 40
 _FAULTS = {  # of the first provider, by the number of the search

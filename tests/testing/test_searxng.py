@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import aiohttp
 import pytest
 
-from groundwire.testing.world import World
+from world import World
 
 Raw = Callable[..., Awaitable[bytes]]
 

@@ -11,7 +11,7 @@ from email.message import Message
 import pytest
 
 from groundwire.testing.sites.articles import load_documents, plain_text
-from groundwire.testing.world import World
+from world import World
 
 Raw = Callable[..., Awaitable[bytes]]
 Answer = tuple[int, Message, bytes]

@@ -10,7 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
+from groundwire.testing.site import Calendar, Site
+from groundwire.testing.world import World as ShippedWorld
+from world import World
 
 Raw = Callable[..., Awaitable[bytes]]
 
@@ -35,6 +38,19 @@ def test_twenty_worlds_in_a_row() -> None:
             peer.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             assert peer.recv(12) == b"HTTP/1.1 200"
     assert running() == before
+
+
+async def test_the_world_that_ships_serves_what_the_demo_needs_or_the_sites_it_is_given(raw: Raw) -> None:
+    def garden(calendar: Calendar) -> tuple[Site, ...]:
+        return (Site("garden", "garden.test", (), calendar),)
+
+    with ShippedWorld() as world:
+        assert set(world.sites) == {"articles", "docs", "forum"}
+        assert set(world.services) == {"searxng"}
+        assert world.library.search("reciprocal rank fusion")
+    with ShippedWorld(sites=garden) as world:
+        assert b"garden.test" in await raw(world.site("garden").url)
+        assert world.library.search("reciprocal rank fusion") == []
 
 
 def test_one_world_can_run_twice() -> None:

@@ -21,8 +21,10 @@ from groundwire.errors import (
     ProviderUnreachable,
     UnexpectedResponse,
 )
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.transport import Head, Transport
+from world import World
+from world.bombs import bomb_fault
 
 Connect = Callable[..., Transport]
 Serve = Callable[..., Awaitable[Any]]
@@ -120,9 +122,7 @@ async def test_the_cap_counts_the_wire_too(connect: Connect, serve: Serve) -> No
         await connect(server.url).fetch(server.url, deadline=soon(), cap=5_000)
 
 
-@pytest.mark.parametrize(
-    "fault", [InjectedFault.bomb("gzip"), InjectedFault.bomb("deflate"), InjectedFault.endless()], ids=str
-)
+@pytest.mark.parametrize("fault", [bomb_fault("gzip"), bomb_fault("deflate"), InjectedFault.endless()], ids=str)
 async def test_bombs(world: World, connect: Connect, shown: list[Head], fault: InjectedFault) -> None:
     world.searxng.fail(fault, times=None)
     transport = connect(world.searxng.url)

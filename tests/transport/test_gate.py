@@ -14,8 +14,8 @@ from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded, PagePaced, PageTooLarge, TooManyRedirects
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
-from groundwire.testing import World
 from groundwire.transport import FetchSlot, Transport
+from world import World
 
 
 class Watching:

@@ -15,8 +15,10 @@ import pytest
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, PageError, PageTooLarge
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.transport import Transport
+from world import World
+from world.bombs import bomb_fault
 
 Connect = Callable[..., Transport]
 Serve = Callable[..., Awaitable[Any]]
@@ -169,7 +171,7 @@ async def test_no_socket_is_left_after_errors(world: World, connect: Connect) ->
         InjectedFault.reset(5),
         InjectedFault.truncated(),
         InjectedFault.garbage(),
-        InjectedFault.bomb(),
+        bomb_fault(),
         InjectedFault.close(),
     ]
     before = _open_files()
@@ -188,15 +190,17 @@ import asyncio, resource, sys
 from groundwire.deadline import Deadline
 from groundwire.errors import PageTooLarge, PageError
 from groundwire.safety.guard import Guard
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
 from groundwire.transport import Transport
+from world import World
+from world.bombs import bomb_fault
 
 async def main():
     with World() as world:
         transport = Transport(Guard(allowed_origins=[world.searxng.url]))
         for _ in range(2):
             await transport.fetch(world.searxng.url, deadline=Deadline.after(60))
-        world.searxng.fail(InjectedFault.bomb("gzip", mb=10_000))
+        world.searxng.fail(bomb_fault("gzip", mb=10_000))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             await transport.fetch(world.searxng.url, deadline=Deadline.after(60))
@@ -211,6 +215,9 @@ asyncio.run(main())
 @pytest.mark.req("B2")
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux")
 def test_a_bomb_of_ten_gigabytes_costs_little() -> None:
-    ran = subprocess.run([sys.executable, "-c", _BOMB], capture_output=True, text=True, check=False, timeout=100)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", _BOMB], env=environment, capture_output=True, text=True, check=False, timeout=100
+    )
     assert ran.stdout, ran.stderr
     assert int(ran.stdout) < 40_000  # kilobytes

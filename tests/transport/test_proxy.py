@@ -13,9 +13,9 @@ from groundwire.deadline import Deadline
 from groundwire.errors import BlockedAddress, ConfigurationError, PageUnavailable, ProviderUnreachable
 from groundwire.safety.guard import Guard
 from groundwire.settings import load
-from groundwire.testing.world import World
 from groundwire.transport import Transport
 from groundwire.transport.clients import HttpClients
+from world import World
 
 Connect = Callable[..., Transport]
 Serve = Callable[..., Awaitable[Any]]

@@ -15,8 +15,8 @@ from yarl import URL
 from groundwire.deadline import Deadline
 from groundwire.errors import ProviderUnreachable, UnexpectedResponse
 from groundwire.safety.urls import parse_url
-from groundwire.testing.world import World
 from groundwire.transport import Transport
+from world import World
 
 Connect = Callable[..., Transport]
 Serve = Callable[..., Awaitable[Any]]

@@ -20,8 +20,8 @@ from cryptography.x509.oid import NameOID
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable, ProviderUnreachable
-from groundwire.testing.world import World
 from groundwire.transport import Transport
+from world import World
 
 Connect = Callable[..., Transport]
 Serve = Callable[..., Awaitable[Any]]

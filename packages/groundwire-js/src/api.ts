@@ -63,7 +63,7 @@ export interface Detail {
 /** A difference between a sentence and its source. */
 export interface Disagreement {
   /** The kind of difference. */
-  kind: "quote" | "number" | "unit" | "date" | "name" | "negation" | "opposite" | "quantifier" | "modal" | "comparison" | "word" | "order" | "entailment";
+  kind: "quote" | "number" | "unit" | "date" | "negation";
   /** The text in the answer. */
   claimed: string;
   /** The corresponding text on the page; empty if there is none. */
@@ -125,8 +125,8 @@ export interface Finding {
   /** The numbers it cites. */
   sources: number[];
   /** The verdict. */
-  verdict: "supported" | "altered" | "not_found" | "not_opened" | "unknown_source" | "not_comparable" | "uncited" | "no_claim";
-  /** The source that supports it, or nearly does. */
+  verdict: "supported" | "contradicted" | "not_found" | "not_opened" | "unknown_source" | "not_comparable" | "uncited" | "no_claim";
+  /** The source that supports or contradicts it, or has most of its words. */
   source: number | null;
   /** The passage, verbatim. */
   passage: string;
@@ -136,16 +136,16 @@ export interface Finding {
   passage_end: number | null;
   /** Whether the page states it in the same words. */
   exact: boolean;
-  /** The share of the sentence's words, by weight, that the passage has: 0 to 1. */
-  share: number;
+  /** The probability that the pages support it, 0 to 1, if half of such sentences are supported. It is calibrated on claims that people judged; None if no page was compared. */
+  probability: number | null;
+  /** What the verdict rests on: the words of the page, or the judgment of a model. */
+  judge: "words" | "model";
   /** The differences. */
   disagreements: Disagreement[];
   /** Further remarks, such as that the page has changed since. */
   notes: string[];
   /** The cited numbers of a supported sentence whose pages do not support it. */
   unsupporting: number[];
-  /** The probability that the verdict is right, 0 to 1, if half of the sentences are true; 1 if it is certain. */
-  confidence: number;
   /** The reason, in one sentence. */
   reason: string;
 }
@@ -478,13 +478,21 @@ export interface SearchResponse {
 
 /** A page found by a provider. */
 export interface SearchResult {
+  /** The number to cite it by, counted from 1. In a session, a page keeps its number and new pages get the next ones. 0 until a `Web` has numbered it. */
   citation_id: number;
+  /** The page's title as plain text, at most 500 characters. */
   title: string;
+  /** The page's URL as returned by the provider, at most 2,048 characters. */
   url: string;
+  /** A passage of the page as plain text, at most 1,000 characters. */
   snippet: string;
+  /** The provider that found it and, if it reports them, the underlying indexes: `searxng (bing, mojeek)`. */
   source: string;
+  /** When the page was published, ISO 8601 (`2026-11-01` or with a time of day); None means unknown. */
   published: string | null;
+  /** The date as given by the provider, if it was not ISO 8601: `2 days ago`. */
   published_origin: string;
+  /** The provider's own score, comparable only within one response. */
   score: number | null;
 }
 
@@ -517,6 +525,7 @@ export interface SeenReply {
   citation_id: number;
   title: string;
   url: string;
+  /** Whether it was opened, not only found. */
   opened: boolean;
 }
 
@@ -540,8 +549,11 @@ export interface SessionReply {
 
 /** The target of a citation `[1]`. */
 export interface Source {
+  /** The number in the brackets. */
   citation_id: number;
+  /** The page's title. */
   title: string;
+  /** The page's address. */
   url: string;
 }
 
@@ -550,7 +562,7 @@ export interface VerifyReply {
   /** Whether every sentence with a mark is supported. */
   supported: boolean;
   /** How many sentences got each verdict; verdicts that none got are left out. */
-  counts: { [name in "supported" | "altered" | "not_found" | "not_opened" | "unknown_source" | "not_comparable" | "uncited" | "no_claim"]?: number };
+  counts: { [name in "supported" | "contradicted" | "not_found" | "not_opened" | "unknown_source" | "not_comparable" | "uncited" | "no_claim"]?: number };
   /** One a sentence, in order. */
   findings: Finding[];
   /** The numbers in marks that no source has. */

@@ -9,6 +9,7 @@ from __future__ import annotations
 from groundwire.agent_loop.ask import AnswerCompleted, AskEvent, CitedAnswer, TextDelta, TextReset, ask, ask_stream
 from groundwire.agent_loop.chat_model import ChatModel
 from groundwire.agent_loop.citation_ledger import CitationLedger
+from groundwire.agent_loop.entailment import verify
 from groundwire.agent_loop.run import CallModel, run_tools
 from groundwire.agent_loop.types import CallEnded, CallStarted, LoopEvent, Run, Spent, Stop
 
@@ -30,4 +31,5 @@ __all__ = [
     "ask",
     "ask_stream",
     "run_tools",
+    "verify",
 ]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 from groundwire.agent_loop.chat_model import ChatModel, find_model
 from groundwire.agent_loop.citation_ledger import CitationLedger
+from groundwire.agent_loop.entailment import judged_report
 from groundwire.agent_loop.run import run_tools
 from groundwire.agent_loop.types import LoopEvent
 from groundwire.citations import Mark, MarkScanner
@@ -21,6 +20,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded, PermissionDenied, ProviderError
 from groundwire.hosted.answers import HostedAnswer
 from groundwire.models import Page, Source
+from groundwire.models.base import Hinting
 from groundwire.models.validators import check_text
 from groundwire.web import Web
 
@@ -37,20 +37,8 @@ _ESCAPED: Final = re.compile(r"(?<=\w)\\([_(){}=^|.!$%&',/:;?@+-])")  # means th
 _PLAIN: Final = re.compile(r"(\\[\[\]<*`\\])|\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
 
 
-_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("answer", "content", "output_text", "markdown", "response", "output", "message"), "text"),
-        **dict.fromkeys(("citations", "references", "results", "links", "search_results"), "sources"),
-        **dict.fromkeys(("cost", "price", "cost_dollars"), "cost_usd"),
-        **dict.fromkeys(("query", "prompt"), "question"),
-        "verification": "report",
-    }
-)
-"""What exa-py, tavily-python and the OpenAI SDK call the fields of an answer."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CitedAnswer:
+class CitedAnswer(Hinting):
     """An answer to a question."""
 
     question: str
@@ -73,42 +61,15 @@ class CitedAnswer:
     def __str__(self) -> str:
         return self.text
 
-    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
-
-        def __getitem__(self, name: str) -> Any:
-            """Return a field by its name, as where answers are dictionaries."""
-            try:
-                return getattr(self, name)
-            except AttributeError:
-                raise KeyError(name) from None
-
-        def __getattr__(self, name: str) -> Any:
-            if name in _NAMES:
-                return getattr(self, _NAMES[name])
-            if name in ("verified", "supported", "is_verified", "is_supported", "grounded"):
-                return self.report.supported
-            if name in ("findings", "claims", "sentences"):
-                return self.report.findings
-            if name in ("unsupported", "unverified"):
-                return tuple(one for one in self.report.findings if one.verdict != "supported")
-            if name in ("to_dict", "model_dump", "dict"):
-                return partial(asdict, self)
-            raise AttributeError(f"'CitedAnswer' has no attribute {name!r}")
-
 
 @dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Hinting):
     """More of the answer's text. A citation marker is never divided between two of them."""
 
     delta: str
     """The text."""
     type: Literal["delta"] = "delta"
     """Tells it from the other events."""
-
-    @property
-    def text(self) -> str:
-        """The text: an alias of `delta`."""
-        return self.delta
 
     def __str__(self) -> str:
         return self.delta
@@ -271,12 +232,15 @@ async def _answer(
         text, warnings, pages = await _written(told, web, writer, deadline, on_event, tell)
     cited = await asyncio.to_thread(cited_numbers, text)  # a model may write very much
     used = tuple(page for page in pages if page.number in cited)
+    report = await verify_off_loop(web.verification_workers, text, used)
+    if writer is not None and web.settings.answer.judge == "model":
+        report = await judged_report(report, web=web, model=writer, deadline=deadline)
     after = await web.usage()
     return CitedAnswer(
         question=words,
         text=text,
         sources=tuple(Source(citation_id=page.number, title=page.title, url=page.url) for page in used),
-        report=await verify_off_loop(web.verification_workers, text, used),
+        report=report,
         model="" if writer is None else writer.model,
         searches=int(after["searches"] - before["searches"]),
         cost_usd=after["cost_usd"] - before["cost_usd"],

@@ -123,18 +123,29 @@ class ChatModel:
             on_data=on_data,
         )
 
-    def request(self, question: str) -> dict[str, Any]:
-        """Return the first request of a conversation."""
+    def request(self, question: str, *, system: str = _SYSTEM, max_tokens: int | None = None) -> dict[str, Any]:
+        """Return the first request of a conversation.
+
+        Args:
+            question: What the user says.
+            system: The instructions of the model.
+            max_tokens: The most tokens that it may write; by default the API's limit, or 1,500 where it has none.
+        """
         if self.api == "gemini":
+            config = {"generationConfig": {"maxOutputTokens": max_tokens}} if max_tokens else {}
             return {
                 "model": self.model,
-                "systemInstruction": {"parts": [{"text": _SYSTEM}]},
+                "systemInstruction": {"parts": [{"text": system}]},
                 "contents": [{"role": "user", "parts": [{"text": question}]}],
+                **config,
             }
         user = {"role": "user", "content": question}
         if self.api == "anthropic":
-            return {"model": self.model, "max_tokens": _OUTPUT, "system": _SYSTEM, "messages": [user]}
-        return {"model": self.model, "messages": [{"role": "system", "content": _SYSTEM}, user]}
+            return {"model": self.model, "max_tokens": max_tokens or _OUTPUT, "system": system, "messages": [user]}
+        # OpenAI's newer models refuse max_tokens, and other servers know no other name
+        name = "max_completion_tokens" if self._base == _MAKERS["openai_chat"][0] else "max_tokens"
+        most = {name: max_tokens} if max_tokens else {}
+        return {"model": self.model, "messages": [{"role": "system", "content": system}, user], **most}
 
 
 def _json(reply: Response, base: str, api: str) -> Any:

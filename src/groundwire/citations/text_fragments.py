@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 from urllib.parse import quote, urldefrag
 
+from groundwire.citations.segmentation import TextSpan, blank_markup, blocks
 from groundwire.citations.verify.report import CitedPage, Finding, Report
-from groundwire.citations.verify.segmentation import TextSpan, blank_markup, blocks
 
 __all__ = ["finding_links", "fragment_link", "source_links"]
 

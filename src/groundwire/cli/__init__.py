@@ -21,10 +21,10 @@ import click
 from groundwire._version import __version__, upgrade_hint
 from groundwire.cli.terminal_text import ExitCode, exit_code, log_to_stderr, say_error, say_failure, warn
 from groundwire.errors import GroundwireError
-from groundwire.models.alias_table import METHODS, NEWS
+from groundwire.hints import METHODS, NEWS
 from groundwire.settings.user_folders import os_reason
 
-__all__ = ["LIKE_COMMANDS", "LIKE_OPTIONS", "group", "main"]
+__all__ = ["LIKE_COMMANDS", "LIKE_OPTIONS", "OTHER_OPTIONS", "group", "main"]
 
 _logger = logging.getLogger(__name__)
 
@@ -57,39 +57,13 @@ _COMMANDS = MappingProxyType(
 server started by a client should not wait for what it does not need."""
 
 
-_ALIASES = MappingProxyType(
-    {
-        **{
-            name.replace("_", "-"): {"open_page": "open", "open_pages": "open"}.get(right, right)
-            for name, right in METHODS.items()
-        },
-        **dict.fromkeys(("curl", "wget", "visit", "cat"), "open"),
-        "doc": "doctor",
-        "settings": "config",
-        "completions": "completion",
-        **dict.fromkeys(("key", "apikey", "apikeys"), "keys"),
-        "engines": "providers",
-    }
-)
-"""What other command lines call our commands; these are not listed."""
-
-
-_OF_PROVIDERS = MappingProxyType(
-    {**dict.fromkeys(("list", "ls", "show"), ()), **dict.fromkeys(("check", "test"), ("--check",))}
-)
-"""What other command lines have as commands of `providers`, and its options that do the same."""
-
-
 _VERBOSE = MappingProxyType({"-v": "-v", "-vv": "-vv", "--verbose": "-v", "--debug": "-vv", "-vvv": "-vv"})
 """The options for a log on standard error, wherever they stand."""
 
 
 LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **dict.fromkeys(("-L", "--location", "-f", "--fail", "--follow", "-s", "--silent", "-S", "--no-progress"), ""),
-        **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes", "-dump", "-qO-"), ""),
-        **dict.fromkeys(("--np", "--noprompt", "--dump", "--no-color", "--nocolor", "--markdown", "--md"), ""),
-        **dict.fromkeys(("--pretty", "--plain", "--table", "--no-progress", "--no-header", "--as-markdown"), ""),
+        **dict.fromkeys(("-s", "--silent", "-sS", "-sL", "--no-progress"), "--quiet"),
         **dict.fromkeys(("--urls-only", "--urls", "--url-only", "--only-urls", "--links-only"), "--json | jq -r .url"),
         **dict.fromkeys(("--title", "--metadata", "--meta", "--info"), "--json | jq"),
         **dict.fromkeys(("--csv", "--tsv", "--yaml", "--xml"), "--json | jq"),
@@ -109,10 +83,33 @@ LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("--raw", "--html"), "--json"),
     }
 )
-"""What other command lines have as options, with what comes nearest; empty for what is so here anyway."""
+"""What other command lines have as options, with what comes nearest."""
+
+OTHER_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "query": MappingProxyType(
+            {"-m": "--limit", "-w": "--domain", "-r": "--region", "-l": "--language", "-c": "--region", "-L": "--limit"}
+            | {"-k": "--limit", "-q": "--quiet"}
+            | dict.fromkeys(("-b", "--backend", "--engine", "--engines"), "--provider")
+        ),
+        "urls": MappingProxyType({"-O": "--output"}),
+    }
+)
+"""What options of ddgs, ddgr, googler, gh and wget are called here, by the subject of a command."""
 
 LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        **{
+            name.replace("_", "-"): {"open_page": "open", "open_pages": "open"}.get(right, right)
+            for name, right in METHODS.items()
+        },
+        **dict.fromkeys(("curl", "wget", "visit", "cat"), "open"),
+        **dict.fromkeys((name.replace("_", "-") for name in NEWS), "search --time-range month"),
+        "doc": "doctor",
+        "settings": "config",
+        "completions": "completion",
+        **dict.fromkeys(("key", "apikey", "apikeys"), "keys"),
+        "engines": "providers",
         **dict.fromkeys(("list", "ls", "view"), "config show"),
         **dict.fromkeys(("auth", "init", "login", "logout", "configure"), "setup"),
         **dict.fromkeys(("tools", "tool", "schema", "agent", "install"), "mcp"),
@@ -153,7 +150,6 @@ class _Group(click.Group):
         return super().parse_args(ctx, [*late, *(word for word in words if word not in _VERBOSE), *args[end:]])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        cmd_name = _ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return super().get_command(ctx, cmd_name)
         room, _, name = _COMMANDS[cmd_name].partition(":")
@@ -171,15 +167,13 @@ class _Group(click.Group):
         elif args[0] == "version":
             click.echo(f"groundwire, version {__version__}")
             ctx.exit()
-        elif _ALIASES.get(args[0], args[0]) == "providers" and args[1:2] and args[1] in _OF_PROVIDERS:
-            args = [args[0], *_OF_PROVIDERS[args[1]], *args[2:]]
-        elif args[0].replace("-", "_") in NEWS:
-            args = ["search", "--topic", "news", *args[1:]]
+        elif args[0] == "providers" and args[1:2] and args[1] in ("list", "ls", "show", "check", "test"):
+            ctx.fail(f"No such command {args[1]!r}. Did you mean 'providers', or 'providers --check'?")
         elif args[0].startswith(("https://", "http://")):
             args = ["open", *args]
         elif len(args[0].split()) > 1:
             args = ["search", *args]
-        known = [*self.list_commands(ctx), *_ALIASES]
+        known = self.list_commands(ctx)
         if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
             near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], known, n=1)
             if args[0] in ("update", "upgrade", "self"):

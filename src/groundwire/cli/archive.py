@@ -35,6 +35,7 @@ from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import load
+from groundwire.storage.archive.lines import LONGEST_LINE
 from groundwire.storage.archive.store import Archive, ArchiveHit, ImportRefused, Statistics, open_archive
 from groundwire.storage.base import StoreError
 
@@ -220,8 +221,17 @@ def export(file: str, as_json: bool) -> None:
 
     async def write(kept: Archive) -> int:
         totals = await kept.statistics(viewer=OPERATOR)
-        with _bar("Exporting", totals.pages + totals.results) as progress, _target(file) as target:
-            return await kept.export(target, viewer=OPERATOR, progress=progress)
+        count = 0
+        length, hidden = totals.pages + totals.results, not sys.stderr.isatty()
+        with (
+            click.progressbar(length=length, label="Exporting", file=sys.stderr, hidden=hidden) as bar,
+            _target(file) as target,
+        ):
+            async for line in kept.export(viewer=OPERATOR):
+                target.write(line)
+                bar.update(1)
+                count += 1
+        return count
 
     count = _run(write)
     if as_json:
@@ -241,9 +251,10 @@ def import_(file: IO[bytes], as_json: bool) -> None:
     """
 
     async def read(kept: Archive) -> dict[str, int]:
-        with _bar("Importing", _size(file)) as progress:
-            done = await kept.import_(file, progress=progress)
-        return {"added": done.added, "unchanged": done.unchanged, "skipped": done.skipped}
+        length, hidden = _size(file), not sys.stderr.isatty()
+        with click.progressbar(length=length, label="Importing", file=sys.stderr, hidden=hidden) as bar:
+            done = await kept.import_(_lines(file, bar.update))
+        return done._asdict()
 
     done = _run(read)
     if as_json:
@@ -271,10 +282,9 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
         try:
             await kept.open()
             if kept.recreated:  # the previous content was not deleted, exported or searched
-                path = Path(kept.path or "")
-                aside = max(map(str, path.parent.glob(f"{path.name}.corrupt-*")), default="")
+                aside = max(map(str, kept.path.parent.glob(f"{kept.path.name}.corrupt-*")), default="")
                 raise StoreError(
-                    f"The archive {path} was damaged and moved aside: {aside}. "
+                    f"The archive {kept.path} was damaged and moved aside: {aside}. "
                     "Look at that file, then try again: a new archive was begun."
                 )
             return await work(kept)
@@ -301,16 +311,6 @@ def _is_no_warning(record: logging.LogRecord) -> bool:
 
 
 @contextlib.contextmanager
-def _bar(doing: str, length: int | None) -> Iterator[Callable[[int], object] | None]:
-    """Show a progress bar on standard error while the block runs, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    with click.progressbar(length=length or 1, label=doing, file=sys.stderr) as bar:
-        yield bar.update
-
-
-@contextlib.contextmanager
 def _target(file: str) -> Iterator[IO[bytes]]:
     """Open the target of an export; a file is renamed into place when complete and readable only by its owner."""
     if file == "-":
@@ -328,11 +328,18 @@ def _target(file: str) -> Iterator[IO[bytes]]:
         raise
 
 
-def _size(file: IO[bytes]) -> int | None:
+def _lines(file: IO[bytes], progress: Callable[[int], object]) -> Iterator[bytes]:
+    """Yield the lines of a file; one that is too long is cut, and refused by the import."""
+    while line := file.readline(LONGEST_LINE + 1):
+        progress(len(line))
+        yield line
+
+
+def _size(file: IO[bytes]) -> int:
     try:
         return os.fstat(file.fileno()).st_size
     except OSError:
-        return None
+        return 0
 
 
 def _print(found: Sequence[ArchiveHit]) -> None:
@@ -350,15 +357,7 @@ def _print(found: Sequence[ArchiveHit]) -> None:
 
 
 def _plain(row: ArchiveHit) -> Mapping[str, Any]:
-    return {
-        "url": row.url,
-        "title": row.title,
-        "snippet": row.snippet,
-        "published": row.published,
-        "seen": _moment(row.seen),
-        "kind": row.kind,
-        "rank": row.rank,
-    }
+    return row._asdict() | {"seen": _moment(row.seen)}
 
 
 def _moment(moment: datetime | None) -> str | None:

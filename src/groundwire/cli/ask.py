@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from groundwire.agent_loop import ask as answered
+from groundwire.agent_loop import ask_stream
 from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress, words_or_input
 from groundwire.cli.completion import search_with
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, shown_url, warn, warn_of_result, wrap
@@ -70,8 +72,8 @@ def ask(
 
     async def call(web: Web) -> CitedAnswer:
         if not streams:
-            return await web.ask(question, quote=quote, timeout=timeout)
-        async with aclosing(await web.ask(question, stream=True, quote=quote, timeout=timeout)) as events:
+            return await answered(question, web=web, quote=quote, timeout=timeout)
+        async with aclosing(ask_stream(question, web=web, quote=quote, timeout=timeout)) as events:
             async for event in events:
                 if event.type == "result":
                     return event.answer

@@ -12,19 +12,17 @@ import logging
 import os
 import re
 import sys
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from groundwire.cli import LIKE_OPTIONS
+from groundwire.cli import LIKE_OPTIONS, OTHER_OPTIONS
 from groundwire.cli.terminal_text import (
     QUIET,
     ExitCode,
@@ -39,8 +37,7 @@ from groundwire.cli.terminal_text import (
 )
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
-from groundwire.models.alias_table import ASK, FLAGS, FOREIGN, OPEN_PAGE, SEARCH, SHORT_OPTIONS
-from groundwire.models.aliases import foreign, recent, translated, without_effect
+from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, argument_hint
 from groundwire.settings import load
 from groundwire.web import Web
 
@@ -197,14 +194,8 @@ def _set_quiet(ctx: click.Context, param: click.Parameter, value: object) -> Non
     ctx.meta[QUIET] = value
 
 
-_TRUTH = MappingProxyType({"true": True, "false": False})
 _OUTPUT = "groundwire.output"
-_SILENT = frozenset({"-s", "--silent", "-sS", "-sL", "--no-progress"})
 _FIELDS = re.compile(r"(title|url|snippet|content|results|published|source|citation_id)(,\w+)*")
-_HEADERS = frozenset({"-H", "--header", "-A", "--user-agent"})
-_FORMATS = frozenset({"--format", "--output-format", "-f", "--formats"})
-_LINES = frozenset({"jsonl", "ndjson", "json-lines", "jsonlines", "json_lines"})
-_TEXTS = frozenset({"markdown", "md", "text", "txt", "plain", "table", "pretty"})
 
 
 class ToolCommand(click.Command):
@@ -227,97 +218,42 @@ class ToolCommand(click.Command):
         self._names = OPEN_PAGE if subject == "urls" else ASK if subject == "question" else SEARCH
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, with the options of other command lines under their names here."""
-        end = args.index("--") if "--" in args else len(args)
-        for word, after in pairwise(args[:end]):
+        """Parse the arguments; an option of another command line is refused with the one that is meant."""
+        given = args[: args.index("--")] if "--" in args else args
+        for word, after in pairwise([*given, ""]):
             if word == "--json" and _FIELDS.fullmatch(after):
                 raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
-        given = self._renamed(list(args[:end]))
-        for word, after in pairwise([*given, ""]):
             if word in ("-o", "--output") and after not in ("", "-"):
                 ctx.meta[_OUTPUT] = after
             elif word.startswith("--output="):
                 ctx.meta[_OUTPUT] = word.partition("=")[2]
-        return super().parse_args(ctx, [*given, *args[end:]])
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if not (hint := self._hint(error.option_name)):
+                raise
+            raise click.UsageError(f"No such option {error.option_name!r}{hint}", ctx) from None
 
-    def _renamed(self, given: list[str]) -> list[str]:
-        options = [one for one in self.params if isinstance(one, click.Option)]
-        known = {opt for one in options for opt in (*one.opts, *one.secondary_opts)} | {"-h", "--help"}
-        plain: list[str] = []
-        self._ignored: tuple[str, ...] = ()
-        words = deque(given)
-        while words:
-            word = words.popleft()
-            name, equals, value = word.partition("=")
-            plainly = name.lstrip("-").replace("-", "_")
-            right = self._names.get(plainly) if name.startswith("--") else None
-            silences = word == "-q" and (not words or words[0].startswith("-"))  # before words it is the query's option
-            if silences or (name in _SILENT and name not in known):
-                plain.append("--quiet")
-            elif name in _FORMATS:
-                shape = value if equals or not words else words.popleft()
-                plain += self._format(name, shape, known)
-            elif name in known or not word.startswith("-"):
-                plain.append(word)
-            elif name in (short := SHORT_OPTIONS.get(self._subject, {})):
-                plain.append(short[name] + equals + value)
-            elif word == "-k" and words and words[0].isdigit():  # of ddgs it is the query
-                plain.append("--limit")
-            elif name.lstrip("-") in ("query", "url", "question", "q", "k", "keywords", self._subject):
-                plain += [value] if equals else []  # the argument itself
-            elif opts := [opt for one in options if one.name == right for opt in one.opts if opt.startswith("--")]:
-                plain.append(opts[0] + equals + value)
-            elif name in _HEADERS and words:
-                header = "User-Agent" if name in ("-A", "--user-agent") else words[0].partition(":")[0]
-                words.popleft()
-                self._ignore(name, "headers", {header: ""})
-            elif plainly in FOREIGN and name.startswith("--") and name not in LIKE_OPTIONS:
-                is_flag = plainly in FLAGS and not equals and (not words or words[0].lower() not in _TRUTH)
-                asked = "true" if is_flag else value if equals or not words else words.popleft()
-                plain += self._converted(name, plainly, _TRUTH.get(asked.lower(), asked), given)
-            elif LIKE_OPTIONS.get(name) != "":
-                if name.startswith("--") and name not in LIKE_OPTIONS and (hint := foreign(plainly, (), self._names)):
-                    raise click.UsageError(f"No such option {name!r}{hint}.")
-                plain.append(word)
-        return plain
-
-    def _converted(self, option: str, name: str, value: object, given: Sequence[str]) -> list[str]:
-        """Return the options that an option of another command line means; none if it has no effect."""
-        others = {word.partition("=")[0].lstrip("-").replace("-", "_"): word for word in given if word.startswith("-")}
-        wanted = recent({**others, **({"time_range": "t"} if "t" in others else {}), name: value}, SEARCH)
-        if self._names is SEARCH and name not in wanted:
-            self._ignored += tuple(text.replace(name, option, 1) for text in without_effect({name: value}, SEARCH))
-            return ["--time-range=m"] if wanted.get("time_range") == "m" else []
-        known = {one.name: one.opts[-1] for one in self.params if one.name and one.opts[-1].startswith("--")}
-        meant = translated(name, value, self._names, known)
-        if not meant:
-            self._ignore(option, name, value)
-            return []
-        lists = {right: said if isinstance(said, list) else [said] for right, said in meant.items()}
-        return [f"{known[right]}={one}" for right, said in lists.items() for one in said]
-
-    @staticmethod
-    def _format(name: str, shape: str, known: set[str]) -> list[str]:
-        """Return the options for a format; only a search has both one object and a line per result."""
-        if shape in _TEXTS:
-            return []
-        if shape in _LINES or (shape.startswith("json") and "--format" not in known):
-            return ["--json"]
-        if "--format" not in known:
-            raise click.UsageError(f"No such option {name!r}{foreign('format', (), {})}.")
-        return ["--format", shape]
+    def _hint(self, option: str) -> str:
+        """Return the option that one of another command line means, or what to do instead; empty if unknown."""
+        name = option.lstrip("-").replace("-", "_")
+        right = self._names.get(name) if option.startswith("--") else None
+        own = (opt for one in self.params if one.name == right for opt in one.opts if opt.startswith("--"))
+        meant = next(own, OTHER_OPTIONS.get(self._subject, {}).get(option) or LIKE_OPTIONS.get(option))
+        if meant:
+            return f". Did you mean {meant!r}?"
+        if right in (self._subject, "url"):
+            return f"; write the {right} itself, without an option."
+        if right:  # an argument of Python that no option sets
+            return "; leave it out."
+        hint = argument_hint(name, (), self._names) if option.startswith("--") else ""
+        return hint and (hint if hint.endswith("?") else f"{hint}.")
 
     def _whole(self, given: Sequence[str]) -> bool:
         """Return whether the output is one JSON object, and so is an error."""
         if all(one.name != "form" for one in self.params):
             return "--json" in given
-        return "--format=json" in given or "json" in [after for name, after in pairwise(given) if name in _FORMATS]
-
-    def _ignore(self, option: str, name: str, value: object) -> None:
-        """Note that an option has no effect, or refuse it if it asks for something else."""
-        if value == "" or translated(name, value, {}, ()) != {}:
-            raise click.UsageError(f"No such option {option!r}{foreign(name, (), {})}.")
-        self._ignored += tuple(text.replace(name, option, 1) for text in without_effect({name: value}, self._names))
+        return "--format=json" in given or ("--format", "json") in pairwise(given)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -335,7 +271,6 @@ class ToolCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a failure is printed to standard error, or as a tool result to standard output."""
-        warn(*self._ignored)
         try:
             if _OUTPUT not in ctx.meta:
                 return super().invoke(ctx)

@@ -173,9 +173,9 @@ def practice(port: int) -> None:
 
 
 def _serve_until_stopped(sites: int, models: str) -> NoReturn:
-    click.echo(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
-    click.echo(f"A stand-in for a model is served at {models}/v1. Control-C stops both.")
-    try:
+    try:  # a signal may come as soon as the address is read
+        click.echo(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
+        click.echo(f"A stand-in for a model is served at {models}/v1. Control-C stops both.")
         while True:
             signal.pause()
     finally:

@@ -25,9 +25,8 @@ from groundwire.cli.terminal_text import (
     wrap,
 )
 from groundwire.errors import AllProvidersFailed, GroundwireError
-from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse
+from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse, Strategy
 from groundwire.models.validators import TimeRangeName
-from groundwire.routing.hedging_policy import Strategy
 from groundwire.settings import SearchSettings
 from groundwire.web import Web
 
@@ -78,7 +77,6 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
 @click.option(
     "-n",
     "--limit",
-    "--max-results",
     "limit",
     type=int,
     metavar="N",
@@ -97,8 +95,6 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
 @click.option(
     "-d",
     "--domain",
-    "--include-domains",
-    "--site",
     "allowed_domains",
     multiple=True,
     metavar="NAME",
@@ -107,7 +103,6 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
 @click.option(
     "-x",
     "--block-domain",
-    "--exclude-domains",
     "blocked_domains",
     multiple=True,
     metavar="NAME",

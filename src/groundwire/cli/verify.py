@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -19,7 +19,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.web import Web
 
 if TYPE_CHECKING:
-    from groundwire.citations.verify import Finding, Report
+    from groundwire.citations.verify import CitedPage, Finding, Report
 
 __all__ = ["side_by_side", "verify"]
 
@@ -41,6 +41,11 @@ _MOST = 10_000_000  # bytes of a file
     metavar="FILE",
     help="Take them from a JSON file: a list of objects with number, url, title, content, snippet.",
 )
+@click.option(
+    "--judge",
+    type=click.Choice(["words", "model"]),
+    help="Who decides where words are not certain. By default answer.judge.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON and nothing else.")
 @click.option(
     "--html",
@@ -54,6 +59,7 @@ def verify(
     pages: Sequence[BinaryIO],
     session: str | None,
     sources: BinaryIO | None,
+    judge: str | None,
     as_json: bool,
     page: Path | None,
 ) -> None:
@@ -64,7 +70,7 @@ def verify(
     from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
 
     text = _read(answer, "ANSWER")
-    report = _report(text, pages, session, sources)
+    report = _report(text, _pages(pages, session, sources), {"session.id": session, "answer.judge": judge})
     if page is not None:
         page.write_text(report_html(report, text), encoding="utf-8")
     if as_json:
@@ -106,29 +112,29 @@ def _painted(line: str, parts: Sequence[str], color: str) -> str:
     return re.sub(pattern, lambda found: click.style(found[0], fg=color, underline=True), line)
 
 
-def _report(text: str, pages: Sequence[BinaryIO], session: str | None, sources: BinaryIO | None) -> Report:
+def _pages(pages: Sequence[BinaryIO], session: str | None, sources: BinaryIO | None) -> Sequence[CitedPage] | None:
+    """Return the sources from files; None if they are those of a session."""
     if [session is not None, sources is not None, bool(pages)].count(True) != 1:
         raise InvalidRequest(
             "sources",
             "are needed, from one place",
             "Pass one of PAGES, --session NAME and --sources FILE.",
         )
-    if pages:
-        from groundwire.citations.verify import CitedPage, verify_answer
+    from groundwire.citations.verify import CitedPage, pages_from_json
 
-        told = ((number, one.name, _read(one, "PAGES")) for number, one in enumerate(pages, start=1))
-        return verify_answer(
-            text, [CitedPage(number=number, url="", title=name, content=content) for number, name, content in told]
-        )
     if sources is not None:
-        from groundwire.citations.verify import pages_from_json, verify_answer
+        return pages_from_json(_read(sources, "--sources"))
+    told = ((number, one.name, _read(one, "PAGES")) for number, one in enumerate(pages, start=1))
+    return [CitedPage(number=number, url="", title=name, content=content) for number, name, content in told] or None
 
-        return verify_answer(text, pages_from_json(_read(sources, "--sources")))
 
+def _report(text: str, pages: Sequence[CitedPage] | None, settings: Mapping[str, str | None]) -> Report:
     async def call(web: Web) -> Report:
-        return await web.verify(text)
+        from groundwire.agent_loop import verify as verified  # the model of the settings may judge
 
-    return run("Checking", {"session.id": session}, call)
+        return await verified(text, web=web, pages=pages)
+
+    return run("Checking", settings, call)
 
 
 def _read(file: BinaryIO, name: str) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from groundwire.errors import InvalidRequest
-from groundwire.models.aliases import tool_method
+from groundwire.models.argument_names import tool_method
 from groundwire.sync import SyncWeb
 from groundwire.tools import Tool, ToolResult, refused, render_text, web_tools
 from groundwire.tools.permissions import Permission, guarded

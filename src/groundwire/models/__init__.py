@@ -28,6 +28,7 @@ from groundwire.models.search import (
     SafeSearch,
     SearchResponse,
     SearchResult,
+    Strategy,
     TimeRange,
 )
 from groundwire.models.validators import MAX_QUERY
@@ -63,5 +64,6 @@ __all__ = [
     "SearchResult",
     "Section",
     "Source",
+    "Strategy",
     "TimeRange",
 ]

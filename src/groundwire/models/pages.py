@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, Self
+from dataclasses import dataclass
+from typing import Literal, Self
 
 from pydantic import Field
-from pydantic.dataclasses import dataclass as slotted
 
-from groundwire.models.base import SLOTTED, SlottedModel, SourceSlots
+from groundwire.models.base import ROW_CONFIG, Row
 from groundwire.models.validators import FrozenModel
 
-__all__ = ["Excerpt", "Freshness", "Link", "Match", "OpenedPages", "Page", "ReadResult", "Section", "Source"]
+__all__ = ["Excerpt", "Freshness", "Link", "Match", "Page", "ReadResult", "Section", "Source"]
 
 
 _LINK = re.compile(
@@ -44,9 +44,11 @@ class Freshness(FrozenModel):
         return {name: value for name, value in asked.items() if value}
 
 
-@slotted(kw_only=True, slots=True, unsafe_hash=True, config=SLOTTED)
-class Source(SlottedModel, SourceSlots):
+@dataclass(kw_only=True, slots=True)
+class Source(Row):
     """The target of a citation `[1]`."""
+
+    __pydantic_config__ = ROW_CONFIG
 
     citation_id: int
     """The number in the brackets."""
@@ -137,28 +139,6 @@ class Match(FrozenModel):
     """Its end."""
 
 
-class OpenedPages(tuple["Page", ...]):
-    """The pages of one call, in order; `failed_results` are those that could not be read."""
-
-    __slots__ = ()
-
-    @property
-    def results(self) -> tuple[Page, ...]:
-        """The pages: an alias."""
-        return self
-
-    @property
-    def failed_results(self) -> tuple[Page, ...]:
-        """The pages that could not be read."""
-        return tuple(page for page in self if page.status == "error")
-
-    if not TYPE_CHECKING:
-
-        def __getitem__(self, index: Any) -> Any:
-            """Return a page, several, or, as where responses are dictionaries, an attribute by its name."""
-            return getattr(self, index) if isinstance(index, str) else super().__getitem__(index)
-
-
 class Link(str):
     """The address of a link on a page, with its text."""
 
@@ -177,8 +157,6 @@ class Link(str):
     def url(self) -> str:
         """The address."""
         return str(self)
-
-    href = url
 
 
 class Page(FrozenModel):
@@ -241,16 +219,6 @@ class Page(FrozenModel):
     """Whether it is stale: older than its time to live."""
     freshness: Freshness | None = Field(default=None, exclude=True, repr=False)
     """The caching headers of the page; None if unknown. Not part of the JSON form."""
-
-    @property
-    def markdown(self) -> str:
-        """The page as Markdown: an alias of `content`."""
-        return self.content
-
-    @property
-    def text(self) -> str:
-        """The page as Markdown: an alias of `content`."""
-        return self.content
 
     @property
     def links(self) -> tuple[Link, ...]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from types import MappingProxyType
 from typing import Any, Final, Literal, Self, get_args, overload
 
-from pydantic.dataclasses import dataclass as slotted
-
 from groundwire.errors import InvalidRequest
-from groundwire.models.base import SLOTTED, ResultSlots, SlottedModel
+from groundwire.models.base import ROW_CONFIG, Row, no_item
 from groundwire.models.pages import Source
 from groundwire.models.validators import (
     FrozenModel,
@@ -48,6 +46,7 @@ __all__ = [
     "SafeSearch",
     "SearchResponse",
     "SearchResult",
+    "Strategy",
     "TimeRange",
 ]
 
@@ -128,9 +127,11 @@ MAX_TITLE = 500  # characters
 MAX_SNIPPET = 1_000  # characters
 
 
-@slotted(kw_only=True, slots=True, unsafe_hash=True, config=SLOTTED)
-class SearchResult(SlottedModel, ResultSlots):
+@dataclass(kw_only=True, slots=True)
+class SearchResult(Row):
     """A page found by a provider."""
+
+    __pydantic_config__ = ROW_CONFIG
 
     citation_id: int = 0
     """The number to cite it by, counted from 1. In a session, a page keeps its number and new pages get the next
@@ -162,7 +163,7 @@ class SearchResult(SlottedModel, ResultSlots):
         Raises:
             TypeError: this result was not returned by a search of this process. GroundwireError: see `Web.open_page`.
         """
-        opener = getattr(self, "_opener", None)
+        opener: Any = self._opener
         if opener is None:
             raise TypeError("This result was not returned by a search of this process: use open_page(result.url).")
         return opener.open_page(self.url, **options)
@@ -231,9 +232,9 @@ class SearchResponse(FrozenModel):
 
     def opened_by(self, opener: object) -> Self:
         """Return the response with results whose `open` uses the `open_page` of a `Web`."""
-        rows = tuple(row.model_copy() for row in self.results)  # other callers may share the results
+        rows = tuple([replace(row) for row in self.results])  # other callers may share the results
         for row in rows:
-            object.__setattr__(row, "_opener", opener)
+            row.bind(opener)
         return self.model_copy(update={"results": rows})
 
     def __len__(self) -> int:
@@ -251,11 +252,10 @@ class SearchResponse(FrozenModel):
     @overload
     def __getitem__(self, index: slice) -> tuple[SearchResult, ...]: ...
     def __getitem__(self, index: int | slice) -> SearchResult | tuple[SearchResult, ...]:
-        name: Any = index
-        if isinstance(name, str):  # as where responses are dictionaries
-            found: tuple[SearchResult, ...] = getattr(self, name)
-            return found
-        return self.results[index]
+        try:
+            return self.results[index]
+        except TypeError:  # by a name, as where responses are dictionaries
+            raise no_item(self, index) from None
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.results)) or f"No results found for: {self.query}"
@@ -321,6 +321,9 @@ TimeRange = Literal["d", "w", "m", "y", "all"]
 
 SafeSearch = Literal["off", "moderate", "strict"]
 """How strictly a provider should filter explicit results."""
+
+Strategy = Literal["fallback", "hedge", "fuse"]
+"""`fallback`: one after another. `hedge`: the next starts when one is late. `fuse`: several at once, merged."""
 
 _TIME_RANGES, _SAFE_SEARCH = get_args(TimeRange), get_args(SafeSearch)
 MAX_LIMIT = 50  # results; no supported provider returns more than 20 to 50 per request

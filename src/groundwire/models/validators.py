@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from groundwire.errors import InvalidRequest
-from groundwire.models.base import FieldAliases
+from groundwire.models.base import Hinting
 
 __all__ = [
     "MAX_QUERY",
@@ -245,7 +245,7 @@ TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType
 """The aliases of time ranges."""
 
 
-class FrozenModel(FieldAliases, BaseModel):
+class FrozenModel(Hinting, BaseModel):
     """A frozen model with a JSON form."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(

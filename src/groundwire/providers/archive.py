@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Self
 
 from groundwire.deadline import Deadline
@@ -71,30 +72,19 @@ class ArchiveProvider:
             ProviderUnsupported: no archived results match. ProviderUnavailable: the archive cannot be used.
             ProviderTimeout: it took too long.
         """
-        limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
-        self._check(limited)
         wanted = max(1, min(limit, _MOST))
-        try:
-            with limited.timeout():
-                found = await self._archive.search(
-                    query,
-                    viewer=self._owner,
-                    limit=wanted,
-                    filters=filters,
-                    offset=(filters.page - 1) * wanted,
-                    answers=True,
-                )
-        except TimeoutError as error:
-            raise ProviderTimeout(self.name, "searching the archive took too long") from error
-        except StoreError as error:
-            raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
+        with self._errors(deadline):
+            found = await self._archive.search(
+                query,
+                viewer=self._owner,
+                limit=wanted,
+                filters=filters,
+                offset=(filters.page - 1) * wanted,
+                answers=True,
+            )
         if not found:
             raise ProviderUnsupported(self.name, "nothing in the archive answers this")
         return Results(tuple(map(_row, found)), warnings=(_note(found),))
-
-    def _check(self, deadline: Deadline) -> None:
-        if deadline.passed:
-            raise ProviderTimeout(self.name, "no time was left to search the archive")
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Return the newest copy of a page, with a warning that states its age.
@@ -103,15 +93,8 @@ class ArchiveProvider:
             PageUnavailable: there is no copy. ProviderUnavailable: the archive cannot be used.
             ProviderTimeout: it took too long.
         """
-        limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
-        self._check(limited)
-        try:
-            with limited.timeout():
-                page = await self._archive.get_page(url, viewer=self._owner)
-        except TimeoutError as error:
-            raise ProviderTimeout(self.name, "searching the archive took too long") from error
-        except StoreError as error:
-            raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
+        with self._errors(deadline):
+            page = await self._archive.get_page(url, viewer=self._owner)
         if page is None:
             raise PageUnavailable(url, "The archive has no copy of this page. Try again later.")
         return ReadResult(
@@ -130,6 +113,19 @@ class ArchiveProvider:
             content_type=page.content_type,
             warnings=page.warnings,
         )
+
+    @contextmanager
+    def _errors(self, deadline: Deadline | None) -> Iterator[None]:
+        limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
+        if limited.passed:
+            raise ProviderTimeout(self.name, "no time was left to search the archive")
+        try:
+            with limited.timeout():
+                yield
+        except TimeoutError as error:
+            raise ProviderTimeout(self.name, "searching the archive took too long") from error
+        except StoreError as error:
+            raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
 
 
 def _row(found: ArchiveHit) -> SearchResult:

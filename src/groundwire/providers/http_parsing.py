@@ -22,7 +22,6 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Results, SearchResult
-from groundwire.models.base import ResultSlots
 from groundwire.transport import Response
 
 __all__ = [
@@ -376,19 +375,17 @@ def result(
     """
     if not (isinstance(url, str) and url):
         return None
-    made: Any = ResultSlots()
-    made.citation_id, made._address = 0, None
-    made.url = url
-    made.title = title if isinstance(title, str) else ""
-    made.snippet = snippet if isinstance(snippet, str) else ""
-    made.source = source
     said = date.strip() if isinstance(date, str) else ""
-    made.published = (said and read_date(said)) or None
-    made.published_origin = "" if made.published else said
-    made.score = score if type(score) is float and math.isfinite(score) else number_or_none(score)
-    made.__class__ = SearchResult
-    found: SearchResult = made
-    return found
+    published = (said and read_date(said)) or None
+    return SearchResult(
+        title=title if isinstance(title, str) else "",
+        url=url,
+        snippet=snippet if isinstance(snippet, str) else "",
+        source=source,
+        published=published,
+        published_origin="" if published else said,
+        score=score if type(score) is float and math.isfinite(score) else number_or_none(score),
+    )
 
 
 def results(reply: Response, name: str, items: object, rows: Iterable[SearchResult | None]) -> Results:

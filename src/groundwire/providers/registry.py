@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, UnexpectedResponse, UnknownProvider
@@ -144,14 +144,14 @@ class _PlainProvider:
         """Return a result as Groundwire's model; unknown fields are dropped."""
         if isinstance(value, model):
             return value
-        names = model.model_fields
-        fields = (
+        names = tuple(getattr(model, "model_fields", None) or model.__dataclass_fields__)
+        values = (
             value
             if isinstance(value, Mapping)
             else {name: getattr(value, name) for name in names if hasattr(value, name)}
         )
         try:
-            return model(**{name: fields[name] for name in names if name in fields})
+            return TypeAdapter(model).validate_python({name: values[name] for name in names if name in values})
         except ValidationError as error:
             wrong = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
             raise UnexpectedResponse(self.name, f"returned a {type(value).__name__} whose {wrong} is wrong") from error

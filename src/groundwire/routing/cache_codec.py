@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, NewType, TypeVar
+from typing import Generic, NamedTuple, NewType, TypeVar
 
 from pydantic_core import from_json
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
-from groundwire.models.base import ResultSlots, SourceSlots
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.tenancy import Owner, Sharing, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl
@@ -200,7 +199,7 @@ def pack_search(answer: SearchResponse) -> bytes:
     if len(attempts) < len(answer.attempts):
         answer = answer.model_copy(update={"attempts": attempts})
     rows = answer.results
-    table = bool(rows) and None not in [getattr(row, "_address", None) for row in rows]
+    table = bool(rows) and all(row._address is not None for row in rows)
     # As `model_dump_json`, which would decode the bytes that are wanted here.
     head: bytes = answer.__pydantic_serializer__.to_json(
         answer, exclude={*_OF_THE_CALL, "results"} if table else set(_OF_THE_CALL), exclude_defaults=True
@@ -241,34 +240,21 @@ def unpack_search(data: bytes) -> SearchResponse:
 def _row(
     number: int, score: float, title: str, url: str, snippet: str, source: str, origin: str, published: str
 ) -> SearchResult:
-    made: Any = ResultSlots()
-    made.citation_id = number
-    made.title = title
-    made.url = url
-    made.snippet = snippet
-    made.source = source
-    made.published = published or None
-    made.published_origin = origin
-    made.score = None if math.isnan(score) else score
-    made._address = made._opener = None
-    made.__class__ = SearchResult
-    row: SearchResult = made
-    return row
+    return SearchResult(
+        citation_id=number,
+        title=title,
+        url=url,
+        snippet=snippet,
+        source=source,
+        published=published or None,
+        published_origin=origin,
+        score=None if math.isnan(score) else score,
+    )
 
 
 def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
     """Return the sources to cite results by."""
-    return tuple([_source(row) for row in results])
-
-
-def _source(row: SearchResult) -> Source:
-    made: Any = SourceSlots()
-    made.citation_id = row.citation_id
-    made.title = row.title
-    made.url = row.url
-    made.__class__ = Source
-    source: Source = made
-    return source
+    return tuple([Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results])
 
 
 def pack_page(page: Page) -> bytes:

@@ -16,11 +16,10 @@ from groundwire.deadline import Deadline, wait_for_any
 from groundwire.errors import Closed, DeadlineExceeded, Overloaded
 
 if TYPE_CHECKING:
-    from groundwire.models import Attempt, Query
+    from groundwire.models import Attempt, Query, Strategy
     from groundwire.providers import SearchProvider
     from groundwire.reading.passages.view import Ask
     from groundwire.routing.budget import Reservation
-    from groundwire.routing.hedging_policy import Strategy
     from groundwire.safety.tenancy import Owner
     from groundwire.safety.urls import WebUrl
 

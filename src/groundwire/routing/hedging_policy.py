@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, Self
 
-__all__ = ["CostMode", "HedgePolicy", "LatencyMode", "Strategy"]
-
-Strategy = Literal["fallback", "hedge", "fuse"]
-"""`fallback`: one after another. `hedge`: the next starts when one is late. `fuse`: several at once, merged."""
+__all__ = ["CostMode", "HedgePolicy", "LatencyMode"]
 
 LatencyMode = Literal["normal", "fast", "fastest"]
 """The percentile of a provider's own latencies from which it is late: the 95th, the 90th or the 75th."""

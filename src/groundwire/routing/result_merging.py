@@ -17,7 +17,6 @@ from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterReceipt, Query, Results, SearchResult
-from groundwire.models.base import ResultSlots
 from groundwire.providers import Capabilities
 from groundwire.providers.query_mapping import time_range_start
 from groundwire.safety.secret_scanner import break_marks
@@ -178,8 +177,6 @@ _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igsh
 def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], provider: str) -> list[SearchResult]:
     """Return cleaned, valid rows in their order, numbered from 1.
 
-    A row that was made for this search alone is cleaned itself; of any other, which a provider may keep, a copy is.
-
     Args:
         rows: The provider's rows.
         policies: Domain lists that every row must match, whatever the provider supports.
@@ -202,40 +199,38 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         key = canonical(url)
         if key in kept or (policies and not all(policy.permits(url.host) for policy in policies)):
             continue
-        made: Any = row if getattr(row, "_address", row) is None else row.model_copy()
-        object.__setattr__(made, "__class__", ResultSlots)
-        made.citation_id = len(kept) + 1
-        made.url = address
-        made._address = tuple.__new__(Address, (url, key))
-        made._opener = None
-        _clean(made, url.host, provider)
-        made.__class__ = SearchResult
+        made = _cleaned(row, len(kept) + 1, address, url.host, provider)
+        made.carry(Address(url, key))
         kept[key] = made
     return [*kept.values()]
 
 
-def _clean(row: ResultSlots, host: str, provider: str) -> None:
-    """Make the texts of a row plain, and its date ISO 8601."""
-    title, snippet = row.title, row.snippet
+def _cleaned(row: SearchResult, number: int, url: str, host: str, provider: str) -> SearchResult:
+    """Return a row with plain texts and an ISO 8601 date; the provider may keep its own."""
+    title, snippet, source = row.title, row.snippet, row.source
     both = title + snippet  # one glance tells whether there is anything to do
     long = len(title) > MAX_TITLE or len(snippet) > MAX_SNIPPET
     if long or not both.isascii() or "  " in both or 0 in both.encode().translate(_STAYS):
         title, snippet = _shown(title, MAX_TITLE), _shown(snippet, MAX_SNIPPET)
-    row.title = title.strip() or host
-    row.snippet = snippet.strip()
-    if row.source != provider:
-        row.source = plain(row.source, MAX_TITLE) or provider
-    if row.published is not None or row.published_origin:
-        row.published, row.published_origin = _published(row.published, row.published_origin)
+    published, origin = row.published, row.published_origin
+    if published is not None or origin:
+        published, origin = _published(published, origin)
+    return SearchResult(
+        citation_id=number,
+        title=title.strip() or host,
+        url=url,
+        snippet=snippet.strip(),
+        source=source if source == provider else plain(source, MAX_TITLE) or provider,
+        published=published,
+        published_origin=origin,
+        score=row.score,
+    )
 
 
-_set_address = vars(ResultSlots)["_address"].__set__
-
-
-def replaced(row: SearchResult, **values: object) -> SearchResult:
+def replaced(row: SearchResult, **values: Any) -> SearchResult:
     """Return a copy of a row with other values except for its URL, which the copy carries, too."""
-    made = row.model_copy(update=values)
-    _set_address(made, getattr(row, "_address", None))
+    made = replace(row, **values)
+    made.carry(row._address)
     return made
 
 
@@ -254,9 +249,8 @@ def address_of(row: SearchResult) -> Address:
     Raises:
         InvalidRequest, BlockedAddress: it is not a valid URL.
     """
-    carried: Address | None = getattr(row, "_address", None)
-    if carried is not None:
-        return carried
+    if row._address is not None:
+        return Address(*row._address)
     url = parse_url(row.url)
     return Address(url, canonical(url))
 

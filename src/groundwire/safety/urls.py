@@ -179,7 +179,7 @@ def plain_url(text: str) -> WebUrl | None:
     if (read := _plain_origin(origin)) is None or "/." in target or "/%2" in target:
         return None
     scheme, host, port = read
-    return tuple.__new__(WebUrl, (scheme, host, port, target, ""))  # in half of the time
+    return WebUrl(scheme, host, port, target)
 
 
 @lru_cache(maxsize=1_024)

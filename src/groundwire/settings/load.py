@@ -50,7 +50,7 @@ from groundwire.settings.sources import (
 )
 from groundwire.settings.user_folders import no_home
 
-__all__ = ["FILE_NAME", "PREFIX", "changed_by", "load", "variable"]
+__all__ = ["FILE_NAME", "PREFIX", "as_settings", "load", "variable"]
 
 _logger = logging.getLogger(__name__)
 
@@ -58,28 +58,25 @@ _KEYS = "keys."
 _USUAL_THRESHOLD: int = SessionSettings.model_fields["warning_threshold"].default
 
 
-def changed_by(settings: Settings | Mapping[str, Any] | None, given: Mapping[str, Any]) -> Settings:
+def as_settings(settings: Settings | Mapping[str, Any] | None) -> Settings:
     """Return the settings of a client.
 
     Args:
         settings: The settings, or values by dotted key or by section; by default the current settings.
-        given: Further values by dotted key.
 
     Raises:
-        ConfigurationError: a value is invalid. TypeError: they are neither, or there are values beside settings.
+        ConfigurationError: a value is invalid. TypeError: they are neither settings nor values.
     """
-    if not isinstance(settings, (Settings, Mapping, type(None))):
+    if isinstance(settings, Settings):
+        return settings
+    if not isinstance(settings, (Mapping, type(None))):
         raise TypeError(
             f"Web() takes Settings or a mapping such as {{'search.limit': 3}}, not {type(settings).__name__}"
         )
-    if not isinstance(settings, Settings):
-        loaded = load({**dict(_by_key(settings or {})), **dict(_by_key(given))} or None)
-        for text in loaded.warnings:
-            _logger.warning("%s", text)
-        return loaded
-    if given:
-        raise TypeError(f"Web() got settings and {next(iter(given))!r}: write it into the settings")
-    return settings
+    loaded = load(dict(_by_key(settings or {})) or None)
+    for text in loaded.warnings:
+        _logger.warning("%s", text)
+    return loaded
 
 
 def _by_key(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -12,16 +12,16 @@ from functools import lru_cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
-from groundwire.models.alias_table import KEY_PREFIXES, SETTINGS
-from groundwire.models.aliases import foreign
-from groundwire.settings.schema import KEY_VARIABLES, Settings, SettingValue, known_keys, sections, shown
+from groundwire.models.argument_names import argument_hint
+from groundwire.settings.schema import Settings, SettingValue, known_keys, sections, shown
 
 __all__ = [
-    "client_options",
+    "ProviderKeys",
+    "check_keys",
     "listed",
     "option_model",
     "option_names",
@@ -35,6 +35,45 @@ __all__ = [
 ]
 
 _GROUP = "groundwire.providers"
+
+_KEY_PREFIXES: Mapping[str, str] = MappingProxyType(
+    {"tvly-": "tavily", "BSA": "brave", "fc-": "firecrawl", "pplx-": "perplexity", "jina_": "jina"}
+)
+"""The provider of a key, by the key's beginning."""
+
+_OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        other: right
+        for right, others in {
+            "search.providers": "provider providers search_provider search_providers search.provider engine engines "
+            "backend search_engine default_provider",
+            "read.providers": "reader readers read_provider read_providers read.provider fetcher scraper",
+            "search.limit": "limit max_results num_results count results search.max_results search.num_results",
+            "search.timeout": "timeout request_timeout",
+            "search.safesearch": "safesearch safe_search search.safe_search",
+            "search.strategy": "strategy",
+            "read.max_length": "max_length max_chars max_characters",
+            "read.robots": "robots respect_robots robots_txt read.respect_robots read.robots_txt",
+            "session.max_cost_usd": "budget budget_usd max_cost max_cost_usd max_usd max_budget",
+            "session.max_searches": "max_searches search_limit",
+            "cache.enabled": "cache use_cache caching",
+            "cache.search_ttl": "cache_ttl ttl cache.ttl",
+            "archive.enabled": "archive",
+            "storage.url": "store storage store_url storage_url redis_url valkey_url database_url",
+            "network.proxy": "proxy http_proxy https_proxy proxies",
+            "network.user_agent": "user_agent useragent",
+            "policy.allowed_domains": "allowed_domains include_domains allow_domains",
+            "policy.blocked_domains": "blocked_domains exclude_domains block_domains",
+            "answer.model": "model llm llm_model ask.model answer_model",
+            "answer.base_url": "llm_base_url model_url ask.base_url",
+            "providers.searxng.base_url": "searxng_url searxng.url searxng searxng.base_url searxng_base_url",
+            "server.port": "port",
+            "server.host": "host bind",
+        }.items()
+        for other in others.split()
+    }
+)
+"""What other tools call settings, and what people call them for short."""
 
 
 def provider_entries() -> Mapping[str, EntryPoint]:
@@ -136,32 +175,53 @@ def setting_named(name: str, known: Iterable[str]) -> str:
         return name
     found = [key for key in keys if key == plain or key.replace(".", "_") == plain]
     last = [key for key in keys if key.rpartition(".")[2] == plain and not key.startswith("providers.")]
-    right = SETTINGS.get(plain, "")
+    right = _OTHER_NAMES.get(plain, "")
     return next((one[0] for one in (found, [right] if right else [], last) if len(one) == 1), name)
 
 
-def client_options(
-    options: Mapping[str, Any], known: Iterable[str]
-) -> tuple[dict[str, Any], dict[str, Sequence[Any]], dict[str, str | None]]:
-    """Return the arguments of a client as settings by dotted key, providers by setting, and keys by argument.
+class ProviderKeys(TypedDict, total=False):
+    """Keys as arguments of a client: `settings.schema.KEY_VARIABLES` in lower case."""
+
+    brave_api_key: str | None
+    brave_search_api_key: str | None
+    exa_api_key: str | None
+    firecrawl_api_key: str | None
+    jina_api_key: str | None
+    kagi_api_key: str | None
+    linkup_api_key: str | None
+    parallel_api_key: str | None
+    perplexity_api_key: str | None
+    searxng_api_key: str | None
+    serper_api_key: str | None
+    tavily_api_key: str | None
+    ydc_api_key: str | None
+    you_api_key: str | None
+
+
+def check_keys(keys: Mapping[str, object], known: Iterable[str]) -> None:
+    """Refuse arguments of a client that are no keys.
 
     Args:
-        options: Such as `cache=False`, `provider="brave"` or `tavily_api_key=...`.
-        known: The arguments that the client has beside these, for the message about a name that means nothing.
+        keys: The arguments, such as `tavily_api_key`.
+        known: The arguments that the client has beside keys, for the message.
 
     Raises:
-        TypeError: a name is unknown.
+        TypeError: one is not a key; the message names the setting or the argument that is meant.
     """
-    keys = {name: value for name, value in options.items() if name.upper() in KEY_VARIABLES}
-    named = {setting_named(name, known_keys()): value for name, value in options.items() if name not in keys}
-    if (folder := named.pop("cache_dir", None)) is not None:
-        named["storage.url"] = f"sqlite:///{Path(folder).expanduser().absolute()}/store.sqlite3"
-    for name in named:
-        if "." not in name and not (name in sections() and isinstance(named[name], Mapping)):
-            raise TypeError(f"Web() has no argument {name!r}{foreign(name, known, {})}")
-    roles = ("search.providers", "read.providers")
-    providers = {role: listed(value) for role in roles if (value := named.pop(role, None)) is not None}
-    return {key: value for key, value in named.items() if value is not None}, providers, keys
+    for name in keys:
+        if name in ProviderKeys.__annotations__:
+            continue
+        key = "storage.url" if name == "cache_dir" else setting_named(name, known_keys())
+        if name in sections() and isinstance(keys[name], Mapping):
+            hint = f"; use Web({{{name!r}: ...}})"
+        elif key in ("search.providers", "read.providers"):
+            hint = f"; use {key.replace('.', '_')}=[...]"
+        elif "." in key:
+            value = keys[name] if isinstance(keys[name], (bool, int, float)) else ...  # a text may be a secret
+            hint = f"; use Web({{{key!r}: {'...' if value is ... else value}}})"
+        else:
+            hint = argument_hint(name, known, {})
+        raise TypeError(f"Web() has no argument {name!r}{hint}")
 
 
 _P = TypeVar("_P")
@@ -182,7 +242,7 @@ def with_keys(
     settings: Settings,
     providers: Sequence[str | _P] | None,
     api_key: str | None,
-    keys: Mapping[str, str | None],
+    keys: Mapping[str, Any],
 ) -> tuple[Settings, Sequence[str | _P] | None]:
     """Return settings with keys, and the search providers; without a choice, the keys' providers come first.
 
@@ -201,7 +261,7 @@ def with_keys(
         if text is not None and not (isinstance(text, str) and text.strip()):
             raise TypeError(f"Web(): {f'{name}_api_key' if name else 'api_key'!r} must be a key as text, and not empty")
     if api_key is not None:
-        owner = next((name for start, name in KEY_PREFIXES.items() if api_key.startswith(start)), "")
+        owner = next((name for start, name in _KEY_PREFIXES.items() if api_key.startswith(start)), "")
         chosen = [one.partition(":")[0] for one in providers or () if isinstance(one, str)]
         if not owner and len(chosen) != 1:
             hint = "; name its provider, as in tavily_api_key=... or search_providers=['exa'], or run groundwire setup"

@@ -293,6 +293,9 @@ class AnswerSettings(SettingsSection):
         "http://127.0.0.1:8000/v1",
     )
     """The base URLs of local model servers: the default ports of Ollama, LM Studio, llama.cpp and vLLM."""
+    judge: Literal["words", "model"] = "words"
+    """What decides, when an answer is verified, on sentences of which words are not certain: the words, or also the
+    model, in at most two calls of some 6,000 tokens. Applies to `ask`, `verify` and the gateway."""
     timeout: float = Field(default=120.0, gt=0, le=600)
     """Seconds for the whole answer."""
 

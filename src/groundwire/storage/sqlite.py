@@ -235,11 +235,11 @@ class SqliteStore:
 
     def _mend(self, cause: Exception) -> None:
         """Make room for a new file if this one is damaged; raise StoreError for any other cause."""
-        if isinstance(cause, sqlite3.Error) and is_busy(cause):  # the connections are good, and reading goes on
+        if is_busy(cause):  # the connections are good, and reading goes on
             raise self._error(cause) from cause
         self._close()
         now = time.monotonic()
-        if not (isinstance(cause, sqlite3.Error) and is_damaged(cause)) or now < self._mend_from:
+        if not is_damaged(cause) or now < self._mend_from:
             raise self._error(cause) from cause
         self._mend_from = now + _MEND_EVERY
         try:
@@ -252,6 +252,6 @@ class SqliteStore:
 
     def _error(self, exc: Exception) -> StoreError:
         why = str((exc.strerror if isinstance(exc, OSError) else None) or exc).rstrip(".")
-        if isinstance(exc, sqlite3.Error) and is_busy(exc):
+        if is_busy(exc):
             return StoreError(f"The store {self._file.path} cannot be used: {why}.")
         return StoreError(f"The store {self._file.path} cannot be used: {why}. {_FIX}")

@@ -196,17 +196,17 @@ class StoreFile:
             os.close(lock)
 
 
-def is_busy(exc: sqlite3.Error) -> bool:
+def is_busy(exc: Exception) -> bool:
     """Whether another connection holds the database (https://sqlite.org/rescode.html)."""
     return _code(exc) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-def is_damaged(exc: sqlite3.Error) -> bool:
+def is_damaged(exc: Exception) -> bool:
     """Whether the file is not a whole database (https://sqlite.org/rescode.html)."""
     return _code(exc) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def _code(exc: sqlite3.Error) -> int:
+def _code(exc: Exception) -> int:
     return getattr(exc, "sqlite_errorcode", 0) & 0xFF  # the rest of an extended code tells the circumstances
 
 

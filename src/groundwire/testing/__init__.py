@@ -1,4 +1,4 @@
-"""A miniature web on loopback, for Groundwire's tests, for users' tests and for `groundwire demo`.
+"""A miniature web on loopback, for `groundwire demo` and for users' tests.
 
     with World() as world:
         world.searxng.fail(InjectedFault.status(429), times=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
 from types import TracebackType
 from typing import Self, TypeVar
@@ -11,11 +12,9 @@ from typing import Self, TypeVar
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
 from groundwire.testing.search_index import Library
+from groundwire.testing.searxng import SearXng
 from groundwire.testing.server import EmulatedServer, ServerThread
-from groundwire.testing.services import make_service
-from groundwire.testing.services.searxng import SearXng
 from groundwire.testing.site import Calendar, Site
-from groundwire.testing.site_apis import SiteApi, make_site_api
 from groundwire.testing.sites import make_sites
 
 __all__ = ["InjectedFault", "Recorded", "World"]
@@ -32,14 +31,22 @@ class World:
         named: Whether search results carry names under .test (for `resolver`) instead of addresses.
         today: The day from which pages are dated; by default the real one, in UTC.
         port: The port of the first endpoint, and the following ports for the others; by default any free ones.
+        sites: Makes the sites; by default an encyclopedia, the documentation of a library, and a forum.
 
     Raises:
         OSError: On entering: one of the ports is in use.
     """
 
-    def __init__(self, *, named: bool = False, today: date | None = None, port: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        named: bool = False,
+        today: date | None = None,
+        port: int = 0,
+        sites: Callable[[Calendar], Iterable[Site]] = make_sites,
+    ) -> None:
         self._calendar = Calendar(today or datetime.now(UTC).date())
-        self._sites = {site.name: site for site in make_sites(self._calendar)}
+        self._sites = {site.name: site for site in sites(self._calendar)}
         self.library: Library = Library(tuple(self._sites.values()), self._calendar, named=named)
         self._services: dict[str, EmulatedServer] = {}
         self._thread = ServerThread()
@@ -64,8 +71,13 @@ class World:
         return dict(self._sites)
 
     @property
+    def services(self) -> dict[str, EmulatedServer]:
+        """Every search service, and every other endpoint that was added, by its name."""
+        return dict(self._services)
+
+    @property
     def endpoints(self) -> tuple[EmulatedServer, ...]:
-        """Every site and every search service."""
+        """Every site and every service."""
         return (*self._sites.values(), *self._services.values())
 
     @property
@@ -116,27 +128,6 @@ class World:
             ValueError: The name is in use.
         """
         return self.add(SearXng(name, self.library))
-
-    def service(self, name: str) -> EmulatedServer:
-        """Return a search or read service such as `brave`, started on first use.
-
-        Raises:
-            KeyError: There is no such service; the message lists the known ones.
-        """
-        if name not in self._services:
-            self.add(make_service(name, self.library))
-        return self._services[name]
-
-    def site_api(self, name: str) -> SiteApi:
-        """Return a site that is read over its API, such as `github`, started when it is first asked for.
-
-        Its addresses here are known to `read.site_hosts` as `NAME=URL`.
-
-        Raises:
-            KeyError: There is no such site; the message lists the known ones.
-        """
-        here = self._services.get(name)
-        return here if isinstance(here, SiteApi) else self.add(make_site_api(name))
 
     async def resolver(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host name of this world.

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, foreign, recent, translated
+from groundwire.models.argument_names import OPEN_PAGE, SEARCH, argument_hint, recent, translated
 from groundwire.models.validators import faults, time_range_of
 
 __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "understood", "unwrapped"]
@@ -169,7 +169,7 @@ def bad_arguments(error: ValidationError, model: type[BaseModel]) -> str:
     """
     known = _OFFERED if model is SearchArguments else tuple(model.model_fields)
     lines = [
-        f"{key}: {text}{foreign(key, known, {}) if key not in model.model_fields else ''}.".replace("?.", "?")
+        f"{key}: {text}{argument_hint(key, known, {}) if key not in model.model_fields else ''}.".replace("?.", "?")
         for key, text in faults(error)
     ]
     example = f" A correct call: {_EXAMPLES[model]}" if model in _EXAMPLES else ""

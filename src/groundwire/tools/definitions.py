@@ -16,7 +16,8 @@ from pydantic import BaseModel
 
 from groundwire.models import MAX_LIMIT, Budget
 from groundwire.settings import Settings
-from groundwire.tools.results import GUIDANCE, LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult
+from groundwire.tools.conversions import GUIDANCE
+from groundwire.tools.results import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult
 
 __all__ = [
     "CITATIONS",

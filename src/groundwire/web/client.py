@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -12,31 +11,48 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
-from groundwire.web.answer import AnsweringView, verified_hosted
-from groundwire.web.session import closed
+from groundwire.models import (  # frameworks read the types of the methods
+    Page,
+    SafeSearch,
+    SearchResponse,
+    Strategy,
+    TimeRange,
+)
+from groundwire.models.argument_names import OPEN_PAGE, SEARCH, NoArguments, unknown_argument
+from groundwire.models.validators import TimeRangeName
+from groundwire.web.answer import verified_hosted
+from groundwire.web.loading import load_open_page
+from groundwire.web.session import SessionView, closed
 
-if TYPE_CHECKING:  # importing the class is cheap: what it works with is loaded when one is made
+if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.cassette import Cassette
     from groundwire.citations.verify import Entailment, Report
     from groundwire.errors import MissingKey
     from groundwire.hosted.answers.types import HostedAnswer
-    from groundwire.models import Observer, Page, SafeSearch, SearchResponse, TimeRange
-    from groundwire.models.aliases import PageAliases, SearchAliases
-    from groundwire.models.validators import TimeRangeName
+    from groundwire.models import Observer
     from groundwire.providers import ReadProvider, SearchProvider
     from groundwire.reading.passages.view import Ask, CountTokens, Ranker
     from groundwire.routing.calls import CacheMode
-    from groundwire.routing.hedging_policy import Strategy
     from groundwire.safety.guard import Resolver
     from groundwire.settings import Settings
+    from groundwire.settings.provider_options import ProviderKeys
     from groundwire.telemetry.call_events import CallListener
 
 __all__ = ["Web"]
 
 _LONGEST_TIMEOUT = 600  # seconds
+_ARGUMENTS = (
+    *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
+    *("replay", "resolver", "count_tokens", "ranker", "timeout", "proxy", "api_key"),
+)
+_SEARCH_ARGUMENTS = (
+    *("query", "limit", "allowed_domains", "blocked_domains", "time_range", "published_after", "published_before"),
+    *("language", "region", "safesearch", "page", "strategy", "refresh", "keep", "timeout"),
+)
+_PAGE_ARGUMENTS = ("query", "find", "max_length", "max_tokens", "refresh", "keep", "timeout")
 
 
-class Web(AnsweringView):
+class Web(SessionView):
     """Searches the web and opens pages, through whichever providers are set up.
 
     Use it as `async with Web() as web:`, or call `aclose` when done. One `Web` is one session: it has one budget,
@@ -62,11 +78,10 @@ class Web(AnsweringView):
         proxy: A forward proxy, instead of the setting `network.proxy`.
         api_key: The key of the only one in `search_providers`, or one recognized by its beginning, such as `tvly-`.
         keys: Keys by provider, such as `tavily_api_key`. Without `search_providers`, their providers are called first.
-            Settings by the end of their name, such as `user_agent`, or as other libraries name them, such as
-            `provider` and `cache`.
 
     Raises:
-        ConfigurationError: a setting is invalid, a provider is unknown, or none can be used.
+        ConfigurationError: a setting is invalid, a provider is unknown, or none can be used. TypeError: an argument
+            does not exist.
     """
 
     def __init__(
@@ -86,21 +101,18 @@ class Web(AnsweringView):
         timeout: float | None = None,
         proxy: str | None = None,
         api_key: str | None = None,
-        **keys: Any,
+        **keys: Unpack[ProviderKeys],
     ) -> None:
         from groundwire.cassette import choose_cassette
-        from groundwire.settings.load import changed_by
-        from groundwire.settings.provider_options import client_options, listed, with_keys
+        from groundwire.settings.load import as_settings
+        from groundwire.settings.provider_options import check_keys, listed, with_keys
         from groundwire.web.resources import Resources, changed
 
-        _bind_annotations()
-        given, providers, only_keys = client_options(keys, inspect.signature(Web).parameters)
-        settings = changed(changed_by(settings, given), timeout=timeout, proxy=proxy)
-        read_providers = providers.get("read.providers", None if read_providers is None else listed(read_providers))
-        search_providers = providers.get(
-            "search.providers", None if search_providers is None else listed(search_providers)
-        )
-        settings, search_providers = with_keys(settings, search_providers, api_key, only_keys)
+        check_keys(keys, _ARGUMENTS)
+        settings = changed(as_settings(settings), timeout=timeout, proxy=proxy)
+        read_providers = None if read_providers is None else listed(read_providers)
+        search_providers = None if search_providers is None else listed(search_providers)
+        settings, search_providers = with_keys(settings, search_providers, api_key, keys)
         self.settings: Settings = settings
         self._resources = Resources(
             self.settings,
@@ -135,7 +147,7 @@ class Web(AnsweringView):
 
     async def search(
         self,
-        query: str = "",
+        query: str,
         *,
         limit: int | None = None,
         allowed_domains: Sequence[str] = (),
@@ -151,7 +163,7 @@ class Web(AnsweringView):
         refresh: bool = False,
         keep: bool = True,
         timeout: float | None = None,
-        **aliases: Unpack[SearchAliases],
+        **unknown: Unpack[NoArguments],
     ) -> SearchResponse:
         """Search the web.
 
@@ -172,8 +184,7 @@ class Web(AnsweringView):
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
-            aliases: The same arguments under the names of other libraries, such as `max_results` for `limit` and
-                `include_domains` for `allowed_domains`.
+            unknown: None: another name is a TypeError that says which one is meant, such as `limit` for `max_results`.
 
         Returns:
             The results, numbered to be cited by, with every attempt. A page keeps its number as long as the session
@@ -184,11 +195,8 @@ class Web(AnsweringView):
             InvalidRequest: an argument is invalid. BudgetExceeded: the session's searches are used up.
             AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
-        if aliases:
-            from groundwire.models.aliases import SEARCH, canonical, noted
-
-            view = self.with_providers(aliases.pop("provider")) if "provider" in aliases else self
-            return noted(await view.search(**canonical(Web.search, locals(), SEARCH)), aliases)
+        if unknown:
+            raise unknown_argument("search", unknown, _SEARCH_ARGUMENTS, SEARCH)
         checked, chosen = self._search_flow.checked(
             query,
             strategy,
@@ -209,7 +217,7 @@ class Web(AnsweringView):
 
     async def open_page(
         self,
-        url: str = "",
+        url: str,
         *,
         query: str | None = None,
         cursor: str | None = None,
@@ -220,7 +228,7 @@ class Web(AnsweringView):
         keep: bool = True,
         timeout: float | None = None,
         context: Callable[[Page], str] | None = None,
-        **aliases: Unpack[PageAliases],
+        **unknown: Unpack[NoArguments],
     ) -> Page:
         """Read one page as Markdown: its beginning, or the part that is asked for by `query`, `cursor` or `find`.
 
@@ -238,7 +246,7 @@ class Web(AnsweringView):
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
             context: Returns the text around the content in the output; `max_tokens` counts it too.
-            aliases: The same arguments under the names of other libraries, such as `max_chars` for `max_length`.
+            unknown: None: another name is a TypeError that says which one is meant.
 
         Returns:
             The page, or a part of it: `start`, `end` and `version` say which, `next_cursor` how to go on, `truncated`
@@ -250,10 +258,9 @@ class Web(AnsweringView):
             is not allowed. PageError: the page cannot be read. ProviderError: the reader failed. DeadlineExceeded,
             Closed.
         """
-        if aliases:
-            from groundwire.models.aliases import OPEN_PAGE, canonical, noted
-
-            return noted(await self.open_page(**canonical(Web.open_page, locals(), OPEN_PAGE)), aliases)
+        if unknown:
+            raise unknown_argument("open_page", unknown, _PAGE_ARGUMENTS, OPEN_PAGE)
+        await load_open_page()
         from groundwire.web.open_page import PageTarget, check_url
 
         selection = self._asked(
@@ -276,7 +283,7 @@ class Web(AnsweringView):
         refresh: bool = False,
         keep: bool = True,
         timeout: float | None = None,
-        **aliases: Unpack[PageAliases],
+        **unknown: Unpack[NoArguments],
     ) -> tuple[Page, ...]:
         """Read several pages in parallel; the space that short ones leave goes to the long ones.
 
@@ -291,7 +298,7 @@ class Web(AnsweringView):
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
-            aliases: The same arguments under the names of other libraries, such as `max_chars` for `max_length`.
+            unknown: None: another name is a TypeError that says which one is meant.
 
         Returns:
             A page for each URL, in order. One that could not be read has `status` error and a reason.
@@ -299,11 +306,9 @@ class Web(AnsweringView):
         Raises:
             InvalidRequest: an argument is invalid. Closed.
         """
-        if aliases:
-            from groundwire.models.aliases import OPEN_PAGE, canonical, noted
-
-            pages = await self.open_pages(**canonical(Web.open_pages, locals(), OPEN_PAGE))
-            return type(pages)(noted(page, aliases) for page in pages)
+        if unknown:
+            raise unknown_argument("open_pages", unknown, _PAGE_ARGUMENTS, OPEN_PAGE)
+        await load_open_page()
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import PageTarget, check_urls
 
@@ -374,14 +379,3 @@ class Web(AnsweringView):
             )
         self._resources.load.admit(seconds)
         return Deadline.after(seconds)
-
-
-def _bind_annotations() -> None:
-    """Bind the names in the signatures of `Web`, for frameworks that make tools of its methods by their type hints."""
-    from groundwire import models
-    from groundwire.models import aliases, validators
-    from groundwire.routing import hedging_policy
-
-    nouns = {name: getattr(models, name) for name in ("Page", "SafeSearch", "SearchResponse", "TimeRange")}
-    globals().update(nouns, PageAliases=aliases.PageAliases, SearchAliases=aliases.SearchAliases)
-    globals().update(TimeRangeName=validators.TimeRangeName, Strategy=hedging_policy.Strategy)

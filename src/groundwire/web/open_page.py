@@ -20,7 +20,6 @@ from groundwire.errors import (
     PermissionDenied,
 )
 from groundwire.models import Attempt, Page
-from groundwire.models.pages import OpenedPages
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import is_owned
 from groundwire.reading.passages.token_budget import TextBudget
@@ -246,7 +245,7 @@ class OpenPages:
 
     async def all(
         self, targets: Sequence[PageTarget], budget: SessionBudget, *, shared: bool, limit: asyncio.Semaphore
-    ) -> OpenedPages:
+    ) -> tuple[Page, ...]:
         """Open several pages with one selection; see `Web.open_pages`.
 
         Args:
@@ -273,7 +272,7 @@ class OpenPages:
                 if shared and reading.page is not None:
                     room = _left(room, reading.page.content, often[url])
             self._done(reading.target, reading.started, reading.error or reading.result(), budget)
-        return OpenedPages(read[target.url].result() for target in targets)
+        return tuple(read[target.url].result() for target in targets)
 
     async def _whole(self, reading: _PageLoad, budget: SessionBudget, limit: asyncio.Semaphore) -> None:
         """Read a whole page, or record its error."""

@@ -12,15 +12,14 @@ from typing import Any, get_args
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
-from groundwire.models import Attempt, Query, SearchResponse
-from groundwire.models.aliases import SAFE_SEARCHES
+from groundwire.models import Attempt, Query, SearchResponse, Strategy
+from groundwire.models.argument_names import SAFE_SEARCHES
 from groundwire.models.validators import check_choice, time_range_of
 from groundwire.providers.base import is_owned
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache, CacheResult, Codec
 from groundwire.routing.cache_codec import age, identity, lifetime, partition_of, search_codec, search_key, sources_of
 from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
-from groundwire.routing.hedging_policy import Strategy
 from groundwire.routing.router import Router
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import Owner, Visibility

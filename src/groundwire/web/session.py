@@ -6,11 +6,11 @@ import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
+from groundwire.hints import method_hint
 
 if TYPE_CHECKING:  # as in `groundwire.web.client`
     from groundwire.citations.verify import CitedPage, Entailment, Report
@@ -61,35 +61,8 @@ class SessionView:
         def __exit__(self, *exc_info: object) -> None: ...
 
         def __getattr__(self, name: str) -> Any:
-            from functools import partial
-
-            from groundwire.models.aliases import (
-                METHODS,
-                NEWS,
-                PROPERTIES,
-                TOOL_CALLS,
-                either,
-                framework_of,
-                other_method,
-            )
-
-            if METHODS.get(name) == "open_page":
-                return either(self.open_page, self.open_pages)
-            if name in ("ask_stream", "stream_answer"):
-                return partial(self.ask, stream=True)
-            if name in NEWS:
-                return partial(self.search, topic="news")
-            if name in METHODS:
-                return getattr(self, METHODS[name])
-            if own := PROPERTIES.get(name):
-                return getattr(self if hasattr(type(self), own) else self.inner, own)
-            if name in ("tools", "as_tools", "get_tools", "web_tools", "to_tools"):
-                return import_module("groundwire.tools").web_tools(self)  # it is built on this class
-            if name in TOOL_CALLS:
-                return self.tools.call
-            if framework_of(name):
-                return getattr(self.tools, name)
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
+            hint = "" if name.startswith("_") else method_hint(name)
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{hint}")
 
     def session(self, name: str | None = None, **limits: float) -> Self:
         """Return a view of this `Web` with its own budget; everything else is shared, and closing it closes nothing.
@@ -334,12 +307,21 @@ class SessionView:
         """
         return await self._cited().pages(self._budget, None if content else ())
 
-    async def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
+    async def verify(
+        self,
+        answer: str,
+        *,
+        pages: Sequence[CitedPage] | None = None,
+        entailment: Entailment | None = None,
+    ) -> Report:
         """Verify each sentence of an answer against the pages it cites, without fetching anything.
 
+        Words decide; `groundwire.agent_loop.verify` lets the model of the settings judge what they leave in doubt.
+
         Args:
-            answer: The answer in Markdown, with markers such as `[1]` for the numbers of this session.
-            entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
+            answer: The answer in Markdown, with markers such as `[1]`.
+            pages: The sources by number; by default those of this session.
+            entailment: A model that judges; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
             InvalidRequest: `answer` is not text or too long (more than 10,000 markers or sentences), or the setting
@@ -350,8 +332,10 @@ class SessionView:
         if not isinstance(answer, str):
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
         check_size(answer, ())
-        numbers = cited_numbers(answer) if len(answer) < _AT_ONCE else await asyncio.to_thread(cited_numbers, answer)
-        pages = await self._cited().pages(self._budget, numbers)
+        if pages is None:
+            is_short = len(answer) < _AT_ONCE
+            numbers = cited_numbers(answer) if is_short else await asyncio.to_thread(cited_numbers, answer)
+            pages = await self._cited().pages(self._budget, numbers)
         return await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:

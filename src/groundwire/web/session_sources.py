@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
-from groundwire.models.base import ResultSlots
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.result_merging import canonical, replaced
 from groundwire.safety.tenancy import Owner
@@ -42,7 +41,6 @@ _MARK: Final = "\x1f"  # before each field of a note: JSON would take five times
 _BETWEEN: Final = " … "  # between two snippets of one page
 
 _Shown = tuple[str, str, str, str, str]  # URL, URL after redirects, title, snippet, digest of the content
-_T = TypeVar("_T", SearchResult, Page)
 _R = TypeVar("_R")
 
 
@@ -80,7 +78,7 @@ class SessionSources:
         names, shown, clean, named = [], [""], True, session.named
         for row in rows:
             url, title = row.url, row.title
-            if (address := getattr(row, "_address", None)) is None:
+            if (address := row._address) is None:
                 clean, title, name = False, title[:MAX_TITLE], _name(url, named)
             else:
                 name = _short(address[1], named)
@@ -115,7 +113,7 @@ class SessionSources:
             no_store = page.freshness is not None and page.freshness.no_store
             store = self._private if no_store or not session.named else self._store
             await store.set(_content_key(session.owner, digest), await _off_loop(_packed, page.content), fresh=_LIFE)
-        return _numbered(page, answer.numbers[0])
+        return page.model_copy(update={"citation_id": answer.numbers[0]})
 
     async def listed(self, session: SessionBudget) -> tuple[SeenSource, ...]:
         """Return the sources of a session, by number; empty if they have expired or there are none."""
@@ -143,16 +141,11 @@ def taken(row: SearchResult, number: int, opener: object) -> SearchResult:
         number: The number to cite it by.
         opener: Its `open_page` opens the row; see `SearchResult.open`.
     """
-    if getattr(row, "_opener", row) is not None:
+    if row._opener is not None:
         row = replaced(row, citation_id=number)
-    elif row.citation_id != number:
-        _set_number(row, number)
-    _set_opener(row, opener)
+    row.citation_id = number
+    row.bind(opener)
     return row
-
-
-# The slots, which a frozen value does not let anyone else set; `object.__setattr__` takes twice as long.
-_set_number, _set_opener = (vars(ResultSlots)[name].__set__ for name in ("citation_id", "_opener"))
 
 
 def _key(session: SessionBudget) -> str:
@@ -240,10 +233,6 @@ def _joined(known: str, snippet: str) -> str:
     if not snippet or snippet in known:
         return known
     return f"{known}{_BETWEEN}{snippet}"[-2 * MAX_SNIPPET :] if known else snippet
-
-
-def _numbered(noun: _T, number: int) -> _T:
-    return noun if noun.citation_id == number else noun.model_copy(update={"citation_id": number})
 
 
 async def _off_loop(work: Callable[[str], _R], content: str) -> _R:

@@ -16,7 +16,8 @@ from components.needs import require
 from components.papers import HEIGHT, WIDTH, canvas_pdf, scan
 from groundwire import Settings, Web
 from groundwire.errors import PageEmpty, PageUnavailable, UnsupportedContent
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
+from world import World
 
 pytestmark = pytest.mark.req("B2")
 Make = Callable[..., Settings]

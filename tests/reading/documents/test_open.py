@@ -13,8 +13,9 @@ from groundwire.deadline import Deadline
 from groundwire.errors import PageEmpty, PageError, PageRefused, PageTooLarge, UnsupportedContent
 from groundwire.reading.local import LocalReadProvider
 from groundwire.safety.guard import Guard
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 from groundwire.transport import Transport
+from world import World
 
 pytestmark = pytest.mark.req("B2")
 

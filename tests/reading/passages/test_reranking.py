@@ -19,7 +19,7 @@ from groundwire.reading.passages.bm25 import score_passages
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.reranking import EmbeddingRanker, Ranker, features, rank
 from groundwire.reading.passages.view import check_ask, view
-from groundwire.testing.world import World
+from world import World
 
 FILLER = "\n\n".join(f"Boat {name} carries wood along the coast, and the crew sleeps on board." for name in "ABCDEFGH")
 HEALTH = "# Health\n\nA surgeon examines every sailor before departure.\n\n# Town\n\nThe doctor's house is yellow."

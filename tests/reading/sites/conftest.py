@@ -13,7 +13,7 @@ from components.authority import Authority
 from components.public_web import PublicWeb
 from groundwire import Web
 from groundwire.settings import Settings
-from groundwire.testing.world import World
+from world import World
 
 
 @pytest.fixture(scope="session")

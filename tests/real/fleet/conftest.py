@@ -12,8 +12,8 @@ from components.balancer import Balancer
 from components.gateways import GatewayProcess
 from components.needs import require
 from components.valkey import Valkey
-from groundwire.testing.services.tavily import Tavily
-from groundwire.testing.world import World
+from world import World
+from world.services.tavily import Tavily
 
 LIMIT = 40
 INTERVAL = 0.02

@@ -16,7 +16,7 @@ import aiohttp
 import pytest
 
 from groundwire.citations.verify.limits import MAX_BRACKETS, MAX_SEARCHED, MAX_SENTENCES
-from groundwire.testing.world import World
+from world import World
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc for processes"),

@@ -17,10 +17,11 @@ from groundwire import Settings, Web
 from groundwire.errors import Closed
 from groundwire.server.api import build_gateway
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
-from groundwire.testing.model_apis import ModelServer, quoting
+from groundwire.testing.model_apis import Say, quoting
+from world import World
+from world.model_apis import ModelServer
 
 QUERY = {"query": "reciprocal rank fusion"}
 
@@ -58,21 +59,31 @@ async def test_searching(gateway: Any) -> None:
     assert body["attempts"][0]["outcome"] == "ok"
 
 
-async def test_names_of_other_apis_are_taken(gateway: Any) -> None:
+async def test_names_of_other_apis_are_told_the_right_member(gateway: Any) -> None:
     client = await (await gateway()).client()
-    asked = {"q": "reciprocal rank fusion", "max_results": 2, "time_range": "year", "exclude_domains": ["nowhere.test"]}
-    status, body = await post(client, "/v1/search", asked)
-    assert (status, len(body["results"])) == (200, 2)
-    status, said = await post(client, "/v1/search", asked | {"limit": 3})
-    assert (status, said["error"]["field"]) == (400, "max_results")  # which of the two is meant nobody can know
-    link = {"link": body["results"][0]["url"], "max_chars": 300}
-    status, said = await post(client, "/v1/pages", link | {"extractDepth": "advanced"})
-    assert (status, said["pages"][0]["status"]) == (200, "success")
-    assert "extractDepth has no effect: pages are always Markdown" in said["pages"][0]["warnings"]
-    status, said = await post(client, "/v1/search", asked | {"search_depth": "advanced"})
-    assert [text for text in said["warnings"] if text.startswith("search_depth has no effect: ")]
-    status, said = await post(client, "/v1/search", asked)
-    assert "no effect" not in str(said["warnings"])
+    for path, given, hint in (
+        ("/v1/search", QUERY | {"max_results": 2}, "max_results: is unknown; did you mean 'limit'?"),
+        ("/v1/search", QUERY | {"excludeDomains": ["a.test"]}, "did you mean 'blocked_domains'?"),
+        ("/v1/search", QUERY | {"search_depth": "advanced"}, "search_depth: is unknown; a search is as deep as"),
+        ("/v1/pages", {"url": "https://a.test/", "max_chars": 300}, "did you mean 'max_length'?"),
+        ("/v1/pages", {"link": "https://a.test/"}, "did you mean 'url'?"),
+        ("/v1/ask", {"q": "bm25"}, "did you mean 'question'?"),
+    ):
+        status, said = await post(client, path, given)
+        assert (status, said["error"]["code"]) == (400, "invalid_request")
+        assert hint in said["error"]["message"]
+
+
+async def test_names_of_other_apis_are_taken_at_their_paths(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    status, body = await post(client, "/v2/search", {"query": "reciprocal rank fusion", "limit": 2, "tbs": "qdr:y"})
+    assert (status, len(body["data"]["web"])) == (200, 2)
+    link = {"urls": [body["data"]["web"][0]["url"]], "extract_depth": "advanced"}
+    status, said = await post(client, "/extract", link)
+    assert (status, len(said["results"])) == (200, 1)
+    assert "extract_depth has no effect: pages are always Markdown" in said["results"][0]["warnings"]
+    status, said = await post(client, "/fetch", {"link": link["urls"][0], "url": link["urls"][0]})
+    assert (status, said["error"]["field"]) == (400, "link")  # which of the two is meant nobody can know
 
 
 async def test_what_is_wrong_is_said(gateway: Any) -> None:
@@ -329,7 +340,7 @@ async def test_an_answer_is_streamed_as_it_is_written(gateway: Any, world: World
     elif how == "stream":
         told = await events(client, "/v1/ask", asked | {"stream": True}, accept="application/json")
     else:
-        async with client.get("/v1/ask", params={"q": asked["question"], "stream": "true"}) as reply:
+        async with client.get("/v1/ask", params={**asked, "stream": "true"}) as reply:
             told = read_events(await reply.text())
     names = [name for name, _ in told]
     assert names[0] == "attempt_started"
@@ -348,22 +359,22 @@ async def test_arguments_may_be_in_the_query_string(gateway: Any) -> None:
         async with client.get(path, params=given) as reply:
             return reply.status, await reply.json()
 
-    status, body = await got("/v1/search", q="reciprocal rank fusion", n="2", time_range="year", keep="false")
+    status, body = await got("/v1/search", query="reciprocal rank fusion", limit="2", time_range="year", keep="false")
     assert (status, len(body["results"])) == (200, 2)
     assert [row["filter"] for row in body["filters"]] == ["time_range"]
     url = body["results"][0]["url"]
-    status, body = await got("/v1/search", query="bm25", exclude_domains="nowhere.test,other.test", after="x")
+    status, body = await got("/v1/search", query="bm25", blocked_domains="nowhere.test,other.test", published_after="x")
     assert (status, body["error"]["field"]) == (400, "published_after")
-    status, body = await got("/v1/search", query="bm25", exclude_domains="nowhere.test,other.test")
+    status, body = await got("/v1/search", query="bm25", blocked_domains="nowhere.test,other.test")
     assert (status, bool(body["results"])) == (200, True)
     for path in ("/v1/pages", "/v1/read", "/v1/open", "/v1/fetch"):
-        status, body = await got(path, url=url, max_chars="300")
+        status, body = await got(path, url=url, max_length="300")
         assert (status, body["pages"][0]["status"]) == (200, "success")
     async with client.get("/v1/pages", params=[("urls", url), ("urls", url + "?b=1,2")]) as reply:
         assert [page["url"] for page in (await reply.json())["pages"]] == [url, url + "?b=1,2"]
-    status, body = await got("/v1/answer", query="reciprocal rank fusion", quote="true")
+    status, body = await got("/v1/answer", question="reciprocal rank fusion", quote="true")
     assert (status, body["report"]["supported"]) == (200, True)
-    assert (await got("/v1/search", n="2"))[1]["error"]["field"] == "query"
+    assert (await got("/v1/search", limit="2"))[1]["error"]["field"] == "query"
     assert "did you mean /v1/pages?" in (await got("/api/extract", url=url))[1]["error"]["message"]
     assert "did you mean" not in (await got("/nothing"))[1]["error"]["message"]
 
@@ -387,13 +398,26 @@ async def test_checking_an_answer(gateway: Any) -> None:
     answer = "The tower is 324 metres high [1]. The tower is 900 metres high [1]."
     status, body = await post(client, "/v1/verify", {"answer": answer, "sources": sources})
     assert (status, body["supported"]) == (200, False)
-    assert [finding["verdict"] for finding in body["findings"]] == ["supported", "altered"]
-    assert body["counts"] == {"altered": 1, "supported": 1}
+    assert [finding["verdict"] for finding in body["findings"]] == ["supported", "contradicted"]
+    assert body["counts"] == {"contradicted": 1, "supported": 1}
     _, found = await post(client, "/v1/search", QUERY | {"session": "cited"})
     title = found["results"][0]["title"]
     status, body = await post(client, "/v1/verify", {"answer": f"{title} [1]. Else [99].", "session": "cited"})
     assert (status, body["unknown"]) == (200, [99])
     assert (await post(client, "/v1/verify", {"answer": answer}))[0] == 400
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize("judge", ["words", "model"])
+async def test_the_operator_chooses_whether_a_model_judges(gateway: Any, world: World, judge: str) -> None:
+    model = world.add(ModelServer(lambda _: Say("It is fine."), name="writer"))
+    client = await (await gateway(answer={"model": "m", "base_url": f"{model.url}/v1", "judge": judge})).client()
+    sources = [{"number": 1, "url": "https://example.org/", "content": "The tower is 324 metres tall."}]
+    asked = {"answer": "The tall tower is 324 metres, with guests, a lift and mail [1].", "sources": sources}
+    status, body = await post(client, "/v1/verify", asked)
+    assert (status, body["findings"][0]["judge"]) == (200, "words")
+    assert len(model.requests) == len(body["warnings"]) == (judge == "model")
+    assert (await post(client, "/v1/verify", asked | {"judge": "model"}))[0] == 400
 
 
 @pytest.mark.req("B18")

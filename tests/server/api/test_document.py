@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from components import heavy
-from groundwire.testing import World
+from world import World
 
 pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 

@@ -11,8 +11,8 @@ import pytest
 
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.server.api.compat_searxng import SearxngReply, SearxngRequest, _sites
-from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
+from world import World
 
 WORDS = "reciprocal rank fusion"
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from components.needs import require
-from groundwire.testing import World
+from world import World
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "gateway.md").read_text(encoding="utf-8")
 USUAL = "http://127.0.0.1:8780"

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from groundwire.testing.world import InjectedFault, World
+from groundwire.testing import InjectedFault
+from world import World
 
 QUERY, AGAIN, OTHER = "reciprocal rank fusion", "fusion of reciprocal ranks", "fusion of nuclear ranks"
 
@@ -35,7 +36,7 @@ def said(text: str) -> bool:
 TEXT = {"Accept": "text/plain"}
 
 
-async def ask(client: Any, query: str) -> list[tuple[int, str]]:
+async def ask(client: Any, query: str) -> tuple[tuple[int, str], ...]:
     """Search by every face at once, as each waits a while for the provider; return each status and text."""
 
     async def read(method: str, path: str, **sent: Any) -> tuple[int, str]:

@@ -16,9 +16,9 @@ import aiohttp
 import pytest
 
 from components.held import Held
-from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
+from world import World
 
 pytestmark = pytest.mark.req("B18")
 

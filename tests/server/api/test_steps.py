@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 
 from components.work import longest_step
-from groundwire.testing import World
-from groundwire.testing.model_apis import ModelServer
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.req("B23")
 

@@ -11,8 +11,10 @@ import pytest
 from components import heavy
 from groundwire.errors import ConfigurationError
 from groundwire.server.api import build_gateway
-from groundwire.testing import InjectedFault, World
-from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
+from groundwire.testing import InjectedFault
+from groundwire.testing.model_apis import Say, ScriptedCall, script
+from world import World
+from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.req("B18")
 

@@ -16,7 +16,7 @@ import pytest
 from components.model_bodies import ENDED
 from components.needs import needed, require, system_program
 from groundwire.integrations.hosts.three_tiers import WEB_SEARCH_TOOL
-from groundwire.testing import World
+from world import World
 
 ROOT = Path(__file__).resolve().parents[3]
 ASK = {"messages": [{"role": "user", "content": "Who merged the ranks?"}]}

@@ -19,7 +19,7 @@ from groundwire.server.api import build_gateway
 from groundwire.server.auth import KeyFile
 from groundwire.server.auth.keys import KeyLimits, make_key
 from groundwire.server.uvicorn_runner import serving
-from groundwire.testing import World
+from world import World
 
 QUERY = {"query": "reciprocal rank fusion"}
 HELLO = {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from groundwire.server.auth.rate_limits import LimitedRequest
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 Message = dict[str, Any]
 START: Message = {"type": "http.response.start", "status": 200, "headers": [(b"x-app", b"1")]}

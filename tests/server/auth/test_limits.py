@@ -14,7 +14,7 @@ from groundwire.server.auth.keys import KeyLimits
 from groundwire.server.auth.rate_limits import Failures, Rates, Slots, rate_headers
 from groundwire.storage import MemoryStore, Store, open_store
 from groundwire.storage.base import Pace
-from groundwire.testing.virtual_time import run_virtually
+from world.virtual_time import run_virtually
 
 
 class Clock:

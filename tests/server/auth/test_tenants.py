@@ -13,8 +13,8 @@ from groundwire.errors import AllProvidersFailed, BlockedDomain, BudgetExceeded,
 from groundwire.safety.urls import DomainPolicy
 from groundwire.server.auth.authentication import Tenant, tenant_of
 from groundwire.server.auth.keys import KeyLimits, make_key
-from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
+from world import World
 
 
 def tenant(name: str = "ci", *, shared: str = "", **limits: Any) -> Tenant:

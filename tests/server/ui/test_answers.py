@@ -12,8 +12,9 @@ import pytest
 from components.held import Held
 from groundwire.server.ui.template_streaming import POLICY
 from groundwire.telemetry import PageDone, SearchDone
-from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from server.ui.conftest import Serve
+from world import World
 
 PATHS = ("/", "/?q=ranking", "/providers", "/sessions", "/session", "/archive", "/nowhere", "/providers?days=x")
 

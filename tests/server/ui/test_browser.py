@@ -12,8 +12,9 @@ from components.browsing import DESK, PHONE, browsing
 from components.held import Held
 from components.writer import Writer
 from groundwire import Web
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import InjectedFault
 from server.ui.conftest import Serve, seed
+from world import World
 
 pytestmark = pytest.mark.req("H9", "B18")
 

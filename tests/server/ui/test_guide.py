@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from groundwire.server.ui.template_streaming import POLICY
-from groundwire.testing import World
+from world import World
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "web-page.md"
 TEXT = GUIDE.read_text(encoding="utf-8")

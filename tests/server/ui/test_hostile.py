@@ -10,9 +10,10 @@ import pytest
 
 from components.browsing import browsing
 from components.data_sets import hostile_pages
-from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 from server.ui.conftest import Serve
 from server.ui.test_markdown import check_inert_html
+from world import World
 
 pytestmark = pytest.mark.req("B11")
 

@@ -1,400 +1,248 @@
-"""Disagreements of aligned sentences: markers, opposites, and replaced words."""
+"""How a sentence differs from a near copy of it on a page: by a number, date, unit, quotation or negation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, sentence_at, stretches
-from groundwire.citations.verify.argument_roles import fold_text, joined, roles
-from groundwire.citations.verify.cited_parts import mismatched
-from groundwire.citations.verify.comparisons import (
-    borne,
-    crossed,
-    denied_instead,
-    little_opposites,
-    related,
-    turns_comparison,
-)
-from groundwire.citations.verify.conditions import (
-    each_time,
-    excludes,
-    measures,
-    other_days,
-    other_duty,
-    other_time,
-    overstated,
-    prices,
-    said_by,
-)
-from groundwire.citations.verify.copied_sentences import contrary, exchanged, substituted
+from groundwire.citations.segmentation import TextSpan, quotes_of, squeezed
+from groundwire.citations.verify.evidence import FEATURES, Claim, Evidence, PagePassage
+from groundwire.citations.verify.language_data import unit_size
+from groundwire.citations.verify.passage_index import PageIndex, terms_in
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.word_order import apart, beside, reordered, stands_for, turned
+from groundwire.citations.verify.values import ValueToken, same_number, same_value
+from groundwire.reading.passages.terms import Terms
 
-__all__ = ["made_up", "reworded"]
+__all__ = ["near_copy", "unquoted"]
 
-_NEAR: Final = 5  # tokens within which a marker's head is searched
-_DENIED: Final = 2  # tokens after a "not" that it denies
-_CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
-_VERBATIM: Final = 0.6  # share from which a replaced word is a change
-_ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
-_LITERAL: Final = 0.65  # share of its tokens that are the page's without a synonym, from which one is
-_MARKED: Final = 0.4  # the same from which a "not" or "all" without a counterpart is one
-_REACH: Final = 12  # tokens from what is denied to a word that denies it
-_RUN: Final = 2  # words of a replacement
-_RIVALS: Final = 8  # words that exclude another whose places are compared
-_APART: Final = 6  # words from one neighbor of a replacement to the other
-_FAMILIES: Final[Mapping[str, Kind]] = {
-    "negation": "negation",
-    "quantifier": "quantifier",
-    "modal": "modal",
-    "bound": "comparison",
-    "degree": "comparison",
-}
-_NEARLY: Final = tuple(map(frozenset, (("most", "usual"), ("only", "few"), ("shall", "should"))))  # only a few, few
-_TOLD: Final[Mapping[str, AbstractSet[str]]] = {
-    "negation": {"not"},
-    "quantifier": {"all", "most", "few", "half", "only", "none"},
-    "modal": {"may", "must"},
-}
-_DROPPED: Final[Mapping[str, AbstractSet[str]]] = {
-    "negation": {"not"},
-    "quantifier": {"few", "half"},
-    "modal": {"may", "must"},
-}
+_ORDER: Final = FEATURES.index("order")
+_COPIED_DENIAL: Final = 0.5  # the same for a negation
+_COPIED_ORDER: Final = 0.15  # share of a sentence's words that its passage must have in order to be compared in full
+_CLAIM: Final = 120  # tokens of a sentence that are aligned
+_PAGE: Final = 300  # the same of a passage
+_BESIDE: Final = 3  # words on each side of a figure
+_CLAUSE: Final = 8  # the same of a negation
+_COPIED: Final = 0.34  # share of the words beside a figure that the passage has in the same order, one right beside it
+_COPIED_WHOLE: Final = 0.2  # share of the sentence
+_AROUND: Final = 3  # sentences before and after a passage that may have the figure of a sentence
+_COPY: Final = 0.8  # share of a sentence's words by which it copies a passage as a whole
+_DENIED: Final = 0.75  # share of the clause with a negation
+_QUOTED_WORDS: Final = 4  # words from which a quotation must be on the page
+_MADE_UP: Final = 6  # the same of one that resembles nothing on it
+_LIKE: Final = 0.6  # share of a quotation's words that a passage must have to be shown beside it
 
 
-def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
-    """Yield the differences between a sentence and the passage it is aligned with.
+def near_copy(claim: Claim, found: Evidence) -> tuple[tuple[Disagreement, ...], PagePassage | None]:
+    """Return how a sentence differs from a near copy: by a number, date, unit or negation; and the passage that is one.
 
     Args:
-        aligned: The word alignment.
-        near: Returns the keys of the words around the passage and in the page's title, which are its context.
+        claim: The sentence.
+        found: The evidence for it.
     """
-    if aligned.share < 0.3:
-        return
-    swapped = exchanged(aligned) or list(roles(aligned)) or list(mismatched(aligned)) or list(reordered(aligned))
-    swapped = [] if borne(aligned) else swapped or list(crossed(aligned))
-    yield from (one for one in swapped if one.claimed != one.stated)
-    marked = list(_markers(aligned)) if aligned.share >= _CLOSE else []
-    if aligned.share >= _CLOSE:
-        marked = ([] if any(one.stated for one in marked) else list(overstated(aligned))) or marked
-        yield from marked
-        yield from denied_instead(aligned) if aligned.copies else ()
-    yield from related(aligned, near)
-    yield from () if swapped else _astray(aligned)
-    converse = not swapped and turns_comparison(aligned)
-    replaced = [*little_opposites(aligned), *_replaced(aligned, near, converse=converse)] or list(other_time(aligned))
-    replaced = replaced or list(other_days(aligned))
-    replaced = replaced or ([] if marked or made_up(aligned) else list(other_duty(aligned)))
-    yield from replaced
-    told = replaced or any(one.claimed and one.stated for one in marked)
-    yield from () if swapped or marked or replaced else contrary(aligned)
-    if not swapped and not told and (place := substituted(aligned)):
-        first, last, start, stop = place
-        here, there = sides = (aligned.claim[first:last], aligned.page[start:stop])
-        valued = here[0].value is not None
-        added = not there and not all(near().isdisjoint(one.keys) for one in here)
-        denied = any(len(side) > 1 and any(one.denies for one in side) for side in sides) and made_up(aligned)
-        if valued or (not added and not denied and _matters(aligned, first, last, range(start, stop), near)):
-            modal = all(one.kind != "word" for one in (*here, *there))
-            claimed, stated = (joined(side, aligned.tongue.dense) for side in sides)
-            kind: Kind = "number" if valued else "modal" if modal else "word"
-            yield Disagreement(kind=kind, claimed=claimed, stated=stated)
-
-
-def _markers(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield the words that deny, count, weaken or compare, if the other side has none or another."""
-    claim, page, to = aligned.claim, aligned.page, aligned.to
-    free = [at for at, token in enumerate(page) if token.marker is not None and at not in aligned.back]
-    home = aligned.home or range(len(page))
-    taken: set[int] = set()
-    for at, token in enumerate(claim):
-        marker = token.marker
-        if marker is None or to[at] is not None or marker.family not in _FAMILIES or measures(aligned, at, marker):
+    if found.counts[_ORDER] < _COPIED_ORDER:
+        return (), None
+    mine = claim.tokens[:_CLAIM]
+    for passage in ([found.sentence] if found.sentence else []) + list(found.passages):
+        page = passage.tokens[:_PAGE]
+        lost = {at for at, one in enumerate(mine) if one.kind in {"number", "date"} and not _has(one, page)}
+        denies = found.counts[_ORDER] >= _COPIED_DENIAL and _denials(mine) != _denials(page)
+        if not denies and not any(one.kind in {"number", "date"} for one in page if lost):
             continue
-        head = _head(at, claim, to, aligned.tongue.dense)
-        if any(page[place].marker == marker and _belongs(aligned, place) for place in free):
-            continue
-        others = [
-            place
-            for place in free
-            if place not in taken and (one := page[place].marker) and one.family == marker.family
-            if place in home
-        ]
-        rival = min(others, key=lambda place: place if head is None else abs(place - head), default=None)
-        if rival is not None and page[rival].marker != marker:
-            stated = (page[rival].marker or marker).kind
-            kinds = {marker.kind, stated}
-            barred = marker.kind == "may" and any(one.denies for one in claim[max(0, at - _DENIED) : at + _DENIED + 1])
-            may_not = barred and (aligned.tongue.code != "de" or not any(page[place].denies for place in home))
-            nearly = kinds in _NEARLY or ("beyond" in kinds and "only" not in kinds)
-            weaker = (marker.kind, stated) == ("shall", "must")
-            if nearly or weaker or (may_not and "must" in kinds):  # may not without a ticket, must have one
-                taken.add(rival)
-                continue
-            if marker.family in {"degree", "bound"} and turns_comparison(aligned):  # A has more, B has less
-                continue
-            if head is None or abs(rival - head) <= 2 * _NEAR:
-                taken.add(rival)
-                yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
-            continue
-        denies = any(one.denies for one in claim)
-        negation, modal = (marker.family == one for one in ("negation", "modal"))
-        if (negation and excludes(aligned)) or (modal and not (aligned.copies and not made_up(aligned))):
-            continue
-        spared = (marker.kind == "must" and denies) or said_by(aligned, marker)
-        told = marker.kind in _TOLD.get(marker.family, ()) and not spared and aligned.literal_share >= _MARKED
-        if marker.kind == "all" and (unit := each_time(aligned, at)) is not None:
-            other = next((page[place].text for place in unit), "")
-            if other:
-                yield Disagreement(kind="unit", claimed=joined(claim[at : at + 2], False), stated=other)
-            continue
-        if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
-            yield Disagreement(kind=_FAMILIES[marker.family], claimed=joined(claim[at : at + 4], False), stated="")
-    for place in free:
-        marker = page[place].marker
-        astray = place not in home and marker is not None and marker.family != "negation"
-        if marker is None or astray or marker.kind not in _DROPPED.get(marker.family, ()):
-            continue
-        same = [at for at, one in enumerate(claim) if one.marker and one.marker.family == marker.family]
-        if any(at not in aligned.pairs or marker.family != "negation" for at in same):
-            continue
-        negation, modal = (marker.family == one for one in ("negation", "modal"))
-        if said_by(aligned, marker, of_page=True) or (modal and not aligned.copies) or (negation and excludes(aligned)):
-            continue
-        head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
-        if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
-            yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=joined(page[place : place + 4], False))
+        pairs = _aligned(mine, page)
+        copied = sum(_equal(mine[at], page[other]) for at, other in pairs.items()) >= _COPY * (len(mine) - len(lost))
+        if lost and not copied:  # a sentence near it may have the figure
+            said = passage.index.tokens(max(0, passage.first - _AROUND), 2 * _AROUND + 1)
+            lost = {at for at in lost if not _has(mine[at], said)}
+        if differ := tuple(_differences(mine, page, pairs, passage.index, lost, claim)):
+            return differ, passage
+        if copied:
+            break  # a copy without a difference
+    return (), None
 
 
-def _belongs(aligned: Alignment, place: int) -> bool:
-    """Return whether the head of a marker in the passage is in the sentence too."""
-    page = aligned.page
-    for other in range(len(page))[place + 1 : place + _NEAR]:
-        if page[other].breaks:
-            return False
-        if page[other].kind in {"word", "number"}:
-            return other in aligned.back or any(page[other].key == one.key for one in aligned.claim if one.key)
-    return False
+def _has(claimed: ValueToken, said: Sequence[ValueToken]) -> bool:
+    return any(_equal(claimed, one) for one in said)
 
 
-def _within(aligned: Alignment, place: int) -> bool:
-    """Return whether the sentence's counterparts surround a position in the passage without a break."""
-    page, reach = aligned.page, _NEAR + 1
-    spans = stretches([token.stops for token in page])
-    most, mine = (
-        max(sum(at in aligned.back for at in span) for span in some) for some in (spans, [sentence_at(page, place)])
-    )
-    if 2 * mine < most:  # another sentence of the passage is meant
-        return False
-    if aligned.tongue.dense:
-        clauses = stretches([token.breaks for token in page])
-        return any(place in clause and not aligned.back.keys().isdisjoint(clause) for clause in clauses)
-    for other in range(len(page))[place + 1 : place + reach]:
-        if page[other].stops:
-            return False
-        if other in aligned.back and page[other].kind in {"word", "number"}:
-            break
-    else:
-        return False
-    for other in reversed(range(place + 1)[-reach:]):
-        if other in aligned.back:
-            return True
-        if page[other].breaks:
-            return page[other].stops
-    return place < reach
+def _denials(tokens: Sequence[ValueToken]) -> int:
+    return sum(token.kind == "negation" for token in tokens)
 
 
-def _head(at: int, tokens: Sequence[WordToken], to: Sequence[int | None], dense: bool) -> int | None:
-    """Return the counterpart of a marker's head: the next word that has one, or the previous."""
-    near = [*range(len(tokens))[at : at + _NEAR], *reversed(range(at)[1 - _NEAR :])]
-    for place in sorted(near, key=lambda one: abs(one - at)) if dense else near:
-        if tokens[place].kind in {"word", "number"}:
-            there: int | None = to[place]
-            if there is not None:
-                return there
-            if place > at and not dense:
-                break
-    return None
+def _equal(one: ValueToken, other: ValueToken) -> bool:
+    if one.kind == other.kind == "word":
+        return one.key == other.key or _stem(one.key) == _stem(other.key)
+    if one.kind == other.kind == "date" and not any(map(all, zip(one.date, other.date, strict=True))):
+        return False  # nothing is known of both
+    return one.kind == other.kind == "negation" or same_value(one, other, rounded=False)
 
 
-def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False) -> bool:
-    """Return whether an antonym makes up for a "not": not safe, dangerous."""
-    if family != "negation":
-        return False
-    mine, theirs = (aligned.page, aligned.claim) if of_page else (aligned.claim, aligned.page)
-    counterparts, theirs_too = (aligned.back, aligned.pairs) if of_page else (aligned.pairs, aligned.back)
-    near = (*range(at)[-_NEAR:], *range(len(mine))[at : at + 2 * _NEAR])
-    heads = sorted((one for one in counterparts if mine[one].kind in {"word", "number"}), key=lambda one: one < at)
-    head = counterparts[heads[0]] if heads else 0
-    reach = len(theirs) if aligned.tongue.dense or not heads else _REACH
-    home = [one for one in sentence_at(theirs, head) if abs(one - head) <= reach] if heads else range(len(theirs))
-    denying = any(theirs[place].key in aligned.tongue.denying for place in home if place not in theirs_too)
-    if denying or not aligned.tongue.instead.isdisjoint(fold_text(theirs[place]) for place in home):  # sent instead
-        return True
-    for said in stretches([token.stops for token in theirs]):
-        known = {theirs_too[place] for place in said if place in theirs_too and theirs[place].kind != "function"}
-        free = [mine[place] for place in near if place == at + 1 or place not in known] if known or not heads else []
-        others = (theirs[place] for place in said if place not in theirs_too)
-        if any(aligned.tongue.are_opposite(one.key, other.key) for other in others for one in free):
-            return True
-    return False
+def _stem(key: str) -> str:
+    return key[: max(4, len(key) - 2)] if len(key) > 4 else key
 
 
-def made_up(aligned: Alignment) -> bool:
-    """Return whether a negation on one side corresponds to an antonym on the other, or to a limit."""
-    return excludes(aligned) or any(
-        token.denies and _balanced(aligned, at, "negation", of_page=of_page)
-        for of_page, tokens in ((False, aligned.claim), (True, aligned.page))
-        for at, token in enumerate(tokens)
-    )
+def _aligned(claim: Sequence[ValueToken], page: Sequence[ValueToken]) -> Mapping[int, int]:
+    """Return which token of a page each token of a sentence is aligned with: most of them equal, and in order.
 
-
-def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, converse: bool) -> Iterator[Disagreement]:
-    """Yield the words that replace others."""
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
-    said, all_there = (sum(token.denies for token in side) for side in (claim, page))
-    for first, last in _runs(aligned):
-        for at, word in ((place, claim[place].key) for place in range(first, last)):
-            likely = (place for place in unmatched if tongue.are_opposite(word, page[place].key))
-            against = next((place for place in likely if beside(aligned, at, place)), None)
-            if against is not None and aligned.share >= 0.5:
-                exchanged = page[against].key in tongue.converse.get(word, ()) or turns_comparison(aligned, surely=True)
-                near_by = sum(page[place].denies for place in sentence_at(page, against))
-                odd = (said - near_by) % 2 or (said - all_there) % 2
-                if (converse and exchanged) or odd or turned(aligned, at, against):
-                    break
-                yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
-                break
-            rivals = [place for place in unmatched if tongue.exclude(word, page[place].key)][:_RIVALS]
-            other = next((place for place in rivals if stands_for(aligned, at, place)), None)
-            if other is not None and aligned.share >= 0.5:
-                yield Disagreement(kind="word", claimed=claim[at].text, stated=page[other].text)
-                break
+    Numbers and dates may be aligned with others between equal neighbors.
+    """
+    places: dict[tuple[str, str], list[int]] = {}
+    for at, token in enumerate(page):
+        places.setdefault(_aligned_as(token), []).append(at)
+    rows: list[list[float]] = [[0.0] * (len(page) + 1)]
+    for token in claim:
+        before, row = rows[-1], rows[-1].copy()
+        for at in places.get(_aligned_as(token), ()):
+            gain = 1.0 if token.kind in {"word", "negation"} else 2.0 if _equal(token, page[at]) else 0.5
+            place, best = at + 1, before[at] + gain
+            while place < len(row) and row[place] < best:  # rows never fall
+                row[place] = best
+                place += 1
+        rows.append(row)
+    pairs: dict[int, int] = {}
+    at, other = len(claim), len(page)
+    while at and other:
+        if rows[at][other] == rows[at - 1][other]:
+            at -= 1
+        elif rows[at][other] == rows[at][other - 1]:
+            other -= 1
         else:
-            there = _in_place(aligned, first, last)
-            if there and not prices(aligned, first, last) and _is_change(aligned, first, last, there, near):
-                yield Disagreement(
-                    kind="name" if any(claim[at].name for at in range(first, last)) and not tongue.dense else "word",
-                    claimed=joined(claim[first:last], tongue.dense),
-                    stated=joined([page[place] for place in there], tongue.dense),
-                )
+            at, other = at - 1, other - 1
+            pairs[at] = other
+    return pairs
 
 
-def _astray(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield words that are elsewhere in the passage, with their antonym between the same neighbors."""
-    claim, page, to = aligned.claim, aligned.page, aligned.to
-    unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
-    if all(any(one.denies for one in side) for side in (claim, page)):
+def _aligned_as(token: ValueToken) -> tuple[str, str]:
+    """Return what two tokens that are aligned have in common."""
+    return token.kind, _stem(token.key) if token.kind == "word" else ""
+
+
+def _differences(
+    mine: Sequence[ValueToken],
+    page: Sequence[ValueToken],
+    pairs: Mapping[int, int],
+    index: PageIndex,
+    lost: Set[int],
+    claim: Claim,
+) -> Iterator[Disagreement]:
+    equal = {at: other for at, other in pairs.items() if _equal(mine[at], page[other])}
+    if len(equal) < _COPIED_WHOLE * (len(mine) - 1):
         return
-    for at, token in enumerate(claim):
-        there = to[at]
-        if there is None or token.kind != "word" or token.key not in aligned.tongue.opposites:
+    for at, other in pairs.items():
+        if at not in lost or page[other].kind != mine[at].kind:
             continue
-        if any(one.denies for one in claim[:at][-_DENIED:]):
+        kind = _kind(mine[at], page[other], at, other, equal)
+        if kind and _copied(at, other, len(mine), equal, _BESIDE) >= _COPIED:
+            yield _disagreement(kind, claim.text, mine[at], index, page[other])
+    back = {other: at for at, other in pairs.items()}
+    inside = sorted(equal.values())
+    for at, token in enumerate(mine):
+        place = next((equal[one] for one in (at - 1, at + 1, at - 2) if one in equal), None)
+        if token.kind != "negation" or at in pairs or place is None or (_is_only(mine, at) and at + 1 not in equal):
             continue
-        around = [
-            place
-            for other in (*range(at)[-4:], *range(len(claim))[at + 1 : at + 5])
-            if claim[other].kind in {"word", "number"} and (place := to[other]) is not None
-        ]
-        for rival in unmatched:
-            if aligned.tongue.are_opposite(token.key, page[rival].key):
-                if apart(aligned, at, rival) or turned(aligned, at, rival):
-                    continue
-                here = sum(1 / (1 + abs(place - there)) for place in around)
-                left = to[at - 1] if at else None
-                it, other = (left is not None and abs(left - one) == 1 for one in (there, rival))
-                nearer = sum(1 / (1 + abs(place - rival)) for place in around) > 1.2 * here
-                if other > it or (nearer and other == it):
-                    yield Disagreement(kind="opposite", claimed=token.text, stated=page[rival].text)
-                    return
-
-
-def _runs(aligned: Alignment) -> list[tuple[int, int]]:
-    """Return the runs of words without a counterpart."""
-    found: list[tuple[int, int]] = []
-    for at, token in enumerate(aligned.claim):
-        if token.kind != "word" or aligned.to[at] is not None:
+        if _denies(at, place, len(mine), equal, page[max(0, place - 4) : place + 5]):
+            yield _disagreement("negation", claim.text, token, index, None)
+    for other, token in enumerate(page):
+        place = next((back[one] for one in (other - 1, other + 1) if back.get(one) in equal), None)
+        if (
+            token.kind != "negation"
+            or other in back
+            or place is None
+            or (_is_only(page, other) and other + 1 not in back)
+        ):
             continue
-        found.append((found.pop()[0] if found and found[-1][1] == at else at, at + 1))
-    return found
+        ends = place == len(mine) - 1 and not _STOP.search(index.plain, page[other - 1].end, token.start)
+        if (inside[0] < other < inside[-1] or ends) and _denies(
+            place, other, len(mine), equal, mine[max(0, place - 4) : place + 5]
+        ):
+            yield _disagreement("negation", claim.text, None, index, token)
 
 
-def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
-    """Return the words of the passage between the same neighbors as a run of the sentence."""
-    page, to = aligned.page, aligned.to
-    left = to[first - 1] if first else None
-    right = to[last] if last < len(to) else None
-    if first and left is None and aligned.claim[first - 1].kind == "function" and first > 1:
-        left = to[first - 2]
-    if last < len(to) and right is None and aligned.claim[last].kind == "function" and last + 1 < len(to):
-        right = to[last + 1]
-    if left is not None and right is not None and right <= left + _APART:
-        return [place for place in range(left, right) if page[place].kind == "word" and place not in aligned.back]
-    if aligned.strict_share < _ONE_SIDED:
-        return []
-    if left is not None and right is None:
-        if last < len(to) and aligned.claim[last].kind != "function":
-            return []
-        return _stretch(aligned, range(left + 1, len(page)))
-    if right is not None and left is None and first <= 1:
-        return _stretch(aligned, range(right - 1, -1, -1))
-    return []
+def _denies(at: int, other: int, size: int, equal: Mapping[int, int], near: Sequence[ValueToken]) -> bool:
+    """Whether the clause around a negation is copied, and the other side has no negation near it."""
+    return _copied(at, other, size, equal, _CLAUSE) >= _DENIED and all(one.kind != "negation" for one in near)
 
 
-def _stretch(aligned: Alignment, places: range) -> list[int]:
-    """Return the words without a counterpart at the start of a stretch of the passage, in order."""
-    found: list[int] = []
-    for place in places:
-        token = aligned.page[place]
-        if token.kind == "function" and not found and place not in aligned.back:
+def _is_only(tokens: Sequence[ValueToken], at: int) -> bool:
+    """Whether what follows a negation makes it deny no statement: not only, not just."""
+    return at + 1 < len(tokens) and tokens[at + 1].key in _ONLY
+
+
+_ONLY: Final = frozenset({"only", "just", "nur", "seulement", "solo", "apenas", "только"})
+_STOP: Final = re.compile(r"[.!?。！？\n]")
+
+
+def _copied(at: int, other: int, size: int, equal: Mapping[int, int], reach: int) -> float:
+    """Return the share of the words around a difference that the page has around it, too."""
+    around = [one for one in range(max(0, at - reach), min(size, at + reach + 1)) if one != at]
+    near = sum(abs(equal.get(one, 10**6) - other) <= 2 * reach for one in around)
+    return near / len(around) if len(around) > 2 else 0.0
+
+
+def _kind(claimed: ValueToken, stated: ValueToken, at: int, other: int, equal: Mapping[int, int]) -> Kind | None:
+    """Return how a number or date differs; None if it may be another way to say the same."""
+    beside = (equal.get(at - 1) == other - 1) + (equal.get(at + 1) == other + 1)
+    if not beside:
+        return None
+    if claimed.kind == "date":
+        return "date"
+    if claimed.unit and stated.unit and claimed.unit != stated.unit:
+        if any(abs(one - two) <= 1e-9 * abs(one) for one in claimed.values for two in stated.values):
+            return "unit"
+        if unit_size(claimed.unit)[0] != unit_size(stated.unit)[0]:
+            return None
+    before = equal.get(at - 1) == other - 1 or at == 0
+    shorter = sum(map(str.isdecimal, claimed.key)) < sum(map(str.isdecimal, stated.key))
+    return None if (shorter or not before) and same_number(claimed, stated, rounded=True) else "number"
+
+
+_Span = ValueToken | TextSpan | None
+
+
+def _disagreement(kind: Kind, text: str, claimed: _Span, index: PageIndex, stated: _Span) -> Disagreement:
+    return Disagreement(
+        kind=kind,
+        claimed=text[claimed.start : claimed.end] if claimed else "",
+        stated=index.plain[stated.start : stated.end] if stated else "",
+        claimed_start=claimed.start if claimed else None,
+        claimed_end=claimed.end if claimed else None,
+        stated_start=stated.start if stated else None,
+        stated_end=stated.end if stated else None,
+    )
+
+
+def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tuple[Disagreement, PagePassage | None]]:
+    """Yield the quotations of a sentence that no page has, with the most similar passage.
+
+    Args:
+        text: The sentence without markup.
+        pages: The pages that it cites.
+        terms: Extracts terms.
+    """
+    for span in quotes_of(text):
+        quote = text[span.start : span.end].replace("[…]", "…").replace("[...]", "…").replace("...", "…").strip(" .,;:")
+        words = quote.split()
+        if (len(words) < _QUOTED_WORDS and quote.isascii()) or all(
+            word[:1].isupper() for word in words if len(word) > 3
+        ):
+            continue  # a term, or a title
+        if quote.endswith(("?", "!")):
+            continue  # what someone might say
+        pieces = [piece for piece in quote.split("…") if squeezed(piece)]
+        if any(all(squeezed(piece) in index.letters for piece in pieces) for index in pages):
             continue
-        if token.kind != "word" or place in aligned.back or len(found) >= _RUN + 2:
-            break
-        found.append(place)
-        if token.breaks and places.step > 0 and len(found) > 1:
-            found.pop()
-            break
-    return sorted(found)
-
-
-def _is_change(
-    aligned: Alignment, first: int, last: int, there: Sequence[int], near: Callable[[], frozenset[str]]
-) -> bool:
-    """Return whether replaced words change the meaning, as far as words can show."""
-    size = 4 if aligned.tongue.dense else _RUN
-    if last - first > size or len(there) > size:
-        return False
-    places = [there for there in aligned.to if there is not None]
-    copied = sorted(places) == places and _runs(aligned) == [(first, last)]  # more changes make a paraphrase
-    if aligned.share < _VERBATIM or aligned.literal_share < _LITERAL or not copied:
-        return False
-    return _matters(aligned, first, last, there, near)
-
-
-def _matters(
-    aligned: Alignment, first: int, last: int, there: Sequence[int], near: Callable[[], frozenset[str]]
-) -> bool:
-    """Return whether words that replace others say something else than these."""
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    words = claim[first:last]
-    word = words[-1]
-    others = [page[place] for place in there]
-    vague, vague_there = (any(one.key in tongue.generic for one in side) for side in (words, others))
-    named, named_there = (any(one.name for one in side) for side in (words, others))
-    if (vague and named_there) or (vague_there and (named or not near().isdisjoint(word.keys))):
-        return False
-    if first <= 10 and all(one.key in tongue.attribution for one in words):
-        return False
-    if not tongue.dense and all(len(one.text) < 2 for one in words):
-        return False
-    for short, long in ((words, others), (others, words)):  # AI, artificial intelligence
-        initials = "".join(one.text[0] for one in long).casefold()
-        if len(short) == 1 and len(long) > 1 and initials.startswith(short[0].text.casefold()[:2]):
-            return False
-    known = all(not near().isdisjoint(one.keys) for one in words)
-    return not (known and named_there and not named)
+        best: PagePassage | None = None
+        most = 0.0
+        wanted: dict[str, float] = {}
+        for index in pages:
+            wanted = dict.fromkeys(terms_in(quote, terms, index.language), 1.0)
+            for first in index.candidates(wanted.items(), 1):
+                share = len(wanted.keys() & index.sets[first]) / len(wanted)
+                if share > most:
+                    most, best = share, PagePassage(index, first, 1)
+        near = best if best and most >= _LIKE else None
+        if near is None and len(wanted) < _MADE_UP:
+            continue
+        said = near.index.span(near.first, 1) if near else None
+        yield replace(_disagreement("quote", text, span, near.index if near else pages[0], said), claimed=quote), near

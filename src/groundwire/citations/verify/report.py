@@ -1,51 +1,30 @@
-"""The report on a verified answer, as data, the confidence of a finding, and the parser for sources in JSON."""
+"""The report on a verified answer, as data, and the parser for sources in JSON."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby, islice
-from types import MappingProxyType
-from typing import Final, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated_dataclass
 
-from groundwire.citations.verify.alignment import Alignment
-from groundwire.citations.verify.language_packs import fold
 from groundwire.errors import InvalidRequest
 
-__all__ = [
-    "CitedPage", "Disagreement", "Finding", "Kind", "Report", "Verdict", "evidence", "pages_from_json", "weighed",
-]  # fmt: skip
+__all__ = ["CitedPage", "Disagreement", "Finding", "Kind", "Report", "Verdict", "pages_from_json"]
 
 Verdict = Literal[
-    "supported", "altered", "not_found", "not_opened", "unknown_source", "not_comparable", "uncited", "no_claim"
+    "supported", "contradicted", "not_found", "not_opened", "unknown_source", "not_comparable", "uncited", "no_claim"
 ]
 """The verdict on a sentence.
 
-`supported`: the page states it. `altered`: the page states nearly that, but something disagrees. `not_found`: the page
-does not state it. `not_opened`: only a snippet of the page was seen, which does not state it. `unknown_source`: its
-marker has no source. `not_comparable`: the page is in another language or script. `uncited`: it states facts without a
-marker. `no_claim`: it has no marker and states nothing that could be verified.
+`supported`: the page states it. `contradicted`: the page has nearly the same words, with another number, date, unit or
+quoted text, or denies it; or the sentence quotes what the page does not have. `not_found`: the page does not state it,
+as far as words tell. `not_opened`: only a snippet of the page was seen, which does not state it. `unknown_source`: its
+marker has no source. `not_comparable`: the page is in another language or script. `uncited`: it states something
+without a marker. `no_claim`: it has no marker and states nothing that could be verified.
 """
 
-Kind = Literal[
-    "quote",
-    "number",
-    "unit",
-    "date",
-    "name",
-    "negation",
-    "opposite",
-    "quantifier",
-    "modal",
-    "comparison",
-    "word",
-    "order",
-    "entailment",
-]
+Kind = Literal["quote", "number", "unit", "date", "negation"]
 """The kind of a disagreement between a sentence and its source."""
 
 
@@ -108,7 +87,7 @@ class Finding:
     verdict: Verdict
     """The verdict."""
     source: int | None = None
-    """The source that supports it, or nearly does."""
+    """The source that supports or contradicts it, or has most of its words."""
     passage: str = ""
     """The passage, verbatim."""
     passage_start: int | None = None
@@ -117,16 +96,19 @@ class Finding:
     """The code point after its last."""
     exact: bool = False
     """Whether the page states it in the same words."""
-    share: float = 0.0
-    """The share of the sentence's words, by weight, that the passage has: 0 to 1."""
+    probability: float | None = None
+    """The probability that the pages support it, 0 to 1, if half of such sentences are supported.
+
+    It is calibrated on claims that people judged; None if no page was compared.
+    """
+    judge: Literal["words", "model"] = "words"
+    """What the verdict rests on: the words of the page, or the judgment of a model."""
     disagreements: tuple[Disagreement, ...] = ()
     """The differences."""
     notes: tuple[str, ...] = ()
     """Further remarks, such as that the page has changed since."""
     unsupporting: tuple[int, ...] = ()
     """The cited numbers of a supported sentence whose pages do not support it."""
-    confidence: float = 0.0
-    """The probability that the verdict is right, 0 to 1, if half of the sentences are true; 1 if it is certain."""
     reason: str = ""
     """The reason, in one sentence."""
 
@@ -195,88 +177,3 @@ def pages_from_json(text: str) -> tuple[CitedPage, ...]:
             raise InvalidRequest("sources", f"have no number in entry {place}", form)
         pages.append(CitedPage(number=number, url=row.url, title=row.title, content=row.content, snippet=row.snippet))
     return tuple(pages)
-
-
-_SYNONYM: Final = 0.45  # confidence that a sentence with another word than the page's is not what the page says
-_OWN_WORDS: Final = 0.6  # share of its tokens that are the page's, below which a sentence is in other words
-_LITTLE: Final = 0.3  # share of a sentence's words, by weight
-_BRIEF: Final = 4  # words of a sentence
-_LOST: Final = 8  # words without a counterpart that are compared by their letters
-_FREE: Final = 100  # words of a passage that they are compared with
-_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        "every sentence": 1.81,
-        "altered": -2.65,
-        "not found": -1.81,
-        "copies": -0.37,
-        "copies and differs": -1.30,
-        "brief": -0.71,
-        "little found": -1.30,
-        "missing in a row": -2.08,
-        "last word missing": -0.75,
-        "numbers found": 1.55,
-        "opposite": -1.32,
-        "word": -0.70,
-        "flagged, in other words": 1.24,
-        "flagged, letters in common": -1.64,
-    }
-)
-"""How much each piece of evidence adds to the logit of the probability that the page states a sentence.
-
-Fitted by logistic regression to the tuning halves of the hand-written sentences and to sentences changed by rule.
-"""
-
-
-def weighed(finding: Finding, aligned: Alignment) -> Finding:
-    """Return a finding with its confidence: the probability that its verdict is right."""
-    told = evidence(finding, aligned)
-    stated = 1.0 / (1.0 + math.exp(-sum(weight * told[name] for name, weight in _WEIGHTS.items())))
-    sure = stated if finding.verdict == "supported" else 1.0 - stated
-    if finding.verdict == "not_found" and {one.kind for one in finding.disagreements} == {"word"}:
-        sure = min(sure, _SYNONYM)
-    return replace(finding, confidence=sure)
-
-
-def evidence(finding: Finding, aligned: Alignment) -> dict[str, float]:
-    """Return the evidence for and against a sentence, by the names of the weights.
-
-    Args:
-        finding: The verdict of the rules.
-        aligned: The word alignment with the passage.
-    """
-    words = [at for at, token in enumerate(aligned.claim) if token.kind in {"word", "number"}]
-    lost = [at for at in words if at not in aligned.pairs and aligned.claim[at].key not in aligned.tongue.attribution]
-    runs = (len(list(run)) for is_lost, run in groupby(words, frozenset(lost).__contains__) if is_lost)
-    numbers = sum(aligned.claim[at].value is not None for at in aligned.pairs)
-    kinds = {one.kind for one in finding.disagreements}
-    flagged = finding.verdict != "supported"
-    return {
-        "every sentence": 1.0,
-        "altered": finding.verdict == "altered",
-        "not found": finding.verdict == "not_found",
-        "copies": aligned.copies,
-        "copies and differs": aligned.copies and bool(kinds),
-        "brief": len(words) <= _BRIEF,
-        "little found": finding.share < _LITTLE,
-        "missing in a row": min(max(runs, default=0) / 6, 1.0),
-        "last word missing": bool(lost) and lost[-1] == words[-1],
-        "numbers found": min(numbers / 3, 1.0),
-        "opposite": aligned.literal_share * ("opposite" in kinds),
-        "word": aligned.literal_share * ("word" in kinds),
-        "flagged, in other words": flagged and aligned.literal_share < _OWN_WORDS,
-        "flagged, letters in common": _likeness(aligned, lost) if flagged else 0.0,
-    }
-
-
-def _likeness(aligned: Alignment, lost: Sequence[int]) -> float:
-    """Return the trigrams that the least similar missing word has in common with any free word of the page, 0 to 1."""
-    free = (token.text for at, token in enumerate(aligned.page) if token.kind == "word" and at not in aligned.back)
-    others = [_trigrams(word) for word in islice(free, _FREE)]
-    mine = [_trigrams(aligned.claim[at].text) for at in lost[:_LOST] if aligned.claim[at].kind == "word"]
-    shares = (max((len(one & other) / len(one | other) for other in others), default=0.0) for one in mine)
-    return min(shares, default=1.0)
-
-
-def _trigrams(word: str) -> frozenset[str]:
-    text = f"^{fold(word)}$"
-    return frozenset(text[at : at + 3] for at in range(max(1, len(text) - 2)))

@@ -1,85 +1,94 @@
-"""Verification of an answer against the pages it cites, without a model."""
+"""Verification of an answer against the pages it cites."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 
-from groundwire.citations.verify.alignment import Alignment, align
-from groundwire.citations.verify.cited_parts import clauses, name_of_site, parts_by_page, unattributed
-from groundwire.citations.verify.conditions import overstated
-from groundwire.citations.verify.entities import same_date, same_number, same_quantity
-from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
-from groundwire.citations.verify.language_detection import language_of
-from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, language
+from groundwire.citations.segmentation import DENSE, MAX_SENTENCE, CitedSentence, Part, sentences_of
+from groundwire.citations.verify.differences import near_copy, unquoted
+from groundwire.citations.verify.evidence import FEATURES, Claim, Evidence, PagePassage, evidence, probability
+from groundwire.citations.verify.language_data import language_of
 from groundwire.citations.verify.limits import check_size
-from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
-from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict, weighed
-from groundwire.citations.verify.report_rendering import explained
-from groundwire.citations.verify.segmentation import CitedSentence, Part, sentences_of, squeezed
-from groundwire.citations.verify.word_order import loose_end, lost_run, spliced
+from groundwire.citations.verify.passage_index import PageIndex
+from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
+from groundwire.citations.verify.report_rendering import reason_of
 from groundwire.errors import InvalidRequest
+from groundwire.reading.passages.terms import Terms
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
-__all__ = ["Entailment", "verify_answer", "verify_in_worker", "verify_off_loop"]
+__all__ = [
+    "Doubt",
+    "Entailment",
+    "doubts_of",
+    "judged_by_model",
+    "verify_answer",
+    "verify_in_worker",
+    "verify_off_loop",
+]
 
-Entailment = Callable[[str, str], float]
-"""An entailment model: takes a passage and a sentence and returns the probability that the passage states it."""
 
-_FOUND: Final = 0.5  # share of a sentence's words, by weight, that its passage must have
-_ANCHORED: Final = 0.25  # the same of one whose numbers and dates are all there
-_ENTAILED: Final = 0.5
-_VALUES = frozenset({"number", "unit", "quantifier"})  # kinds of differences that no other word explains
-_MOSTLY: Final = 0.8  # share below which a sentence may be in another language than its page
-_ALL: Final = 0.95  # share below which a part of a sentence may come from elsewhere
-_RUN: Final = 4  # consecutive missing words from which it does
-_TOGETHER: Final = 0.7  # share of those that another passage must have
-_WHOLE: Final = 0.97  # share from which it may be there in the same words
-_SHORT: Final = 4  # words; a shorter sentence must be there in full
-_ACROSS: Final = 0.7  # confidence that a figure is missing from a page in another language
-_HEADING: Final = re.compile(r"#{1,6}[ \t]|(\*\*|__)[^*_\n]*[^*_.!?。\n]\1:?$")
-_Claims = Callable[[str, Language], Claim]
-_RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
-_JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
-_REPORT: Final = TypeAdapter(Report)
+class Doubt(NamedTuple):
+    """A sentence on which words do not decide."""
+
+    passage: str
+    """The passage of the page that has most of its words."""
+    sentence: str
+    """The sentence, without its markers."""
+    probability: float | None
+    """The probability, by words, that the page supports it; None if it is in another language."""
+
+
+Entailment = Callable[[Sequence[Doubt]], Sequence[float | None]]
+"""A model as a judge: takes all sentences in doubt and returns for each the probability that its passage states it.
+
+None leaves the verdict as it is. It is called once for an answer, and not at all if no sentence is in doubt.
+"""
+
 MAX_COMPARISONS: Final = 5_000
 """Sentences of an answer, or parts of them with separate citations, counted once per cited source."""
+_SUPPORTED: Final = 0.5  # probability from which a sentence is supported
+_EXACT: Final = 0.97  # the least of a sentence that a page has in the same words
+_CONTRADICTED: Final = 0.1  # the most of one that a page contradicts
+_ON_PAGE: Final = FEATURES.index("rarity_page")
+_ADDS: Final = 0.35  # share of the words of a sentence by which a page says a part of what several pages say
+_CERTAIN: Final = (0.03, 0.97)  # probabilities beyond which no model is asked
+_HEADING: Final = re.compile(r"#{1,6}[ \t]|(\*\*|__)[^*_\n]*[^*_.!?。\n]\1:?$")
+_STATES: Final = re.compile(rf"[^\W\d_{DENSE}]{{2,}}\W+[^\W_]+\W+[^\W_]+|[{DENSE}]{{5}}")
+_JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
+_REPORT: Final = TypeAdapter(Report)
 _CHANGED: Final = "the page has changed since it was read, and its old content is not stored; this is the new one"
 _NEWER: Final = "the page has changed since it was read; this is what it said then"
 _GONE: Final = "the page was opened, but its content is not stored any more"
+_IN_THREAD: Final = 2_000  # characters of an answer and its sources that take a few milliseconds
+_VERIFY: Final = "groundwire.citations.verify.verifier:verify_in_worker"
 
 
 def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entailment | None = None) -> Report:
     """Verify each sentence of an answer against the page it cites.
 
-    The rules are lexical: a sentence is compared with the passage that has most of its words, and numbers, units,
-    dates, names, negations and quotations must agree. A free paraphrase is reported as not found, never guessed. The
-    same answer and pages always give the same report.
+    The words of a sentence are looked for on its page, and the probability that the page supports it is learned from
+    claims that people judged. It is contradicted only if a near copy on the page has another number, date, unit or
+    negation, or if it quotes what the page does not have. The same answer and pages always give the same report.
 
     Args:
         answer: The answer in Markdown, with its markers.
         pages: The sources by number.
-        entailment: Called for each sentence that the rules find supported or do not find; a probability below one half
-            removes support, one above nine tenths adds it, unless a fact disagrees.
+        entailment: A model that judges the sentences on which words do not decide, all in one call.
 
     Returns:
-        A finding for each sentence. Of a longer sentence, the first 4,000 characters are compared, and the first 200
-        numbers as values.
+        A finding for each sentence. Of a longer sentence, the first 4,000 characters are compared.
 
     Raises:
         InvalidRequest: more than 5,000 sentences would have to be compared with sources.
     """
     known = {page.number: page for page in reversed(list(pages))}
-    indexes: dict[int, PageIndex] = {}
-    findings = []
-    unknown: dict[int, None] = {}
     asserted = sentences_of(answer)
     compared = sum(number in known for sentence in asserted for part in sentence.parts for number in part.numbers)
     if compared > MAX_COMPARISONS:
@@ -88,15 +97,56 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
             f"has {compared:,} sentences and sources to compare, and at most {MAX_COMPARISONS:,} are",
             "Check it in parts.",
         )
-    for sentence in asserted:
-        unknown.update(dict.fromkeys(number for number in sentence.numbers if number not in known))
-        finding = _judge(sentence, known, indexes, entailment)
-        findings.append(explained(finding, sentence, indexes.get(finding.source or 0)))
-    return Report(findings=tuple(findings), unknown=tuple(unknown), warnings=_warnings(known, unknown))
+    verifier = _Verifier(known)
+    findings = tuple(replace(one, reason=reason_of(one)) for one in map(verifier.judge, asserted))
+    cited = dict.fromkeys(number for sentence in asserted for number in sentence.numbers)
+    unknown = tuple(number for number in cited if number not in known)
+    report = Report(findings=findings, unknown=unknown, warnings=_warnings(known, unknown))
+    return _asked(report, entailment) if entailment else report
 
 
-_IN_THREAD: Final = 2_000  # characters of an answer and its sources that take a few milliseconds
-_VERIFY: Final = "groundwire.citations.verify.verifier:verify_in_worker"
+def doubts_of(report: Report) -> tuple[Doubt, ...]:
+    """Return the sentences of a report on which words do not decide, in order."""
+    doubtful = filter(_is_doubtful, report.findings)
+    return tuple(Doubt(one.passage, _sentence(one.text), one.probability) for one in doubtful)
+
+
+def _sentence(text: str) -> str:
+    return " ".join(" ".join(one.plain for one in sentences_of(text)).split())
+
+
+def judged_by_model(report: Report, judgments: Sequence[float | None]) -> Report:
+    """Return a report with the judgments of a model.
+
+    Args:
+        report: The report.
+        judgments: For each of `doubts_of(report)`, in order, the probability that the passage states the sentence; None
+            leaves the verdict as it is. Missing ones count as None.
+    """
+    told = iter(judgments)
+    findings = [
+        _with_judgment(finding, next(told, None)) if _is_doubtful(finding) else finding for finding in report.findings
+    ]
+    return replace(report, findings=tuple(findings))
+
+
+def _asked(report: Report, entailment: Entailment) -> Report:
+    doubts = doubts_of(report)
+    return judged_by_model(report, entailment(doubts)) if doubts else report
+
+
+def _is_doubtful(finding: Finding) -> bool:
+    least, most = _CERTAIN
+    open_ = finding.verdict in {"supported", "not_found", "not_comparable"} and bool(finding.passage)
+    return open_ and (finding.probability is None or least < finding.probability < most)
+
+
+def _with_judgment(finding: Finding, sure: float | None) -> Finding:
+    if sure is None or not 0.0 <= sure <= 1.0:
+        return finding
+    verdict: Verdict = "supported" if sure >= _SUPPORTED else "not_found"
+    judged = replace(finding, verdict=verdict, probability=round(sure, 2), judge="model", disagreements=())
+    return replace(judged, reason=reason_of(judged))
 
 
 async def verify_off_loop(
@@ -110,28 +160,32 @@ async def verify_off_loop(
         workers: The worker processes.
         answer: The answer.
         pages: The sources by number.
-        entailment: An entailment model.
+        entailment: A model that judges the sentences on which words do not decide.
 
     Raises:
         InvalidRequest: the answer is too long to verify.
     """
     check_size(answer, pages)
     size = len(answer) + sum(len(page.content or "") + len(page.snippet) for page in pages)
-    if entailment is None and size > _IN_THREAD:
-        try:
-            fields, report = await workers.run(_VERIFY, {}, _JOB.dump_json((answer, tuple(pages))))
-        except WorkTooHeavy as error:
-            raise InvalidRequest("answer", "takes too long to check with its sources", "Check it in parts.") from error
-        except WorkerUnavailable:
-            pass  # a thread may block the loop for a while, but the answer is verified
-        else:
-            if "invalid" in fields:
-                raise InvalidRequest(*fields["invalid"])
-            return _REPORT.validate_json(report)
-    return await asyncio.to_thread(verify_answer, answer, pages, entailment=entailment)
+    report = await _in_process(workers, answer, pages) if size > _IN_THREAD else None
+    if report is None:  # a thread may block the loop for a while, but the answer is verified
+        report = await asyncio.to_thread(verify_answer, answer, pages)
+    return await asyncio.to_thread(_asked, report, entailment) if entailment else report
 
 
-def verify_in_worker(_asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+async def _in_process(workers: Workers, answer: str, pages: Sequence[CitedPage]) -> Report | None:
+    try:
+        fields, report = await workers.run(_VERIFY, {}, _JOB.dump_json((answer, tuple(pages))))
+    except WorkTooHeavy as error:
+        raise InvalidRequest("answer", "takes too long to check with its sources", "Check it in parts.") from error
+    except WorkerUnavailable:
+        return None
+    if "invalid" in fields:
+        raise InvalidRequest(*fields["invalid"])
+    return _REPORT.validate_json(report)
+
+
+def verify_in_worker(_asked_for: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Verify the answer sent by another process."""
     try:
         return {}, _REPORT.dump_json(verify_answer(*_JOB.validate_json(body)))
@@ -146,89 +200,133 @@ def _warnings(known: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[s
     return (f"there is no source for {', '.join(gone)}",) if gone else ()
 
 
-def _judge(
-    sentence: CitedSentence,
-    known: Mapping[int, CitedPage],
-    indexes: dict[int, PageIndex],
-    entailment: Entailment | None,
-) -> Finding:
-    blank = Finding(
-        start=sentence.start, end=sentence.end, text=sentence.text, sources=sentence.numbers, verdict="no_claim"
-    )
-    if not sentence.numbers:
-        states = Claim(sentence.plain, language(language_of(sentence.plain)[0])).states_facts
-        return blank if _asserts_nothing(sentence.text) or not states else replace(blank, verdict="uncited")
-    for number in sentence.numbers:
-        if number in known and number not in indexes:
-            page = known[number]
+class _Verifier:
+    """Compares sentences with pages, whose indexes are made when they are first cited.
+
+    Args:
+        pages: The pages by number.
+    """
+
+    def __init__(self, pages: Mapping[int, CitedPage]) -> None:
+        self._pages = pages
+        self._terms = Terms()
+        self._indexes: dict[int, PageIndex] = {}
+
+    def judge(self, sentence: CitedSentence) -> Finding:
+        """Return the finding on a sentence: that on its weakest part."""
+        blank = Finding(
+            start=sentence.start, end=sentence.end, text=sentence.text, sources=sentence.numbers, verdict="no_claim"
+        )
+        if not sentence.numbers:
+            states = bool(_STATES.search(sentence.plain)) and not _asserts_nothing(sentence.text)
+            return replace(blank, verdict="uncited") if states else blank
+        told = [self._of_part(part, blank) for part in sentence.parts]
+        finding, _ = max(told, key=lambda one: _RANK.index(one[0].verdict))
+        if finding.verdict != "supported":
+            return finding
+        saying = {number for _, numbers in told for number in numbers}
+        others = tuple(number for number in sentence.numbers if number in self._pages and number not in saying)
+        return replace(
+            told[0][0],
+            unsupporting=others,
+            notes=(*told[0][0].notes, *(f"[{number}] does not say it" for number in others)),
+            exact=all(one.exact for one, _ in told),
+            probability=min(one.probability or 0.0 for one, _ in told),
+        )
+
+    def _of_part(self, part: Part, blank: Finding) -> tuple[Finding, frozenset[int]]:
+        """Return the finding on a part of a sentence, and the numbers of the pages that support it."""
+        text = part.text[:MAX_SENTENCE]
+        numbers = [number for number in part.numbers if number in self._pages]
+        if not numbers:
+            return replace(blank, verdict="unknown_source"), frozenset()
+        indexes = [self._index(number) for number in numbers]
+        claims = {index.language.code: Claim(text, self._terms, index.language) for index in indexes}
+        alone = [evidence(claims[index.language.code], [index]) for index in indexes]
+        sure = [probability(one.counts) for one in alone]
+        exact = [index.says(text) for index in indexes]
+        order = sorted(range(len(numbers)), key=lambda at: (-exact[at], -sure[at], at))
+        best = order[0]
+        most, claim = sure[best], claims[indexes[best].language.code]
+        if len(indexes) > 1 and not any(exact):
+            most = max(most, probability(evidence(claim, indexes).counts))
+        finding = self._with_passage(replace(blank, probability=round(most, 2)), numbers[best], claim, alone[best])
+        signed = any(token.unit for token, _ in claim.values)  # a copy may differ by a sign that is no letter
+        told, place = ((), None) if exact[best] and not signed else near_copy(claim, alone[best])
+        for disagreement, near in () if exact[best] else unquoted(text, indexes, self._terms):
+            told, place = (*told, disagreement), place or near
+        if told:
+            source = numbers[indexes.index(place.index)] if place else numbers[best]
+            finding = replace(
+                _with_span(finding, place) if place else finding,
+                verdict="contradicted",
+                source=source,
+                probability=round(min(most, _CONTRADICTED), 2),
+                disagreements=tuple(_placed(one, part.start, source) for one in told),
+            )
+            return finding, frozenset()
+        if exact[best]:
+            finding = replace(finding, exact=True, probability=round(max(most, _EXACT), 2))
+        if exact[best] or most >= _SUPPORTED:
+            saying = (at for at in order if exact[at] or sure[at] >= _SUPPORTED or alone[at].counts[_ON_PAGE] >= _ADDS)
+            return replace(finding, verdict="supported"), frozenset(numbers[at] for at in saying)
+        return self._missing(finding, self._pages[numbers[best]], text, indexes[best]), frozenset()
+
+    def _index(self, number: int) -> PageIndex:
+        if number not in self._indexes:
+            page = self._pages[number]
             content = page.content if page.content is not None else page.snippet
-            indexes[number] = PageIndex(content, f"{page.title} {name_of_site(page.url)}".strip())
-    if not any(number in known for number in sentence.numbers):
-        return replace(blank, verdict="unknown_source")
-    judged: list[Finding] = []
-    saying: set[int] = set()
-    for part in sentence.parts:
-        pages = [known[number] for number in part.numbers if number in known]
-        if not pages:
-            judged.append(replace(blank, verdict="unknown_source"))
-            continue
-        finding, by = _of_part(part, pages, indexes, blank, entailment)
-        judged.append(finding)
-        saying |= by
-    finding = max(judged, key=lambda one: (one.verdict == "altered", _rank(one)))  # a contradiction comes first
-    if finding.verdict == "supported":
-        others = tuple(number for number in sentence.numbers if number in known and number not in saying)
-        told = [f"[{number}] does not say it" for number in others]
-        sure = min(one.confidence for one in judged)
-        finding = replace(judged[0], unsupporting=others, notes=(*judged[0].notes, *told), confidence=sure)
-    return finding
+            site = (urlsplit(page.url).hostname or "").removeprefix("www.") if "://" in page.url else ""
+            self._indexes[number] = PageIndex(content, f"{page.title} {site}", self._terms)
+        return self._indexes[number]
+
+    def _with_passage(self, finding: Finding, number: int, claim: Claim, found: Evidence) -> Finding:
+        page = self._pages[number]
+        notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
+        finding = replace(finding, source=number, notes=notes)
+        return _with_span(finding, _shortened(found.passages[0], claim)) if found.passages else finding
+
+    def _missing(self, finding: Finding, page: CitedPage, text: str, index: PageIndex) -> Finding:
+        """Return the finding on a sentence that is not on a page."""
+        if page.content is None:
+            seen = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
+            return replace(finding, verdict="not_opened", notes=(*finding.notes, _GONE if page.version else seen))
+        mine = language_of(text)
+        if mine and index.code and mine != index.code and {mine, index.code} != {"zh", "ja"}:
+            return replace(finding, verdict="not_comparable", probability=None)
+        return replace(finding, verdict="not_found")
 
 
-def _of_part(
-    part: Part,
-    pages: Sequence[CitedPage],
-    indexes: Mapping[int, PageIndex],
-    blank: Finding,
-    entailment: Entailment | None,
-) -> tuple[Finding, set[int]]:
-    """Judge one part of a sentence; return the finding and the numbers of the pages that support it or a part of it."""
-    claims = cache(lambda said, tongue: Claim(said.translate(VOWEL_MARKS), tongue))
-
-    def judge(text: str, page: CitedPage) -> Finding:
-        finding = _against(text, claims, page, indexes[page.number], blank)
-        return _asked(finding, text, entailment) if entailment else finding
-
-    findings = [judge(part.text, page) for page in pages]
-    saying = {one.source for one in findings if one.source is not None and one.verdict == "supported"}
-    best = min(findings, key=_rank)
-    if saying and best.share >= _ALL:
-        return best, saying
-    if len(pages) == 1:
-        best = _in_pieces(part.text, claims, pages[0], indexes[pages[0].number], best, blank)
-        return best, {pages[0].number} if best.verdict == "supported" else set()
-    told = [judge(text, page) for text, page in parts_by_page(part.text, pages, indexes)]
-    if len(told) < 2:
-        return best, saying
-    worst = max(told, key=_rank)
-    if worst.verdict != "supported":
-        return worst, set()
-    sure = min(one.confidence for one in told)
-    return replace(told[0], confidence=sure), {one.source for one in told if one.source is not None}
+_RANK: Final = ("supported", "unknown_source", "not_opened", "not_comparable", "not_found", "contradicted")
 
 
-def _in_pieces(text: str, claims: _Claims, page: CitedPage, index: PageIndex, best: Finding, blank: Finding) -> Finding:
-    """Return the finding on a sentence that is not on a page as a whole, but may be in parts."""
-    pieces = clauses(text)
-    if len(pieces) < 2 or best.verdict != "not_found" or any(one.stated for one in best.disagreements):
-        return best
-    compared = (_against(piece, claims, page, index, blank) for piece in pieces)
-    told = list(takewhile(lambda one: one.verdict == "supported", compared))
-    if len(told) < len(pieces) or len({one.passage_start for one in told}) < 2:
-        return best
-    shares = [one.share for one in told]
-    if max(shares) >= _ALL and min(shares) < _TOGETHER:  # the rest is not in the page's words, as the copy is
-        return best
-    return replace(told[0], confidence=min(one.confidence for one in told))
+def _shortened(passage: PagePassage, claim: Claim) -> PagePassage:
+    """Return the fewest sentences of a passage that have as many of a sentence's words."""
+
+    def worth(first: int, size: int) -> float:
+        words = passage.index.words(first, size)
+        return sum(weight for term, weight in claim.weights.items() if term in words)
+
+    whole = worth(passage.first, passage.size)
+    stop = min(passage.first + passage.size, len(passage.index.spans))
+    for size in (1, 2):
+        for first in range(passage.first, stop - size + 1):
+            if worth(first, size) >= 0.98 * whole:
+                return PagePassage(passage.index, first, size)
+    return passage
+
+
+def _with_span(finding: Finding, passage: PagePassage) -> Finding:
+    span = passage.index.span(passage.first, passage.size)
+    text = passage.index.content[span.start : span.end]
+    return replace(finding, passage=text, passage_start=span.start, passage_end=span.end)
+
+
+def _placed(one: Disagreement, start: int, source: int) -> Disagreement:
+    """Return a disagreement with its position in the answer."""
+    if one.claimed_start is None or one.claimed_end is None:
+        return replace(one, source=source)
+    return replace(one, source=source, claimed_start=start + one.claimed_start, claimed_end=start + one.claimed_end)
 
 
 def _asserts_nothing(text: str) -> bool:
@@ -236,166 +334,3 @@ def _asserts_nothing(text: str) -> bool:
     bare = text.strip(" .,;:!")
     is_code = bare[:1] == bare[-1:] == "`" and "`" not in bare.strip("`")
     return is_code or bool(_HEADING.match(text)) or text.rstrip(' *_"”').endswith(("?", "？", ":"))
-
-
-_ORDER: Final = ("supported", "unknown_source", "altered", "not_opened", "not_comparable", "not_found")
-
-
-def _rank(finding: Finding) -> tuple[int, int, float]:
-    return _ORDER.index(finding.verdict), len(finding.disagreements), -finding.share
-
-
-def _against(text: str, claims: _Claims, page: CitedPage, index: PageIndex, blank: Finding) -> Finding:
-    """Compare a sentence, or a part of one, with one page."""
-    finding, aligned = _compared(text, claims, page, index, blank)
-    judged = finding.verdict in {"supported", "altered", "not_found"} and not finding.exact
-    return weighed(finding, aligned) if judged and aligned and not finding.confidence else finding
-
-
-def _compared(
-    text: str, claims: _Claims, page: CitedPage, index: PageIndex, blank: Finding
-) -> tuple[Finding, Alignment | None]:
-    """Return what the rules find, and the word alignment that they used."""
-    notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
-    tongue = index.language
-    text = " ".join(text.split())  # markup and line breaks leave gaps
-    claim, finding = claims(text, tongue), replace(blank, source=page.number, notes=notes)
-    passage, share = index.literally(text), 1.0
-    exact = literal = passage is not None
-    if passage is None:
-        if (bare := unattributed(text, index)) != text:
-            text, claim = bare, claims(bare, tongue)
-        passage, share = index.best(_told(claim.words, index), also=claim.digits)
-        exact = _is_there(claim, index, passage, share)
-    quotes = () if exact else tuple(quoted_otherwise(claim, index))
-    aligned = align(claim.tokens, passage.tokens, tongue) if passage is not None and not exact else None
-    if aligned and _ANCHORED <= aligned.share < _MOSTLY:
-        second, _ = index.best(_told(claim.words, index), also=claim.digits, related=True)
-        if second is not None and (passage is None or second.span != passage.span):
-            again = align(claim.tokens, second.tokens, tongue)
-            if again.share > aligned.share:
-                passage, aligned = second, again
-    share = max(share, 0.95 * aligned.share) if aligned else share
-    if passage is not None:
-        span = passage.span
-        finding = replace(
-            finding,
-            passage=index.content[span.start : span.end],
-            passage_start=span.start,
-            passage_end=span.end,
-            share=round(share, 3),
-            exact=exact,
-            confidence=float(exact),
-        )
-    if exact and passage is not None:  # characters such as currency signs are not letters
-        aligned = align(claim.tokens, passage.tokens, tongue) if claim.numbers else None
-        signs = disagreements(claim, passage, aligned, words=False) if aligned and not literal else ()
-        parts = overstated(aligned) if aligned else ()
-        other = tuple(one for one in (*signs, *parts) if one.kind in _VALUES)
-        verdict: Verdict = "altered" if other else "supported"
-        return replace(finding, verdict=verdict, share=1.0, disagreements=other), aligned
-    if passage is not None and (end := spliced(text, index)):
-        return replace(finding, verdict="altered", disagreements=(*quotes, end)), aligned
-    if share < _MOSTLY and not index.may_say(text, doubt=share >= _FOUND):
-        return _missing(finding, page, text, index, quotes), aligned
-    enough = _FOUND if len(claim.words) > _SHORT else 0.6
-    if passage is None or aligned is None or share < (_ANCHORED if aligned.anchored else enough):
-        return _missing(finding, page, text, index, quotes), aligned
-    if share < _ALL and (gap := _gap(index, passage, aligned) or loose_end(text, passage, aligned)):
-        told = disagreements(claim, passage, aligned, words=False)
-        other = tuple(one for one in told if one.kind in _VALUES or (one.kind == "name" and aligned.copies))
-        if any(_is_evident(one, aligned) for one in other):
-            return replace(finding, verdict="altered", disagreements=(*quotes, *other)), aligned
-        note = f"the page says a part of it, but nothing of this: {gap}"
-        return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note)), aligned
-    differ = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
-    verdict = "altered" if any(_is_evident(one, aligned) for one in differ) else "not_found" if differ else "supported"
-    return replace(finding, verdict=verdict, disagreements=differ), aligned
-
-
-def _is_evident(one: Disagreement, aligned: Alignment) -> bool:
-    """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
-    words = map(aligned.tongue.normal_form, (one.claimed, one.stated))
-    synonym = one.kind == "word" and not aligned.tongue.exclude(*words)
-    if synonym or (not one.stated and one.kind in {"quantifier", "modal"}):  # the page may say so otherwise
-        return False
-    if not one.stated:
-        return aligned.copies or one.kind == "quote"
-    return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
-
-
-def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:
-    """Return whether the page has a sentence in the same words."""
-    if passage is None or share < _WHOLE:
-        return False
-    words = squeezed(claim.text)
-    for said in (squeezed(passage.around(1, 1).text), index.squeezed) if words else ():
-        if (at := said.find(words)) >= 0:
-            return not index.language.ends_denying(said[max(0, at - 20) : at])
-    return False
-
-
-def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
-    """Return consecutive words of a sentence that are neither near a passage nor together elsewhere."""
-    tongue = index.language
-    least = _RUN if not tongue.dense else 2 * _RUN
-    run = lost_run(aligned, frozenset())
-    if len(run) >= least:
-        run = lost_run(aligned, frozenset(key for token in passage.around(1, 1).tokens for key in token.keys))
-    if len(run) < least:
-        return ""
-    _, elsewhere = index.best({tongue.normal_form(word): word for word in run})
-    return ("" if tongue.dense else " ").join(run) if elsewhere < _TOGETHER else ""
-
-
-def _told(words: Mapping[str, str], index: PageIndex) -> Mapping[str, str]:
-    """Return a sentence's words without attributions, unless the page has those words."""
-    said = index.language.attribution
-    told = {form: word for form, word in words.items() if form not in said or index.has(form, word)}
-    return told or words
-
-
-def _missing(
-    finding: Finding, page: CitedPage, text: str, index: PageIndex, quotes: tuple[Disagreement, ...]
-) -> Finding:
-    """Return a finding with the reason why a sentence was not found."""
-    if page.content is None:
-        seen = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
-        note = _GONE if page.version else seen
-        return replace(finding, verdict="not_opened", notes=(*finding.notes, note))
-    if not index.may_say(text):
-        finding = replace(finding, notes=(*finding.notes, "the page is in another language or script"))
-        other = tuple(_figures(text, index))
-        verdict: Verdict = "altered" if other else "not_comparable"
-        return replace(finding, verdict=verdict, disagreements=other, confidence=_ACROSS if other else 0.0)
-    if quotes and any(quote.stated for quote in quotes):
-        return replace(finding, verdict="altered", disagreements=quotes)
-    return replace(finding, verdict="not_found", disagreements=quotes)
-
-
-def _figures(text: str, index: PageIndex) -> Iterator[Disagreement]:
-    """Yield the numbers and dates of a sentence that are missing from a page in another language."""
-    tongue = language(language_of(text)[0])
-    claim = Claim(text, tongue)
-    for date in claim.dates:
-        if not any(same_date(date, other) for other in index.figures[1]):
-            yield Disagreement(kind="date", claimed=date.text, stated="")
-    for number in claim.numbers:
-        if number.amount > 1 and not any(
-            same_number(number, one) or same_quantity(number, one) for one in index.figures[0]
-        ):
-            yield Disagreement(kind="number", claimed=number.text, stated="")
-
-
-def _asked(finding: Finding, text: str, entailment: Entailment) -> Finding:
-    """Apply the caller's model to sentences that are not found, or supported in other words."""
-    if finding.exact or not finding.passage or finding.verdict not in {"supported", "not_found"}:
-        return finding
-    sure = entailment(finding.passage, text.strip())
-    if finding.verdict == "supported" and sure < _ENTAILED:
-        said = Disagreement(kind="entailment", claimed=text.strip(), stated=finding.passage)
-        return replace(finding, verdict="altered", disagreements=(said,), confidence=1.0 - sure)
-    if finding.verdict == "not_found" and sure > 0.9 and not finding.disagreements:
-        notes = (*finding.notes, "a model says so; the words differ")
-        return replace(finding, verdict="supported", notes=notes, confidence=sure)
-    return finding

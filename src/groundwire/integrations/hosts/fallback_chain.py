@@ -30,7 +30,7 @@ from groundwire.settings import Settings
 from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
 from groundwire.telemetry.call_events import CallLog, SearchDone
-from groundwire.tools.results import for_model, harmless, nothing_found, warnings_for_model
+from groundwire.tools.conversions import for_model, harmless, nothing_found, warnings_for_model
 from groundwire.web import Web
 
 __all__ = [

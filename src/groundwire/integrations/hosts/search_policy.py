@@ -17,10 +17,11 @@ from groundwire.hosted import Plan, plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Location, Needs
 from groundwire.integrations.hosts import load_with
+from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.integrations.tool_runner import closed_with
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
-from groundwire.tools import Tool, local_search_tool
+from groundwire.tools import Tool
 from groundwire.tools.permissions import Ask, Permission, guarded
 
 __all__ = ["SearchPolicy", "search_settings"]

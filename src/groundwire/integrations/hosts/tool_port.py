@@ -23,7 +23,7 @@ from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResult
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
-from groundwire.tools.results import harmless
+from groundwire.tools.conversions import harmless
 
 __all__ = ["ToolDefinition", "ToolResult", "WebSearchConfig", "WebSearchTool"]
 

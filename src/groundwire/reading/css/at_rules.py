@@ -1,27 +1,20 @@
-"""Evaluation of the conditions of `@media`, `@supports` and `@container`, and fonts of `@font-face` that draw nothing.
+"""Evaluation of the conditions of `@media` and `@supports`.
 
 Sources: Media Queries 5 (https://www.w3.org/TR/mediaqueries-5/), CSS Conditional Rules 5. Evaluated for a desktop
     screen; for an unknown condition, neither it nor its negation holds, since a rule that is not applied hides nothing.
-
-A font counts as blank if its outlines take almost no bytes, by the table directory at its beginning, so that no outline
-is parsed and nothing is decompressed; or if its file is called so, as that of Adobe Blank. Sources: OpenType 1.9
-(https://learn.microsoft.com/typography/opentype/spec/otff), WOFF 1.0, section 4, and WOFF 2.0, section 4
-(https://www.w3.org/TR/WOFF2/); CSS Fonts 4, section 4.
 """
 
 from __future__ import annotations
 
 import re
-from base64 import b64decode
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Final
-from urllib.parse import unquote_to_bytes
 
-from groundwire.reading.css.longhands import NARROW, is_told, longhands
-from groundwire.reading.css.values import NUMBER, SCREEN_HEIGHT, SCREEN_WIDTH, pixels, ratio
+from groundwire.reading.css.longhands import is_told, longhands
+from groundwire.reading.css.values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
 
-__all__ = ["blank_families", "in_container", "is_blank", "is_supported", "mark_fonts", "may_be_blank", "on_screen"]
+__all__ = ["in_container", "is_supported", "on_screen"]
 
 _Judge = Callable[[str], bool | None]
 """Evaluates the condition in parentheses; None if unknown."""
@@ -35,13 +28,11 @@ _RANGE: Final = re.compile(
     r"\s*(?:([<>]=?|=)\s*([\w.+/-]+))?"
 )
 _RATIO: Final = re.compile(r"([\d.]+)\s*(?:/\s*([\d.]+))?")
-_RESOLUTION: Final = re.compile(rf"({NUMBER})(dppx|x|dpi|dpcm)")
-_DOTS: Final[Mapping[str, float]] = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
 _MAX_DEPTH: Final = 12
 _COMMON: Final = 120  # characters of a query that is likely to be repeated on other pages
-_NARROW: Final = 240.0  # pixels; the range of a container is from this to the width of the screen
 _OTHERS: Final = ("-ms-", "-moz-", "-o-", "-khtml-", "-apple-")
 """Prefixes of properties and values of other browsers only."""
+_NARROW: Final = 240.0  # pixels; the range of a container is from this to the width of the screen
 _TRUE_OF_A_DESKTOP: Final = frozenset(
     {
         ("prefers-color-scheme", "light"), ("prefers-reduced-motion", "no-preference"), ("orientation", "landscape"),
@@ -54,20 +45,6 @@ _TRUE_OF_A_DESKTOP: Final = frozenset(
         ("video-color-gamut", "srgb"), ("nav-controls", ""),
     }
 )  # fmt: skip
-
-
-_STEM_NAMES: Final = """
-    accent align all alignment anchor animation app appearance aspect backdrop backface background baseline block border
-    bottom box break caption caret clear clip color column columns contain container content corner counter cursor cx cy
-    d direction display dominant dynamic empty field fill filter flex float flood font forced gap grid hanging height
-    hyphen hyphens image initial inline inset interactivity interpolate isolation justify left letter lighting line list
-    margin marker mask math max min mix object offset opacity order orphans outline overflow overlay overscroll padding
-    page paint perspective place pointer position print quotes r reading resize right rotate row ruby rx ry scale scroll
-    scrollbar shape size speak src stop stroke tab table text timeline top touch transform transition translate unicode
-    user vector vertical view visibility white widows width will word writing x y z zoom
-"""
-_STEMS: Final = frozenset(_STEM_NAMES.split())
-"""The first words of the names of CSS properties."""
 
 
 def on_screen(query: str) -> bool:
@@ -91,15 +68,11 @@ def is_supported(condition: str) -> bool:
 
 
 def in_container(condition: str) -> bool:
-    """Return whether an `@container` condition holds for any width of the container."""
-    condition = _SPACE.sub(" ", condition.lower()).strip()
-    name, bracket, rest = condition.partition("(")
-    if name.strip() not in {"", "not"}:
-        name = "not" if name.split()[-1] == "not" else ""
-    condition = f"{name} {bracket}{rest}".strip()
+    """Return whether an `@container` condition holds for any width of the container; its name is ignored."""
+    bare = _SPACE.sub(" ", condition.lower()).strip()
+    bare = bare[max(bare.find("("), 0) :] if not bare.startswith("not ") else bare
     return all(
-        _condition(condition, lambda part, wide=width: _size(part, wide, wide), 0) is True  # type: ignore[misc]
-        for width in (_NARROW, float(SCREEN_WIDTH))
+        _condition(bare, partial(_size, width=width, height=width), 0) is True for width in (_NARROW, SCREEN_WIDTH)
     )
 
 
@@ -198,11 +171,9 @@ def _size(text: str, width: float, height: float) -> bool | None:
 
 
 def _number(value: str) -> float | None:
-    if match := _RESOLUTION.fullmatch(value):
-        return float(match[1]) * _DOTS[match[2]]
     if (length := pixels(value)) is not None:
         return length
-    match = _RATIO.fullmatch(value)
+    match = _RATIO.fullmatch(value.removesuffix("dppx"))
     try:
         return float(match[1]) / float(match[2] or 1) if match else None
     except (ValueError, ZeroDivisionError):
@@ -231,153 +202,4 @@ def _supports(text: str) -> bool | None:
         return True
     if name.startswith(_OTHERS) or value.startswith(_OTHERS):
         return False
-    if is_told(name) and name not in NARROW:
-        return bool(longhands(name, value))
-    return name.removeprefix("-webkit-").partition("-")[0] in _STEMS
-
-
-_FACE: Final = re.compile(r"@font-face", re.IGNORECASE)
-_BODY: Final = re.compile(r"\s*\{((?:[^{}\"']|\"[^\"]*\"|'[^']*')*+)\}")
-_SAID: Final = re.compile(
-    r"(font-family|src|unicode-range|size-adjust)\s*:\s*((?:[^;\"'()]|\"[^\"]*\"|'[^']*'|\((?:[^()\"']|\"[^\"]*\"|'[^']*')*\))*)",
-    re.IGNORECASE,
-)
-_SOURCE: Final = re.compile(r"\A\s*(url|local)\(\s*[\"']?([^\"')]*)", re.IGNORECASE)
-_NAMED: Final = re.compile(r"(?<![a-z])(?:adobe)?blank(?![a-z])", re.IGNORECASE)
-_CODES: Final = re.compile(r"u\+([0-9a-f?]{1,6})(?:-([0-9a-f]{1,6}))?", re.IGNORECASE)
-_USES: Final = re.compile(r"(?<![\w-])(font(?:-family)?|--[\w-]+)\s*:\s*([^;{}]*)", re.IGNORECASE)
-_IMPORTANT: Final = re.compile(r"!\s*important", re.IGNORECASE)
-_START: Final = 4_096  # bytes of a font, with its table directory
-_MAX_FACES: Final = 200
-_SMALLEST: Final = 0.1  # of the font size
-_A_LETTER: Final = ord("a")
-_OUTLINES: Final[Mapping[str, tuple[int, int]]] = {"glyf": (100, 4), "CFF ": (400, 8), "CFF2": (400, 8)}
-"""The most bytes of the tables of outlines if there are none: of all glyphs without a code, and of each with one."""
-_PICTURES: Final = frozenset({"sbix", "CBDT", "SVG ", "COLR", "EBDT"})
-_KNOWN: Final = (
-    "cmap", "head", "hhea", "hmtx", "maxp", "name", "OS/2", "post", "cvt ", "fpgm", "glyf", "loca", "prep", "CFF ",
-    "VORG", "EBDT", "EBLC", "gasp", "hdmx", "kern", "LTSH", "PCLT", "VDMX", "vhea", "vmtx", "BASE", "GDEF", "GPOS",
-    "GSUB", "EBSC", "JSTF", "MATH", "CBDT", "CBLC", "COLR", "CPAL", "SVG ", "sbix",
-)  # fmt: skip
-"""The tables that WOFF 2.0 gives a number, as far as they matter here."""
-
-
-def may_be_blank(text: str) -> bool:
-    """Return whether a style sheet may declare a blank font; a quick test."""
-    return "@font-face" in text and ("data:" in text or "size-adjust" in text or "lank" in text)
-
-
-def blank_families(texts: Iterable[str]) -> set[str]:
-    """Return the families of style sheets' blank fonts, in lower case."""
-    found: set[str] = set()
-    for text in texts:
-        for part in _FACE.split(text, _MAX_FACES)[1:]:
-            if (face := _BODY.match(part)) is None:
-                continue
-            said = {match[1].lower(): match[2].strip() for match in _SAID.finditer(face[1])}
-            family = said.get("font-family", "").strip("\"' ").lower()
-            if family and _draws_nothing(said) and _has_letters(said.get("unicode-range", "")):
-                found.add(family)
-    return found
-
-
-def _draws_nothing(said: Mapping[str, str]) -> bool:
-    scale = ratio(said.get("size-adjust", "100%"))
-    if scale is not None and scale <= _SMALLEST:
-        return True
-    source = _SOURCE.match(said.get("src", ""))
-    if source is None:
-        return False
-    address = source[2].strip()
-    if source[1].lower() == "url" and address[:5].lower() == "data:":
-        kind, _, data = address[5:].partition(",")
-        if not kind.lower().rstrip().endswith(";base64"):
-            return is_blank(unquote_to_bytes(data[: 3 * _START]))
-        try:
-            return is_blank(b64decode(data[: 4 * _START // 3 // 4 * 4]))
-        except ValueError:
-            return False
-    return source[1].lower() == "url" and _NAMED.search(address.rpartition("/")[2]) is not None
-
-
-def _has_letters(ranges: str) -> bool:
-    for match in _CODES.finditer(ranges):
-        first = int(match[1].replace("?", "0"), 16)
-        last = int(match[2] or match[1].replace("?", "f"), 16)
-        if first <= _A_LETTER <= last:
-            return True
-    return not ranges
-
-
-def is_blank(font: bytes) -> bool:
-    """Return whether the outlines of a font take almost no bytes; False if it is no font, or has pictures.
-
-    Args:
-        font: Its first bytes, with the table directory.
-    """
-    tables = _tables(font)
-    if not _PICTURES.isdisjoint(tables):
-        return False
-    glyphs = tables.get("hmtx", 0) // 2  # at most; each has two or four bytes there
-    return any(
-        name in tables and glyphs > 0 and tables[name] <= most + share * glyphs
-        for name, (most, share) in _OUTLINES.items()
-    )
-
-
-def _tables(font: bytes) -> dict[str, int]:
-    """Return the length of each table of an OpenType, WOFF or WOFF 2.0 font, in bytes."""
-    count = int.from_bytes(font[12:14] if font[:3] == b"wOF" else font[4:6])
-    if font[:4] == b"wOF2":
-        return _short_tables(font, count)
-    start, size, place = (44, 20, 12) if font[:4] == b"wOFF" else (12, 16, 12)
-    if font[:4] not in {b"wOFF", b"\0\1\0\0", b"OTTO", b"true"}:
-        return {}
-    rows = (font[row : row + size] for row in range(start, min(start + count * size, len(font) - size + 1), size))
-    return {row[:4].decode("latin-1"): int.from_bytes(row[place : place + 4]) for row in rows}
-
-
-def _short_tables(font: bytes, count: int) -> dict[str, int]:
-    """Return the lengths in the directory of a WOFF 2.0 font, before its tables were transformed."""
-    found: dict[str, int] = {}
-    place = 48
-    for _ in range(count):
-        if place >= len(font):
-            break
-        flags = font[place]
-        number, place = flags & 63, place + 1
-        tag = _KNOWN[number] if number < len(_KNOWN) else ""
-        if number == 63:
-            tag, place = font[place : place + 4].decode("latin-1"), place + 4
-        found[tag], place = _packed_number(font, place)
-        if (tag in {"glyf", "loca"}) == (flags >> 6 != 3):
-            _, place = _packed_number(font, place)
-    return found
-
-
-def _packed_number(font: bytes, place: int) -> tuple[int, int]:
-    """Read a number of variable length, and return where it ends."""
-    value = 0
-    for byte in font[place : place + 5]:
-        place += 1
-        value = value << 7 | byte & 127
-        if not byte & 128:
-            break
-    return value, place
-
-
-def mark_fonts(text: str, blank: Collection[str]) -> str:
-    """Declare `text-font: blank` with each blank font of a style sheet or an attribute, and `shown` with each other."""
-
-    def marked(match: re.Match[str]) -> str:
-        name, value = match[1].lower(), match[2]
-        first = _IMPORTANT.sub("", value).partition(",")[0].strip().strip("\"'").lower()
-        empty = first in blank or (name == "font" and any(first.endswith(family) for family in blank))
-        if name.startswith("--"):
-            return f"{match[1]}:blank" if empty else match[0]
-        if first in {"inherit", "unset"}:
-            return match[0]
-        said = "blank" if empty else first if first.startswith("var(") else "shown"
-        return f"{match[0]};text-font:{said}{' !important' if '!' in value else ''}"
-
-    return _USES.sub(marked, text)
+    return bool(longhands(name, value)) if is_told(name) else None

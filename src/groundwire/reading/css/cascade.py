@@ -15,29 +15,27 @@ from turbohtml import Element
 
 from groundwire.reading.css.colors import Color, legacy_color
 from groundwire.reading.css.longhands import is_told, longhands, may_hide
-from groundwire.reading.css.parser import BETWEEN, REVERSED, UNLAYERED, Declaration, StyleRule
+from groundwire.reading.css.parser import OTHERS, UNLAYERED, Declaration
 
-__all__ = ["Kind", "Styles", "declare_attributes", "is_computed"]
+__all__ = ["ANIMATED", "Kind", "Styles", "declare_attributes", "is_computed"]
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _MAX_VALUE: Final = 500  # characters, after `var()`
 _VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
-_ATTR: Final = re.compile(r"attr\(\s*([\w-]+)\s*((?:type\([^()]*\)|%|[\w-]+)?)\s*(?:,([^()]*))?\)")
 _ENV: Final = re.compile(r"env\(([\w\s-]+)(?:,([^()]*))?\)")
-_IF: Final = re.compile(r"(?<![\w-])if\(((?:[^()]|\([^()]*\))*)\)")
-_COMPUTED: Final = ("var(", "attr(", "env(", "if(")
-_ANIMATED: Final = (
-    "animation", "animation-name", "animation-fill-mode", "animation-iteration-count", "animation-direction",
-)  # fmt: skip
+_COMPUTED: Final = ("var(", "env(")
+_ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
 _BLACK: Final = Color(0.0, 0.0, 0.0, 1.0)
 _SHOWN: Final = frozenset({"display", "visibility", "opacity", "height", "max-height", "left", "transform", "clip"})
+_FADED: Final = frozenset({"opacity", "visibility", "transform"})
+ANIMATED: Final = "animated"
+"""The key of a style that an unknown animation changes, without what the animation may show."""
 _UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
 
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
-Kind = int | tuple[int, int] | Element
-"""What elements with the same longhands share: a sequence of declarations, also with custom properties; or one
-element, if a style takes attributes."""
+Kind = int | tuple[int, int]
+"""What elements with the same longhands share: a sequence of declarations, also with custom properties."""
 _Row = tuple[str, _Entry]
 """The indexes of the declarations that apply to an element, in order. Each sequence that occurs has a number, and an
 element has that number: most elements of a page share a few."""
@@ -47,16 +45,12 @@ class Styles:
     """The longhands of the elements that have any.
 
     Attributes:
-        keyframes: The properties of the frames that animations end with; see `Sheet`.
+        keyframes: The properties of the frames that animations end with.
         initial: The initial values of registered custom properties.
         incomplete: Whether there are external styles that were not loaded.
         classes: The classes with rules in the available sheets.
         named: The classes of the page's elements.
-        aligned: Whether a rule centers text or aligns it to the right.
-        reacts: Whether a rule may open a box when the mouse or the keyboard is used.
         stripped: Whether the page's style sheets may have been taken away: it has classes, and no sheet.
-        blank: The ids of SVG's clip paths, masks and filters that leave nothing of an element, in lower case.
-        parts: Rules for parts of shadow trees: the selector of their host, the names of the part, and the rule.
         states: Selectors with a state that shows something: what is before it, its name, what is after it, and the
             properties that show it.
         added: The longhands of an element's generated box (`::before`), if it has a background.
@@ -70,10 +64,8 @@ class Styles:
         self.classes: set[str] = set()
         self.initial: Mapping[str, str] = {}
         self.named = named
-        self.reacts = self.aligned = self.stripped = False
-        self.blank: frozenset[str] = frozenset()
+        self.stripped = False
         self.states: list[tuple[str, str, str, frozenset[str]]] = []
-        self.parts: list[tuple[str, list[str], StyleRule]] = []
         self.added: dict[Element, dict[str, str]] = {}
         self._rows: list[list[_Row]] = []
         self._numbers: dict[Element, int] = {}
@@ -86,7 +78,6 @@ class Styles:
         self._declaring: dict[int, bool] = {}
         self._scopes: dict[Element, int] = {}
         self._inner: dict[tuple[int, int], int] = {}
-        self._takes_attributes = False
         self._custom: dict[str, dict[Element, str]] = {}
 
     def __iter__(self) -> Iterator[Element]:
@@ -99,7 +90,7 @@ class Styles:
         """Return a key of an element with declarations: others with it have the same longhands."""
         number = self._numbers[element]
         if self._plain.get(number) is None and self._shared(number) is None:
-            return self._computed(element, number)
+            return number, self._scope(element)
         return number
 
     def get(self, element: Element) -> Mapping[str, str]:
@@ -112,7 +103,7 @@ class Styles:
             shared = self._shared(number)
         if shared is not None:
             return shared
-        kind = self._computed(element, number)
+        kind = number, self._scope(element)
         if (known := self._own.get(kind)) is not None:
             return known
         style: dict[str, str] = {}
@@ -123,10 +114,6 @@ class Styles:
                 style[name] = value
         style = self._own[kind] = self._animated(style)
         return style
-
-    def _computed(self, element: Element, number: int) -> Kind:
-        """Return the key of an element whose longhands depend on custom properties, or on attributes."""
-        return element if self._takes_attributes else (number, self._scope(element))
 
     def _scope(self, element: Element) -> int:
         """Return the number of an element's custom properties: those of its parent, unless it declares some itself."""
@@ -198,7 +185,6 @@ class Styles:
             if name == "all":
                 rows = [row for row in rows if row[0].startswith("--") or row[1][0][0] > important]
             later = name.startswith("--") or (is_computed(value) and is_told(name))
-            self._takes_attributes = self._takes_attributes or (later and "attr(" in value)
             pairs = ((name, value),) if later else longhands(name, value)
             priority = (important, inline, -layer if important else layer, specificity, number)
             rows += [(longhand, (priority, part)) for longhand, part in pairs]
@@ -271,25 +257,20 @@ class Styles:
         """Return a style after its animation has ended."""
         if "animation" not in style and "animation-name" not in style:
             return style
-        words = " ".join(style.get(name, "") for name in _ANIMATED).replace(",", " ").split()
-        if not {"forwards", "both", "infinite"} & set(words):
+        words = set(" ".join(style.get(name, "") for name in _ANIMATED).replace(",", " ").split())
+        if words.isdisjoint({"forwards", "both", "infinite"}):
             return style
-        names = {name.lower(): frame for name, frame in self.keyframes.items()}
-        turned = REVERSED if "reverse" in words or "alternate-reverse" in words else ""
-        for word in words:
-            if (frame := names.get(word + turned)) is not None:
-                frames = (frame, names[word + BETWEEN], names[word + REVERSED])
-                ended, *others = (dict(pair for said in one.items() for pair in longhands(*said)) for one in frames)
-                for other in others if "infinite" in words else ():  # what is shown from time to time is seen
-                    ended |= {
-                        name: value
-                        for name, value in other.items()
-                        if name in ended and may_hide(name, ended[name]) and not may_hide(name, value)
-                    }
-                return {**style, **ended}
-        if self.incomplete and words != ["none"]:
-            return {name: value for name, value in style.items() if name not in {"opacity", "visibility", "transform"}}
-        return style
+        frames = {name.lower(): name for name in self.keyframes if not name.endswith(OTHERS)}
+        name = next((frames[word] for word in frames if word in words), None)
+        if name is None or any(word.endswith("reverse") for word in words):
+            if not self.incomplete or not any(part in style and may_hide(part, style[part]) for part in _FADED):
+                return style
+            return {part: value for part, value in style.items() if part not in _FADED} | {ANIMATED: "unknown"}
+        ended = dict(pair for declared in self.keyframes[name].items() for pair in longhands(*declared))
+        if "infinite" in words:  # what is shown from time to time is seen
+            others = (pair for declared in self.keyframes[name + OTHERS].items() for pair in longhands(*declared))
+            ended |= {one: value for one, value in others if one in ended and not may_hide(one, value)}
+        return style | ended
 
     def _resolve(self, element: Element, value: str) -> str:
         said = value
@@ -297,27 +278,10 @@ class Styles:
             if not is_computed(value) or len(value) > _MAX_VALUE:
                 break
             value = _VAR.sub(lambda match: self._property(element, match[1]) or (match[2] or "").strip(), value)
-            if is_computed(value):
-                value = _ATTR.sub(lambda match: _attribute(element, match), value)
-                value = _ENV.sub(lambda match: "0px" if "safe-area" in match[1] else (match[2] or "").strip(), value)
-                value = _IF.sub(lambda match: self._chosen(element, match[1]), value)
+            value = _ENV.sub(lambda match: "0px" if "safe-area" in match[1] else (match[2] or "").strip(), value)
         else:
             value = _VAR.sub(lambda match: (match[2] or "").strip(), said)  # of a cycle, the fallback is what counts
         return "" if is_computed(value) else value.lower()
-
-    def _chosen(self, element: Element, inside: str) -> str:
-        """Return the first value of `if()` whose condition holds."""
-        for branch in inside.split(";"):
-            condition, _, value = branch.rpartition("):")
-            if not condition:
-                value = branch.partition(":")[2] if branch.strip().startswith("else") else ""
-            name, _, asked = condition.strip().partition("(")
-            wanted, _, required = asked.partition(":")
-            said = self._property(element, wanted.strip()) if name == "style" else ""
-            holds = bool(said) and required.strip() in {"", said}
-            if not condition or holds:
-                return value.strip()
-        return ""
 
     def _property(self, element: Element, name: str) -> str:
         """Resolve a custom property of an element; linear, since no path is visited twice."""
@@ -346,16 +310,6 @@ class Styles:
 def is_computed(value: str) -> bool:
     """Return whether a value depends on an element's custom properties or attributes."""
     return "(" in value and any(call in value for call in _COMPUTED)
-
-
-def _attribute(element: Element, match: re.Match[str]) -> str:
-    """Return what stands for `attr()`; without a type it is a string, which none of the properties here takes."""
-    kind, value = match[2].strip(), element.attr(match[1])
-    if not kind or kind in {"string", "raw-string"}:
-        return "''"
-    if value is None:
-        return (match[3] or "").strip()
-    return value.strip() + ("" if kind.startswith("type(") or kind == "number" else kind)
 
 
 def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:

@@ -1,114 +1,44 @@
 """CSS colors as numbers in sRGB, and whether two of them are distinguishable.
 
+Of the color spaces beyond sRGB only grays are converted, and what is almost gray; other colors are unknown, and text in
+them stays.
+
 Sources: CSS Color 4 (https://www.w3.org/TR/css-color-4/), CSS Color 5 on mixed and relative colors, and the rules for
-parsing a legacy color value of the HTML Standard, section 2.3.6. The matrices and curves are those of CSS Color 4
-(https://www.w3.org/TR/css-color-4/#color-conversion-code). Colors outside of sRGB are clipped.
+parsing a legacy color value of the HTML Standard, section 2.3.6.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from colorsys import hls_to_rgb
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from groundwire.reading.css.values import NUMBER, arguments, bounded, comma_parts, ratio
 
-__all__ = ["Color", "alike", "altered", "blend", "color", "gradient_colors", "legacy_color", "mixed"]
+__all__ = ["Color", "alike", "blend", "color", "gradient_colors", "legacy_color"]
 
-Triple = tuple[float, float, float]
-_Matrix = tuple[Triple, Triple, Triple]
-
-_XYZ_TO_SRGB: Final[_Matrix] = (
-    (3.2409699, -1.5373832, -0.4986108), (-0.9692436, 1.8759675, 0.0415551), (0.0556301, -0.2039770, 1.0569715),
-)  # fmt: skip
-_P3_TO_XYZ: Final[_Matrix] = (
-    (0.4865709, 0.2656677, 0.1982173), (0.2289746, 0.6917385, 0.0792869), (0.0, 0.0451134, 1.0439444),
-)  # fmt: skip
-_D50_TO_D65: Final[_Matrix] = (
-    (0.9554734, -0.0230985, 0.0632593), (-0.0283697, 1.0099955, 0.0210414), (0.0123140, -0.0205077, 1.3303660),
-)  # fmt: skip
-_WHITE_D50: Final[Triple] = (0.9642956, 1.0, 0.8251046)
-_OKLAB_TO_LMS: Final[_Matrix] = (
-    (1.0, 0.3963377774, 0.2158037573), (1.0, -0.1055613458, -0.0638541728), (1.0, -0.0894841775, -1.2914855480),
-)  # fmt: skip
-_LMS_TO_SRGB: Final[_Matrix] = (
-    (4.0767416621, -3.3077115913, 0.2309699292), (-1.2684380046, 2.6097574011, -0.3413193965),
-    (-0.0041960863, -0.7034186147, 1.7076147010),
-)  # fmt: skip
-
-
-def from_hsl(hue: float, saturation: float, light: float) -> Triple:
-    """Convert HSL to sRGB: hue in degrees, saturation and lightness from 0 to 1."""
-    return hls_to_rgb(hue / 360 % 1, min(max(light, 0.0), 1.0), min(max(saturation, 0.0), 1.0))
-
-
-def from_hwb(hue: float, white: float, black: float) -> Triple:
-    """Convert HWB to sRGB: hue in degrees, whiteness and blackness from 0 to 1."""
-    if white + black >= 1:
-        return (white / (white + black),) * 3
-    red, green, blue = (part * (1 - white - black) + white for part in from_hsl(hue, 1.0, 0.5))
-    return red, green, blue
-
-
-def from_lab(light: float, a: float, b: float) -> Triple:
-    """Convert CIE Lab to sRGB, with lightness from 0 to 100."""
-    y = (light + 16) / 116
-    xyz = [
-        share * (edge**3 if edge > 6 / 29 else (116 * edge - 16) / (24389 / 27))
-        for share, edge in zip(_WHITE_D50, (y + a / 500, y, y - b / 200), strict=True)
-    ]
-    return from_xyz(xyz[0], xyz[1], xyz[2], d50=True)
-
-
-def from_oklab(light: float, a: float, b: float) -> Triple:
-    """Convert Oklab to sRGB, with lightness from 0 to 1."""
-    long, middle, short = (part**3 for part in _times(_OKLAB_TO_LMS, (light, a, b)))
-    return from_linear(*_times(_LMS_TO_SRGB, (long, middle, short)))
-
-
-def polar(chroma: float, hue: float) -> tuple[float, float]:
-    """Return the two axes of a color given by chroma and hue in degrees."""
-    return chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
-
-
-def from_xyz(x: float, y: float, z: float, *, d50: bool = False) -> Triple:
-    """Convert CIE XYZ to sRGB, with white point D65 unless it is D50."""
-    return from_linear(*_times(_XYZ_TO_SRGB, _times(_D50_TO_D65, (x, y, z)) if d50 else (x, y, z)))
-
-
-def from_p3(red: float, green: float, blue: float) -> Triple:
-    """Convert Display P3 to sRGB."""
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
-    return from_xyz(*_times(_P3_TO_XYZ, (linear[0], linear[1], linear[2])))
-
-
-def from_linear(red: float, green: float, blue: float) -> Triple:
-    """Convert linear sRGB to sRGB."""
-    parts = [
-        12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055
-        for part in (min(max(part, 0.0), 1.0) for part in (red, green, blue))
-    ]
-    return parts[0], parts[1], parts[2]
-
-
-def _times(matrix: _Matrix, vector: Triple) -> Triple:
-    rows = [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
-    return rows[0], rows[1], rows[2]
-
+_Triple = tuple[float, float, float]
 
 _HEX: Final = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
 _FUNCTION: Final = re.compile(r"([a-z-]+)\((.*)\)", re.DOTALL)
-_FUNCTIONS: Final = frozenset(
-    {
-        "rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch",
-        "color", "color-mix", "light-dark",
-    }
-)  # fmt: skip
 _HUE: Final = re.compile(rf"({NUMBER})(deg|grad|rad|turn)?")
 _DEGREES: Final[Mapping[str, float]] = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
+_HSL: Final = frozenset({"hsl", "hsla"})
+_RGB: Final = (255.0, 255.0, 255.0)
+_WHOLES: Final[Mapping[str, _Triple]] = {
+    "rgb": _RGB, "rgba": _RGB, "hsl": (1.0, 100.0, 100.0), "hsla": (1.0, 100.0, 100.0), "lab": (100.0, 125.0, 125.0),
+    "oklab": (1.0, 0.4, 0.4), "lch": (100.0, 150.0, 1.0), "oklch": (1.0, 0.4, 1.0), "hwb": (1.0, 100.0, 100.0),
+}  # fmt: skip
+"""The value of 100 % for each channel of a function."""
+_FUNCTIONS: Final = frozenset({*_WHOLES, "color", "color-mix", "light-dark"})
+_CHANNELS: Final[Mapping[str, str]] = {
+    "rgb": "rgb", "rgba": "rgb", "hsl": "hsl", "hsla": "hsl", "lab": "lab", "oklab": "lab", "lch": "lch",
+    "oklch": "lch", "color": "rgb",
+}  # fmt: skip
+_GRAY: Final = 0.02  # of the largest chroma; what is below it is gray to the eye
 _SYSTEM: Final[Mapping[str, str]] = {
     "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
     "background": "light-dark(#fff,#121212)", "highlighttext": "light-dark(#fff,#000)",
@@ -232,45 +162,6 @@ def blend(front: Color, back: Color) -> Color:
     return _mix(front, back, front.alpha)._replace(alpha=1.0)
 
 
-def altered(shade: Color, filters: str) -> Color:
-    """Return an opaque color after the color functions of `filter` (Filter Effects 1, section 7)."""
-    red, green, blue, alpha = shade
-    if red is None or green is None or blue is None:
-        return shade
-    parts = [red, green, blue]
-    for name, inside in _FILTER.findall(filters):
-        share = 1.0 if not inside.strip() else ratio(inside.strip())
-        if share is None:
-            return Color(None, None, None, alpha)
-        by = _FILTERS[name]
-        parts = [min(max(by(part, share), 0.0), 1.0) for part in parts]
-    return Color(parts[0], parts[1], parts[2], alpha)
-
-
-def mixed(front: Color, back: Color, mode: str) -> Color:
-    """Mix two opaque colors as `mix-blend-mode` does (Compositing 1); uncommon modes change nothing."""
-    by = _MODES.get(mode)
-    if by is None or None in front[:3] or None in back[:3]:
-        return front
-    parts = [by(b or 0.0, s or 0.0) for s, b in zip(front[:3], back[:3], strict=True)]
-    return Color(parts[0], parts[1], parts[2], 1.0)
-
-
-_FILTER: Final = re.compile(r"(invert|brightness|contrast)\(([^()]*)\)")
-_FILTERS: Final[Mapping[str, Callable[[float, float], float]]] = {
-    "invert": lambda part, share: part * (1 - min(share, 1.0)) + (1 - part) * min(share, 1.0),
-    "brightness": lambda part, share: part * share,
-    "contrast": lambda part, share: (part - 0.5) * share + 0.5,
-}
-_MODES: Final[Mapping[str, Callable[[float, float], float]]] = {
-    "multiply": lambda b, s: b * s, "screen": lambda b, s: b + s - b * s, "darken": min,
-    "lighten": max, "difference": lambda b, s: abs(b - s), "exclusion": lambda b, s: b + s - 2 * b * s,
-    "color-dodge": lambda b, s: 0.0 if b == 0 else 1.0 if s >= 1 else min(1.0, b / (1 - s)),
-    "color-burn": lambda b, s: 1.0 if b >= 1 else 0.0 if s <= 0 else 1 - min(1.0, (1 - b) / s),
-    "plus-lighter": lambda b, s: min(b + s, 1.0),
-}  # fmt: skip
-
-
 def _mix(one: Color, other: Color, share: float) -> Color:
     red, green, blue = (
         None if a is None or b is None else a * share + b * (1 - share) for a, b in zip(one[:3], other[:3], strict=True)
@@ -317,9 +208,8 @@ def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) ->
         parts = parts[:-1]
     if parts[0] == "from":
         origin = color(parts[1], dark=dark)
-        names = parts[3:] if name == "color" else parts[2:]
-        same = origin is not None and len(names) == 3 and names == list(_CHANNELS.get(name, names))
-        red, green, blue = origin[:3] if same and origin is not None else _regardless(name, names) or (None, None, None)
+        same = origin is not None and "".join(parts[3:] if name == "color" else parts[2:]) == _CHANNELS.get(name)
+        red, green, blue = origin[:3] if same and origin is not None else (None, None, None)
         return Color(red, green, blue, alpha if slashed or origin is None else origin.alpha)
     space, parts = (parts[0], parts[1:]) if name == "color" else (name, parts)
     triple = _triple(space, parts) if len(parts) == 3 else None
@@ -329,24 +219,8 @@ def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) ->
     return Color(red, green, blue, alpha)
 
 
-def _regardless(space: str, parts: list[str]) -> Triple | None:
-    """Convert a relative color that is the same whatever its origin: of numbers, or gray; None if the origin counts."""
-    if space in _HSL and len(parts) == 3 and ratio(parts[2].rstrip("%")) in {0.0, 100.0}:
-        parts = ["0", "0", parts[2]]
-    if len(parts) == 3 and "h" in parts and _channel(parts[1], 1.0) == 0:
-        parts = ["0" if part == "h" else part for part in parts]
-    return _triple(space, parts) if len(parts) == 3 else None
-
-
-_CHANNELS: Final[Mapping[str, str]] = {
-    "rgb": "rgb", "rgba": "rgb", "hsl": "hsl", "hsla": "hsl", "hwb": "hwb", "lab": "lab", "oklab": "lab", "lch": "lch",
-    "oklch": "lch", "color": "rgb",
-}  # fmt: skip
-_HSL: Final = frozenset({"hsl", "hsla"})
-
-
-def _triple(space: str, parts: list[str]) -> Triple | None:
-    """Convert a color with three channels to sRGB; None if one is unknown or the color space is not supported."""
+def _triple(space: str, parts: list[str]) -> _Triple | None:
+    """Convert a color with three channels to sRGB; None if one is unknown, or the color is no gray of another space."""
     hue_at = 0 if space in _HSL or space == "hwb" else 2 if space in {"lch", "oklch"} else None
     wholes = _WHOLES.get(space, (1.0, 1.0, 1.0))
     channels: list[float] = []
@@ -356,32 +230,38 @@ def _triple(space: str, parts: list[str]) -> Triple | None:
             return None
         channels.append(channel)
     one, two, three = channels
-    if (convert := _DIRECT.get(space)) is not None:
-        return convert(one, two, three)
     if space[:3] == "rgb":
         return one / 255, two / 255, three / 255
     if space in _HSL:
-        return from_hsl(one, two / 100, three / 100)
-    if space == "hwb":
-        return from_hwb(one, two / 100, three / 100)
-    if space == "lch":
-        return from_lab(one, *polar(two, three))
-    if space == "oklch":
-        return from_oklab(one, *polar(two, three))
+        saturation, light = (min(max(part / 100, 0.0), 1.0) for part in (two, three))
+        return hls_to_rgb(one / 360 % 1, light, saturation)
     if space == "srgb":
         return one, two, three
-    return from_xyz(one, two, three, d50=space == "xyz-d50") if space.startswith("xyz") else None
+    gray = _gray(space, one, two, three)
+    return None if gray is None else (gray, gray, gray)
 
 
-_DIRECT: Final[Mapping[str, Callable[[float, float, float], Triple]]] = {
-    "lab": from_lab, "oklab": from_oklab, "srgb-linear": from_linear, "display-p3": from_p3,
-}  # fmt: skip
-_WHOLES: Final[Mapping[str, tuple[float, float, float]]] = {
-    "rgb": (255.0, 255.0, 255.0), "rgba": (255.0, 255.0, 255.0), "hsl": (1.0, 100.0, 100.0),
-    "hsla": (1.0, 100.0, 100.0), "hwb": (1.0, 100.0, 100.0), "lab": (100.0, 125.0, 125.0), "oklab": (1.0, 0.4, 0.4),
-    "lch": (100.0, 150.0, 1.0), "oklch": (1.0, 0.4, 1.0),
-}  # fmt: skip
-"""The value of 100 % for each channel."""
+def _gray(space: str, one: float, two: float, three: float) -> float | None:
+    """Return the sRGB value of a gray in another color space; None of a color, or an unknown space."""
+    if space == "hwb":
+        return two / (two + three) if two + three >= 100 else None
+    if space in {"display-p3", "srgb-linear"}:
+        if max(one, two, three) - min(one, two, three) > _GRAY:
+            return None
+        return one if space == "display-p3" else _encoded(one)
+    wholes = _WHOLES.get(space)
+    if wholes is None or "l" not in space:
+        return None
+    chroma = abs(two) if space.endswith("lch") else math.hypot(two, three)
+    if chroma > _GRAY * wholes[1]:
+        return None
+    return _encoded(one**3 if space[:2] == "ok" else ((max(one, 0.0) + 16) / 116) ** 3)
+
+
+def _encoded(linear: float) -> float:
+    """Return a linear value with the curve of sRGB."""
+    linear = min(max(linear, 0.0), 1.0)
+    return 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055
 
 
 def _channel(part: str, whole: float) -> float | None:

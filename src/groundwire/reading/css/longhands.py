@@ -12,55 +12,50 @@ from functools import lru_cache
 from typing import Final
 
 from groundwire.reading.css.colors import color
-from groundwire.reading.css.values import arguments, pixels, ratio
+from groundwire.reading.css.values import arguments, four_sides, pixels, ratio
 
-__all__ = ["NARROW", "is_told", "longhands", "may_hide"]
+__all__ = ["is_told", "longhands", "may_hide"]
 
 _WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _ALIASES: Final[Mapping[str, str]] = {
-    "-webkit-clip-path": "clip-path", "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
-    "-webkit-mask-size": "mask-size", "-webkit-mask-position": "mask-position", "-webkit-line-clamp": "line-clamp",
-    "-webkit-mask-box-image": "mask-image", "-webkit-perspective": "perspective", "offset": "offset-path",
-    "-webkit-transform": "transform", "-webkit-filter": "filter", "-webkit-animation": "animation",
-    "-webkit-animation-name": "animation-name", "-webkit-animation-direction": "animation-direction",
-    "-webkit-animation-fill-mode": "animation-fill-mode",
-    "-webkit-background-clip": "background-clip", "-webkit-opacity": "opacity",
-    "-webkit-text-security": "text-security", "-webkit-backface-visibility": "backface-visibility",
-    "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke": "text-stroke",
-    "-webkit-text-stroke-width": "text-stroke", "text-stroke-width": "text-stroke",
-    "-webkit-text-stroke-color": "text-stroke-color",
-    "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
-    "min-inline-size": "min-width", "min-block-size": "min-height", "inset-inline-start": "left",
-    "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
-    "margin-inline-start": "margin-left", "margin-block-start": "margin-top", "padding-inline-start": "padding-left",
-    "padding-block-start": "padding-top", "padding-inline-end": "padding-right", "padding-block-end": "padding-bottom",
+    **{
+        f"-webkit-{name}": name
+        for name in (
+            "clip-path", "mask", "mask-image", "mask-size", "transform", "filter", "animation", "animation-name",
+            "animation-fill-mode", "background-clip", "opacity", "text-security", "backface-visibility", "text-stroke",
+            "text-stroke-color",
+        )
+    },
+    "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke-width": "text-stroke",
+    "text-stroke-width": "text-stroke", "-webkit-mask-box-image": "mask-image", "offset": "offset-path",
+    **{
+        f"{start}{logical}{end}": f"{start}{side}{end}"
+        for logical, side in (
+            ("inline-start", "left"), ("inline-end", "right"), ("block-start", "top"), ("block-end", "bottom"),
+        )
+        for start, end in (("inset-", ""), ("margin-", ""), ("padding-", ""), ("border-", "-width"))
+    },
+    **{
+        f"{start}{logical}": f"{start}{side}"
+        for logical, side in (("inline-size", "width"), ("block-size", "height"))
+        for start in ("", "max-", "min-")
+    },
+    "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
     "overflow-inline": "overflow-x", "overflow-block": "overflow-y", "border-left-width": "border-left",
     "border-top-width": "border-top",
 }  # fmt: skip
 _SIDES: Final = ("top", "right", "bottom", "left")
-_DISPLAYS: Final = frozenset(
-    {
-        "none", "contents", "block", "inline", "inline-block", "flow", "flow-root", "flex", "inline-flex", "grid",
-        "inline-grid", "table", "inline-table", "table-row", "table-cell", "table-row-group", "table-header-group",
-        "table-footer-group", "table-column", "table-column-group", "table-caption", "list-item", "ruby", "ruby-base",
-        "ruby-text", "ruby-base-container", "ruby-text-container", "run-in", "math", "-webkit-box",
-        "-webkit-inline-box",
-        "-webkit-flex", "-webkit-inline-flex", "grid-lanes", "inline-grid-lanes",
-    }
-)  # fmt: skip
-_FONT_SIZES: Final = frozenset(
-    {
-        "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large", "smaller", "larger",
-        "math",
-    }
-)  # fmt: skip
+_DISPLAY: Final = re.compile(
+    r"none|contents|(?:-webkit-)?(?:inline-)?(?:block|flex|grid|box|table|grid-lanes)|inline|flow|flow-root|list-item|run-in|math"
+    r"|table-(?:row|cell|column|caption|(?:row|header|footer|column)-group)|ruby(?:-base|-text)?(?:-container)?"
+)
+_NAMED_SIZE: Final = re.compile(r"(?:xx?-)?small|(?:x{1,3}-)?large|medium|smaller|larger|math")
 _OVERFLOWS: Final = frozenset({"visible", "hidden", "clip", "scroll", "auto", "overlay"})
 _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
 _FONT_SIZE: Final = re.compile(
     r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
 )
 _MASK_SIZE: Final = re.compile(r"(?:[\d%a-z]|top|left|center)\s*/\s*([\d.]+(?:px|%)?)")
-_MASK_PLACE: Final = re.compile(r"\)\s*(-\d[\d.]*px)")
 _WORD: Final = re.compile(r"[a-z-]+")
 
 
@@ -78,7 +73,7 @@ def _is_room(value: str) -> bool:
 
 def _is_size(value: str) -> bool:
     length = pixels(value, 16.0)
-    return value in _FONT_SIZES or "(" in value or (length is not None and length >= 0)
+    return _NAMED_SIZE.fullmatch(value) is not None or "(" in value or (length is not None and length >= 0)
 
 
 def _is_color(value: str) -> bool:
@@ -86,7 +81,7 @@ def _is_color(value: str) -> bool:
 
 
 _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
-    "display": lambda value: all(word in _DISPLAYS for word in value.split()),
+    "display": lambda value: all(map(_DISPLAY.fullmatch, value.split())),
     "visibility": _words(frozenset({"visible", "hidden", "collapse"})),
     "opacity": lambda value: ratio(value) is not None,
     "content-visibility": _words(frozenset({"visible", "hidden", "auto"})),
@@ -94,11 +89,7 @@ _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
     "overflow-x": _words(_OVERFLOWS),
     "overflow-y": _words(_OVERFLOWS),
     "font-size": _is_size,
-    "columns": lambda value: value != "auto",
-    "direction": _words(frozenset({"rtl"})),
     "flex-direction": lambda value: value.startswith("column"),
-    "container-type": _words(frozenset({"size"})),
-    "isolation": _words(frozenset({"isolate"})),
     "color": _is_color,
     "background-color": _is_color,
     "text-fill": _is_color,
@@ -116,17 +107,13 @@ _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
         _is_room,
     ),
 }  # fmt: skip
-NARROW: Final = frozenset({"columns", "direction", "flex-direction", "container-type", "isolation"})
-"""Properties of which only some valid values are kept."""
 _KEPT: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
     "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color", "mask-size",
-    "zoom", "animation-iteration-count", "animation-direction", "offset-path", "font-size-adjust",
-    "column-count", "column-width",
-    "break-before", "break-after", "grid-area", "grid-template-columns", "grid-auto-rows",
-    "text-font", "mix-blend-mode", "mask-position", "transform-origin", "perspective", "line-clamp", "flex-grow",
+    "zoom", "animation-iteration-count", "offset-path", "font-size-adjust",
+    "mix-blend-mode", "transform-origin", "flex-grow",
 }  # fmt: skip
 
 
@@ -169,11 +156,7 @@ def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
 def _box(name: str, value: str) -> Iterator[tuple[str, str]]:
     parts = arguments(value)
     if 1 <= len(parts) <= 4:
-        top = parts[0]
-        right = parts[1] if len(parts) > 1 else top
-        bottom = parts[2] if len(parts) > 2 else top
-        left = parts[3] if len(parts) > 3 else right
-        for side, part in zip(_SIDES, (top, right, bottom, left), strict=True):
+        for side, part in zip(_SIDES, four_sides(parts), strict=True):
             yield (side if name == "inset" else f"{name}-{side}"), part
 
 
@@ -199,22 +182,21 @@ def _font(_: str, value: str) -> Iterator[tuple[str, str]]:
         yield "font-size", value
     else:
         for word in value.split():
-            if word in _FONT_SIZES:
+            if _NAMED_SIZE.fullmatch(word):
                 yield "font-size", word
 
 
-_BACKGROUND_WORDS: Final = frozenset(
-    {
-        "repeat", "repeat-x", "repeat-y", "no-repeat", "space", "round", "scroll", "fixed", "local", "left", "right",
-        "top", "bottom", "center", "cover", "contain", "border-box", "padding-box", "content-box", "text",
-        "border-area", "initial", "inherit", "unset", "revert", "revert-layer",
-    }
-)  # fmt: skip
+_BACKGROUND_WORD: Final = re.compile(
+    r"(?:no-)?repeat(?:-[xy])?|space|round|scroll|fixed|local|left|right|top|bottom|center|cover|contain|text"
+    r"|(?:border|padding|content)-box|border-area|initial|inherit|unset|revert(?:-layer)?"
+)
 
 
 def _background(_: str, value: str) -> Iterator[tuple[str, str]]:
     parts = arguments(value)
-    if not all(part in _BACKGROUND_WORDS or "(" in part or _is_color(part) or _is_length(part) for part in parts):
+    if not all(
+        _BACKGROUND_WORD.fullmatch(part) or "(" in part or _is_color(part) or _is_length(part) for part in parts
+    ):
         return
     shade = next((part for part in parts if color(part) is not None or part == "currentcolor"), None)
     image = "url(" in value or "image(" in value or "image-set(" in value
@@ -231,18 +213,14 @@ def _flex(_: str, value: str) -> Iterator[tuple[str, str]]:
 
 
 def _grid(name: str, value: str) -> Iterator[tuple[str, str]]:
-    rows, _, columns = value.partition("/")
+    rows = value.partition("/")[0]
     if not rows.startswith("auto-flow"):
         yield "grid-template-rows", rows.strip()
-    if columns and "auto-flow" not in columns:
-        yield "grid-template-columns", columns.strip()
 
 
 def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
     yield "mask-image", value
     yield "mask-size", match[1] if (match := _MASK_SIZE.search(value)) else "auto"
-    if "no-repeat" in value and (place := _MASK_PLACE.search(value)) is not None:
-        yield "mask-position", place[1]
 
 
 _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {
@@ -264,57 +242,15 @@ _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]
     "grid-template": _grid,
 }
 
-_PLAIN: Final = frozenset(
-    {
-        "color", "text-fill", "background-color", "background-image", "background-clip", "text-shadow", "text-stroke",
-        "text-stroke-color", "box-shadow", "color-scheme", "float", "white-space", "position", "min-width",
-        "min-height", "backface-visibility", "overflow-x", "overflow-y", "padding-right", "padding-bottom",
-        "columns", "column-count", "column-width", "break-before", "break-after", "direction", "flex-direction",
-        "isolation", "mix-blend-mode", "mask-position", "transform-origin", "line-clamp", "perspective", "grid-area",
-        "flex-grow",
-    }
-)  # fmt: skip
-"""Longhands that hide nothing without another one; colors are compared elsewhere."""
-_PLAIN_VALUES: Final[Mapping[str, frozenset[str]]] = {
-    "display": _DISPLAYS - {"none", "contents", "table-column", "table-column-group"},
-    "visibility": frozenset({"visible"}),
-    "letter-spacing": frozenset({"normal", "inherit"}),
-    "line-height": frozenset({"normal", "inherit"}),
-    "font-size": frozenset({"inherit"}),
-    "z-index": frozenset({"auto", "inherit"}),
-    **dict.fromkeys(("width", "height", "max-width", "max-height"), frozenset({"auto", "none", "inherit"})),
-    **dict.fromkeys(("transform", "filter", "animation", "clip-path", "text-security"), frozenset({"none"})),
-}
-_PLAIN_RANGES: Final[Mapping[str, tuple[float, float, float | None]]] = {
-    "font-size": (9.0, 1e6, 16.0), "text-indent": (-50.0, 100.0, None), "letter-spacing": (-5.0, 50.0, None),
-    "line-height": (1.0, 1e6, 16.0),
-    **dict.fromkeys(("width", "height", "max-width", "max-height"), (5.0, 1e6, 500.0)),
-    **dict.fromkeys(("left", "right", "top", "bottom"), (0.0, 100.0, 200.0)),
-    **dict.fromkeys(
-        ("margin-left", "margin-top", "padding-left", "padding-top", "border-left", "border-top"), (-50.0, 100.0, 200.0)
-    ),
-}  # fmt: skip
-"""Pixels that no rule takes for hiding, and what a percentage refers to."""
-
 
 def may_hide(name: str, value: str) -> bool:
-    """Return whether a longhand may hide an element or its text, alone or with others; most of a page's cannot."""
-    return name not in _PLAIN and (len(value) > _COMMON or _may_hide(name, value))
-
-
-@lru_cache(maxsize=4096)
-def _may_hide(name: str, value: str) -> bool:
-    if value in _PLAIN_VALUES.get(name, ()):
-        return False
-    if name in {"opacity", "line-height", "z-index"} and (number := ratio(value)) is not None and "%" not in value:
-        return number < (0.0 if name == "z-index" else 0.5)
-    if value in {"auto", "inherit"} and name.startswith(("margin", "padding", "left", "right", "top", "bottom")):
-        return False
-    if (room := _PLAIN_RANGES.get(name)) is None:
-        return True
-    low, high, whole = room
-    size = pixels(value.partition(" ")[0] if name.startswith("border") else value, whole)
-    return size is None or not low <= size <= high
+    """Return whether a longhand hides an element by its value alone: for what a rule or an animation changes."""
+    if name in {"display", "visibility"}:
+        return value in {"none", "hidden", "collapse"}
+    if name in {"clip", "transform"}:
+        return value not in {"none", "auto"}
+    size = ratio(value) if name == "opacity" else pixels(value, 500.0)
+    return size is not None and size < (0.5 if name == "opacity" else 0.0 if name == "left" else 5.0)
 
 
 _TOLD: Final = _KEPT | frozenset(_SHORTHANDS)

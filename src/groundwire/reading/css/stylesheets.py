@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Final
 
 from turbohtml import Document, DocumentFragment, Element, SelectorSyntaxError
 from turbohtml.convert import css_specificity
 from turbohtml.query import Matcher
 
-from groundwire.reading.css.at_rules import blank_families, mark_fonts, may_be_blank, on_screen
+from groundwire.reading.css.at_rules import on_screen
 from groundwire.reading.css.cascade import Styles, is_computed
 from groundwire.reading.css.longhands import is_told, longhands
 from groundwire.reading.css.parser import Declaration, Sheet, StyleRule, declarations, read_sheet
@@ -52,20 +51,10 @@ _DEEP: Final = 64  # nested elements that may have an attribute
 _MATCHES: Final = 8  # elements visited in the time of one individual match
 _MANY: Final = 4  # selectors from which an index of the classes pays off
 _FEW: Final = 12  # elements; matching each of them is faster than searching the page
-_CONTAINS: Final = re.compile(r"[;{\s]container(?:-type)?\s*:", re.IGNORECASE)
-_HIDES: Final = re.compile(
-    r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
-    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid|position|column|break-|direction|isolat|blend",
-)
-"""Every style that could hide something contains one of these, in lower case."""
-_SPACING: Final = ("--", "margin", "padding", "text-align")
-_ALIGNED: Final = re.compile(r"text-align(?:-last)?\s*:\s*(?!left|start|inherit)", re.IGNORECASE)
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
 )
 _STATE: Final = re.compile(r"(:not\()?:(checked|hover|active|focus|focus-within|focus-visible|target)(?![\w-])(?(1)\))")
-_OPENED: Final = frozenset({"height", "max-height", "overflow", "overflow-y", "display", "columns", "column-count"})
-"""Properties that open a box which clips its content."""
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
 _ADDED: Final = re.compile(r"::?(?:before|after)\Z")
 _OF_OTHERS: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
@@ -78,9 +67,7 @@ _PSEUDOS: Final[Mapping[str, str]] = {
     ":invalid": ":is(input, select, textarea)[required]:not([value])",
     ":indeterminate": ":is([type=radio i]:not([checked]), progress:not([value]))", ":in-range": "[min][value]",
 }  # fmt: skip
-_SLOTTED: Final = re.compile(r"(?:slot)?::slotted\(([^()]*)\)")
 _HOST: Final = re.compile(r":host(?:\(([^()]*)\))?(?=[\s>]|\Z)")
-_PART: Final = re.compile(r"::part\(([\w\s-]+)\)\Z")
 _ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
 _PSEUDO: Final = re.compile(rf"(?:{'|'.join(sorted(_PSEUDOS, key=len, reverse=True))})(?![\w-])")
 _NAMED: Final = re.compile(r"[.#][\w\x80-\U0010ffff-]+(?!\\)")
@@ -105,12 +92,8 @@ def read_styles(document: Document) -> Styles:
     named = frozenset(" ".join({classes for _, classes, _ in rows}).split())
     names = _Names(named, {own for _, _, own in rows if own})
     sheet, incomplete = Sheet(), None in texts
-    if any("@container" in text for text in texts if text):
-        sheet.contained = any(_CONTAINS.search(text) for text in texts if text)
-        sheet.contained = sheet.contained or document.select_one('[style*="container" i]') is not None
     styled = document.select("[style]")
     inline = [element.attr("style") or "" for element in styled]
-    blank = blank_families(text for text in texts if text and may_be_blank(text))
     room = _MAX_SHEETS
     for element, text in zip(elements, texts, strict=True):
         if text is None:
@@ -118,34 +101,30 @@ def read_styles(document: Document) -> Styles:
         if "@import" in text:
             text, missing = with_imports(text)
             incomplete = incomplete or missing
-        if not text.strip() or len(text) > room:
+        if not text.strip():
+            incomplete = incomplete or document.find("script") is not None  # which may fill it
+        elif len(text) > room:
             incomplete = True
         elif (
-            (_HIDES.search(text) or _HIDES.search(text.lower()))
-            and (element.attr("type") or "text/css").lower() == "text/css"
+            (element.attr("type") or "text/css").lower() == "text/css"
             and element.closest("noscript, template") is None
             and on_screen(element.attr("media") or "")
         ):
             room -= len(text)
-            read_sheet(mark_fonts(text, blank) if blank else text, sheet, names.may_match)
+            read_sheet(text, sheet, names.may_match)
     styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=named)
     styles.initial, styles.stripped = sheet.initial, bool(named) and not any(texts)
-    styles.aligned = any("text-align" in text and _ALIGNED.search(text) for text in (*texts, *inline) if text)
     styles.classes = {name[1:] for name in names.asked if name[0] == "."}
     if sheet.rules:
         _apply(_Finder(document, rows), sheet.rules, styles, names)
-    sources = dict.fromkeys(inline)
-    for text in sources:
-        if _HIDES.search(text.lower()) is not None or any(part in text for part in _SPACING):
-            said = declarations(mark_fonts(text, blank) if blank else text)
-            sources[text] = styles.source(said, inline=True)
+    sources = {text: styles.source(declarations(text), inline=True) for text in dict.fromkeys(inline)}
     for element, text in zip(styled, inline, strict=True):
         styles.give(element, sources[text])
     return styles
 
 
 def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: int) -> int:
-    """Apply the style sheets of a shadow tree to it, its host, and what is slotted, before it is moved.
+    """Apply the style sheets of a shadow tree to it and its host, before it is moved.
 
     Args:
         styles: The styles of the page.
@@ -164,24 +143,16 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         text = element.text if element.tag == "style" else sheet_of(element.attr("href") or "")
         styles.incomplete = styles.incomplete or text is None
         read_sheet(text or "", sheet)
-    size = sum(1 for _ in shadow.descendants) + sum(1 for _ in host) if sheet.rules or styles.parts else 0
-    for selector, names, outer in styles.parts[: room // size if size else 0]:
-        room -= size
-        with suppress(SelectorSyntaxError, ValueError, RecursionError):
-            if not nested_levels(selector) and host.matches(selector or "*"):
-                parts = shadow.select("".join(f'[part~="{name}"]' for name in names))
-                styles.declare(parts, outer.declarations, layer=outer.layer, specificity=(1, 0, 0))
+    size = sum(1 for _ in shadow.descendants) if sheet.rules else 0
     for rule in sheet.rules:
         for arm in filter(None, comma_parts(rule.selector)):
             room -= size * _FEW ** (2 * nested_levels(arm))
             if room < 0:
                 styles.incomplete = True
                 return room
-            slotted, own = _SLOTTED.fullmatch(arm), _HOST.match(arm)
+            own = _HOST.match(arm)
             try:
-                if slotted is not None:
-                    elements = [node for node in host if isinstance(node, Element) and node.matches(slotted[1])]
-                elif own is not None:
+                if own is not None:
                     inside = arm[own.end() :].lstrip("> ")
                     elements = (
                         [] if own[1] and not host.matches(own[1]) else shadow.select(inside) if inside else [host]
@@ -358,10 +329,7 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
                 if _ADDED.search(arm):
                     _note_added(finder.document, arm, rule, styles)
                 if (state := _STATE.search(arm)) is not None:
-                    styles.reacts = styles.reacts or any(said.name in _OPENED for said in rule.declarations)
                     styles.note_state(arm, state, rule.declarations)
-                if (part := _PART.search(arm)) is not None:
-                    styles.parts.append((arm[: part.start()], part[1].split(), rule))
                 if "::" in arm or _STATES.search(arm):
                     continue
             if _ASTRAL.search(arm) is not None:

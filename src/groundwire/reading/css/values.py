@@ -21,9 +21,8 @@ __all__ = [
     "arguments",
     "bounded",
     "comma_parts",
+    "four_sides",
     "fraction",
-    "is_closed",
-    "is_plain",
     "nested_levels",
     "pixels",
     "ratio",
@@ -140,6 +139,11 @@ def arguments(value: str) -> list[str]:
     return value.replace(",", " ").replace("/", " ").split()
 
 
+def four_sides(parts: list[str]) -> list[str]:
+    """Return the values for top, right, bottom and left of one to four values, as for `margin`."""
+    return {1: parts * 4, 2: parts * 2, 3: [*parts, *parts[1:2]]}.get(len(parts), parts[:4])
+
+
 def _split(value: str, signs: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for index, char in enumerate(value):
@@ -229,42 +233,6 @@ def _factor(terms: list[tuple[str | None, ...]], whole: float | None, depth: int
     if mark != ")":
         raise _NotANumber
     return float(_FUNCTIONS[name](*values))
-
-
-_SIGN: Final = re.compile(r"[\"'\\()\[\]]")
-_WHOLE: Final = re.compile(
-    r"""["'\\uU](?:(?<=")(?:[^"\\\n]|\\.)*"|(?<=')(?:[^'\\\n]|\\.)*'|(?<=\\).|(?<=[uU])[rR][lL]\(\s*+[^"'()\s][^()]*+\))""",
-    re.DOTALL,
-)
-"""A string, an escape or a URL, as a whole. It begins with a class of characters, and does not ignore case, so it skips
-other text several times faster."""
-
-
-def is_plain(text: str) -> bool:
-    """Return whether there are no strings, brackets and escapes."""
-    quoted = '"' in text or "'" in text or "\\" in text  # a pattern takes longer
-    return not (quoted or "(" in text or "[" in text or ")" in text or "]" in text)
-
-
-def is_closed(text: str) -> bool:
-    """Return whether a text ends outside of strings and brackets."""
-    quote = '"' if '"' in text else "'"
-    if not ("\\" in text or "\n" in text or (quote == '"' and "'" in text)):  # most texts: no pattern is needed
-        if quote in text:
-            pieces = text.split(quote)
-            if len(pieces) % 2 == 0:
-                return False
-            text = "".join(pieces[::2])
-        round_, square = text.count("("), text.count("[")
-        if round_ + square < 2:
-            opening, closing = ("[", "]") if square else ("(", ")")
-            return round_ == text.count(")") and square == text.count("]") and text.find(opening) <= text.find(closing)
-    depth = 0
-    for sign in _SIGN.findall(_WHOLE.sub("", text)):
-        depth += 1 if sign in "([" else -1 if sign in ")]" else -len(text)
-        if depth < 0:
-            return False
-    return depth == 0
 
 
 def sheet_of(address: str) -> str | None:

@@ -21,12 +21,9 @@ from groundwire.reading.main_content.grouping import (
     BETWEEN,
     drop_empty_contents,
     drop_empty_sections,
-    excerpts,
-    judge_siblings,
     keep_lists_whole,
     keep_sources,
     keep_standfirst,
-    keep_sublists,
     keep_tables_whole,
     repeats,
     side_by_side,
@@ -61,7 +58,6 @@ __all__ = [
 _EVEN: Final = 0.5
 """The best block's score below which a page without running text is kept whole, as there is nothing to prefer."""
 _ARTICLE, _DOCUMENTATION, _SERVICE = map(KINDS.index, ("article", "documentation", "service"))
-_QUOTING: Final = (_DOCUMENTATION, KINDS.index("forum"))
 MENUS_ONLY: Final = 0.2
 """The best block's score below which a page has no content: true of nine of 1,497 real pages. The reviewed text of
 six of them is empty, and that of three is not in the response."""
@@ -157,20 +153,15 @@ def choose(layout: Layout, verdict: Verdict, copies: bool | None = None) -> list
         for number in repeats(layout, keep):
             keep[number] = False
     keep_lists_whole(layout, verdict.scores, cut, keep)
-    keep_sublists(layout, keep)
     keep_sources(layout, keep)
-    judge_siblings(layout, verdict.names, keep)
-    if not (may_repeat(verdict.kinds, _QUOTING) if copies is None else copies):
-        for number in excerpts(layout, keep) if copies is None else (*excerpts(layout, keep), *repeats(layout, keep)):
-            keep[number] = False
     keep_tables_whole(layout, keep)
     drop_empty_contents(layout, keep)
     return keep
 
 
-def may_repeat(kinds: Sequence[float], some: Sequence[int] = (_DOCUMENTATION,)) -> bool:
+def may_repeat(kinds: Sequence[float]) -> bool:
     """Return whether a page's kind, by the probability of each of `KINDS`, makes repetition plausible."""
-    return any(kinds[kind] > _MAYBE for kind in some)
+    return kinds[_DOCUMENTATION] > _MAYBE
 
 
 _PAGE: Final = FEATURES.index("page_blocks")

@@ -20,6 +20,7 @@ _DENSE: Final = (
     "\u3105-\u312f\u31a0-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
 )
 _RUN: Final = re.compile(rf"[{_DENSE}]+|[^\W{_DENSE}]+(?:[.,'\u2019](?=[0-9])[0-9]+)*")
+_ASCII_RUN: Final = re.compile(r"\w+(?:[.,'](?=[0-9])[0-9]+)*", re.ASCII)
 _CAMEL: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _THOUSANDS: Final = re.compile(r"(?<=[0-9])[,'\u2019](?=[0-9]{3}(?![0-9]))")
 _IS_DENSE: Final = re.compile(rf"[{_DENSE}]")
@@ -46,7 +47,7 @@ class Terms:
         """
         found: list[str] = []
         known = self._known
-        for run in _RUN.findall(text if text.isascii() else _folded(text)):
+        for run in _ASCII_RUN.findall(text) if text.isascii() else _RUN.findall(_folded(text)):
             terms = known.get(run)
             if terms is None:
                 if len(known) > _MANY:
@@ -248,6 +249,8 @@ def readable_run(text: str) -> bool:
 
 
 def _terms(run: str) -> tuple[str, ...]:
+    if run.isascii() and run.islower() and run.isalpha():  # most runs
+        return (_stem(run[:_LONGEST]),)
     if _IS_DENSE.match(run):
         pairs = tuple(run[at : at + 2] for at in range(len(run) - 1))
         return pairs or (run,)
@@ -265,7 +268,7 @@ def _terms(run: str) -> tuple[str, ...]:
 def _stem(word: str) -> str:
     """Remove the most common English endings from a word, which does little harm in other languages."""
     size = len(word)
-    if size < 4 or not word.isascii() or not word.isalpha():
+    if size < 4 or word[-1] not in "degsy" or not word.isascii() or not word.isalpha():
         return word
     if word.endswith("ies") and size > 4:
         return word[:-3] + "y"

@@ -35,8 +35,10 @@ __all__ = [
     "hidden_by",
     "hiding_classes",
     "is_boxed",
+    "is_far",
     "is_flattened",
     "is_shown_by",
+    "offset",
     "other_states",
     "text_hidden",
 ]
@@ -51,7 +53,6 @@ INHERITED: Final = (
     "text-indent",
     "letter-spacing",
     "text-security",
-    "text-font",
 )
 """The properties that hide text unless a descendant sets them again."""
 
@@ -67,6 +68,7 @@ _AWAY: Final = 2.0  # the same, if it is placed
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 _BLURRED: Final = 10.0  # pixels
 _BEHIND: Final = -10
+_SIDES: Final = (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height"))
 _NO_BOX: Final = frozenset({"none", "table-column", "table-column-group"})
 _CUT: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
 _CLIPPING: Final = frozenset({"strict", "content", "paint"})
@@ -117,11 +119,9 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "filter"
     if "mask-image" in style and (_masked(style["mask-image"]) or _is_nothing(style.get("mask-size", ""))):
         return "mask"
-    if "mask-image" in style and (pixels(style.get("mask-position", "").partition(" ")[0]) or 0.0) <= _FAR_LEFT:
-        return "mask"
     if boxed and not TRANSFORMS.isdisjoint(style) and (is_flat(style) or is_turned_away(style)):
         return "transform"
-    if not _MOVES.isdisjoint(style) and _is_away(style, boxed=boxed):
+    if not _MOVES.isdisjoint(style) and _is_away(style):
         return "position"
     if (zoom := ratio(style.get("zoom", "1"))) is not None and 0 < zoom <= TINY_FONT / 16:
         return "size"
@@ -129,11 +129,11 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "size"
     if boxed and _is_contained(style):
         return "contain"
-    if boxed and style.get("overflow-x") in _CUT and style.get("white-space") in {"nowrap", "pre"}:
-        share = fraction(style.get("text-indent", ""))
-        if share is not None and share >= 1:
-            return "text-indent"
-    if boxed and style.get("overflow-x") in _CUT and (pixels(style.get("text-indent", "")) or 0.0) >= _FAR_RIGHT:
+    if (
+        boxed
+        and style.get("overflow-x") in _CUT
+        and (pixels(style.get("text-indent", ""), _FAR_RIGHT) or 0.0) >= (_FAR_RIGHT)
+    ):
         return "text-indent"
     return ""
 
@@ -141,9 +141,8 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
 def _is_contained(style: Mapping[str, str]) -> bool:
     """Return whether a box has the height of nothing and clips its overflow, unless a flexible box stretches it."""
     contained = set(style.get("contain", "").split())
-    if contained.isdisjoint({"strict", "size"}) and "container-type" not in style:
-        return False
-    if contained.isdisjoint(_CLIPPING) and style.get("overflow-y") not in _CUT:
+    clips = style.get("overflow-y") in _CUT or not _CLIPPING.isdisjoint(contained)
+    if not clips or contained.isdisjoint({"strict", "size"}):
         return False
     return not style.keys() & {"height", "min-height"} and not (
         style.get("position") in _PLACED and {"top", "bottom"} <= style.keys()
@@ -152,20 +151,13 @@ def _is_contained(style: Mapping[str, str]) -> bool:
 
 def box_hidden(style: Mapping[str, str]) -> bool:
     """Return whether a box has no room for text and clips its overflow."""
-    cut_x, cut_y = style.get("overflow-x") in _CUT, style.get("overflow-y") in _CUT
-    contained = set(style.get("contain", "").split())
-    if not contained.isdisjoint(_CLIPPING):
-        cut_x = cut_y = True
-    if cut_y or cut_x:
-        heights = [style.get("height", ""), style.get("max-height", "")]
-        room = pixels(style.get("padding-bottom", "0"), 500.0) or 0.0
-        least = pixels(style.get("min-height", "0"), 500.0) or 0.0
-        if room <= _TINY_BOX and least <= _TINY_BOX and any(map(_is_tiny, heights)):
+    clipped = not _CLIPPING.isdisjoint(style.get("contain", "").split())
+    if not clipped and style.get("overflow-x") not in _CUT and style.get("overflow-y") not in _CUT:
+        return False
+    for size, end in (("height", "bottom"), ("width", "right")):
+        least = (pixels(style.get(name, "0"), 500.0) or 0.0 for name in (f"padding-{end}", f"min-{size}"))
+        if max(least) <= _TINY_BOX and (_is_tiny(style.get(size, "")) or _is_tiny(style.get(f"max-{size}", ""))):
             return True
-    if cut_x or cut_y:
-        least = pixels(style.get("min-width", "0"), 500.0) or 0.0
-        if least <= _TINY_BOX and any(map(_is_tiny, (style.get("width", ""), style.get("max-width", "")))):
-            return (pixels(style.get("padding-right", "0"), 500.0) or 0.0) <= _TINY_BOX
     return False
 
 
@@ -196,7 +188,7 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     if name == "letter-spacing":
         spacing = pixels(value)
         return spacing is not None and (spacing <= -12 or spacing >= 500)
-    return value == "blank" if name == "text-font" else value != "none"
+    return value != "none"
 
 
 def is_flattened(style: Mapping[str, str]) -> bool:
@@ -218,7 +210,7 @@ def _is_tiny(value: str) -> bool:
 
 def _filtered(value: str) -> bool:
     for name, inside in _CALL.findall(value):
-        if name == "opacity" and (share := ratio(inside.strip())) is not None and share <= FAINT:
+        if name in {"opacity", "contrast"} and (share := ratio(inside.strip())) is not None and share <= FAINT:
             return True
         if name == "blur" and (pixels(inside.strip()) or 0) >= _BLURRED:
             return True
@@ -235,27 +227,46 @@ def _is_nothing(size: str) -> bool:
     return any((length := pixels(part, 100.0)) is not None and length <= 1 for part in arguments(size))
 
 
-def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
-    """Return whether an element is out of the scrollable area, or behind everything."""
+def _is_away(style: Mapping[str, str]) -> bool:
+    """Return whether an element is out of the scrollable area wherever those around it are, or behind everything."""
     position = style.get("position", "static")
-    x = y = 0.0
-    if position == "fixed" and _is_off_screen(style):
+    if "offset-path" in style and any(float(x) <= _FAR_LEFT for x in _NUMBER.findall(style["offset-path"])):
         return True
-    if position in {"relative", "absolute", "fixed"}:
-        if position in _PLACED and (order := ratio(style.get("z-index", "0"))) is not None and order <= _BEHIND:
+    if position not in {"relative", "absolute", "fixed"}:
+        return False
+    placed, fixed = position != "relative", position == "fixed"
+    if placed and (order := ratio(style.get("z-index", "0"))) is not None and order <= _BEHIND:
+        return True
+    for side, size in _SIDES:
+        value = style.get(side, "")
+        if (match := _OF_SCREEN.fullmatch(value)) is None:
+            place, room = pixels(value), pixels(style.get(size, ""))
+            if fixed and place is not None and room is not None and place < 0 and place + room <= 0:
+                return True
+            continue
+        share, at_start, of_box = float(match[1]) / 100, side in {"left", "top"}, value.endswith("%")
+        if fixed and abs(share) >= 1:
             return True
-        shares = [fraction(style.get(side, "")) or 0.0 for side in ("left", "top", "right", "bottom")]
-        placed = position in _PLACED
-        if min(shares[:2]) <= -(_AWAY if placed else _FAR) or min(shares) <= -_FAR or max(shares[:2]) >= 10 * _FAR:
+        if of_box and (share <= -(_AWAY if placed and at_start else _FAR) or (at_start and share >= 10 * _FAR)):
             return True
-        if placed and any(
-            (match := _OF_SCREEN.fullmatch(style.get(side, ""))) and match[0][-1] != "%" and float(match[1]) >= 100
-            for side in ("right", "bottom")
-        ):
+        if not of_box and share >= 1 and ((placed and not at_start) or (side == "left" and value.endswith("w"))):
             return True
-        screens = _OF_SCREEN.fullmatch(style.get("left", ""))
-        if screens is not None and screens[0].endswith("w") and float(screens[1]) >= 100:
-            return True
+    return False
+
+
+def offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | None:
+    """Return by how many pixels an element is moved right and down; None if nothing moves it.
+
+    A length from the other edge counts only if it is far.
+
+    Args:
+        style: Its longhands.
+        boxed: Whether it generates a box; see `is_boxed`.
+    """
+    x = y = 0.0
+    if style.get("display") == "contents" or (_MOVES.isdisjoint(style) and style.get("position") != "fixed"):
+        return None
+    if style.get("position") in {"relative", "absolute", "fixed"}:
         left, top = pixels(style.get("left", "")), pixels(style.get("top", ""))
         right, bottom = pixels(style.get("right", "")), pixels(style.get("bottom", ""))
         if left is None and right is not None:
@@ -267,25 +278,15 @@ def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
         x += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
     for name in ("margin-top", "padding-top", "border-top") if boxed else ():
         y += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
-    if "offset-path" in style and any(float(part) <= _FAR_LEFT for part in _NUMBER.findall(style["offset-path"])):
-        return True
     if boxed:
         dx, dy = moves(style)
         x, y = x + dx, y + dy
+    return x, y
+
+
+def is_far(x: float, y: float) -> bool:
+    """Return whether what is moved so many pixels right and down is out of the scrollable area."""
     return x <= _FAR_LEFT or x >= _FAR_RIGHT or y <= _FAR_UP or y >= _FAR_DOWN
-
-
-def _is_off_screen(style: Mapping[str, str]) -> bool:
-    """Return whether a fixed element is outside of the screen."""
-    for side, size in (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height")):
-        value = style.get(side, "")
-        match = _OF_SCREEN.fullmatch(value)
-        if match is not None and abs(float(match[1])) >= 100:
-            return True
-        place, room = pixels(value), pixels(style.get(size, ""))
-        if place is not None and room is not None and place < 0 and place + room <= 0:
-            return True
-    return False
 
 
 _HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")

@@ -1,6 +1,7 @@
 """Text in the color of its background, or without color.
 
-The background of a text is that of the element, of its ancestors, or of an element below them.
+The background of a text is that of the element, of its ancestors, or of an element below them. What a filter, a blend
+mode or an inner shadow changes is unknown.
 """
 
 from __future__ import annotations
@@ -11,32 +12,106 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
-from turbohtml import Document, Element, Node
+from turbohtml import Document, Element, Node, Text
 
 from groundwire.reading.css.cascade import Styles
-from groundwire.reading.css.colors import Color, alike, altered, blend, color, gradient_colors, mixed
-from groundwire.reading.css.values import arguments, comma_parts, pixels
+from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors
+from groundwire.reading.css.values import arguments, comma_parts, fraction, pixels
 from groundwire.reading.visibility.hidden_styles import FAINT
-from groundwire.reading.visibility.layout import is_spread
 
-__all__ = ["BLACK", "COLORED", "PLACED", "WHITE", "Backdrop", "Given", "unreadable"]
+__all__ = ["COLORED", "unreadable"]
 
-Given = Mapping[Element, Mapping[str, str]]
+COLORED: Final = "font[color], [bgcolor], body[text], body[link], [background]"
+"""Elements that an attribute gives a color."""
+
+_Given = Mapping[Element, Mapping[str, str]]
 """The longhands of the elements that change a color."""
 
-WHITE: Final = Color(1.0, 1.0, 1.0, 1.0)
-BLACK: Final = Color(0.0, 0.0, 0.0, 1.0)
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_WHITE: Final = Color(1.0, 1.0, 1.0, 1.0)
+_BLACK: Final = Color(0.0, 0.0, 0.0, 1.0)
 _CLEAR: Final = Color(0.0, 0.0, 0.0, 0.0)
 _DARK: Final = Color(0.07, 0.07, 0.07, 1.0)
 _YELLOW: Final = Color(1.0, 1.0, 0.0, 1.0)
+_LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
 _MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
-PLACED: Final = frozenset({"absolute", "fixed"})
-_MAX_SIBLINGS: Final = 50
+_PLACED: Final = frozenset({"absolute", "fixed"})
+_COLORS: Final = frozenset(
+    {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow",
+     "color-scheme", "filter", "mix-blend-mode"}
+)  # fmt: skip
+_TOKENS: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![\w-])(?:rgb|hsl)a?\([^()]*\)|(?<![\w-])[a-z]+(?![\w(-])")
+_ALTERING: Final = ("invert", "brightness", "contrast")
+_INHERITED: Final = frozenset({"inherit", "unset", "currentcolor"})
+_OWN_COLOR: Final = "a[href], mark, button"
+"""Elements with a default color in browsers."""
+_NEAREST: Final = 32  # ancestors that are looked at for a filter
+_BESIDE: Final = 50  # siblings that are looked at for a positioned background
+_HUGE: Final = 3_000.0  # pixels; a box of this size fills any other
+_NEAR: Final = 200.0  # pixels; a shadow farther to the left or above may be out of the page
+_FAR: Final = 1_000.0  # pixels; the same for the right and below
+_DIM: Final = 100.0  # pixels; a shadow as blurred as that is invisible
 
 
-class Backdrop:
+def unreadable(document: Document, styles: Styles) -> tuple[dict[Element, bool], int]:
+    """Return for each element that changes a color whether its text is indistinguishable from its background.
+
+    White on white counts only if both are known: with external style sheets, that of boxes in `body` is not.
+
+    Returns:
+        The elements, and how many texts would be unreadable if what is unknown had the colors of a page without styles.
+    """
+    found = [(element, styles.get(element)) for element in styles]
+    different = {id(style): style for _, style in found}  # most elements share a few
+    changing = {key: style for key, style in different.items() if not _COLORS.isdisjoint(style)}
+    if not any(map(_could_hide, changing.values())):
+        return {}, 0
+    given = {element: style for element, style in found if id(style) in changing}
+    placed = any(style.get("position") in _PLACED for style in different.values())
+    look = _TextLook(given, _Backdrop(styles, given, dark=_is_dark(document, styles), placed=placed), changing.values())
+    whole = {"html", "body"} if styles.incomplete else set[str]()
+    states = {element: look.hides(element) for element in given if element.tag not in whole}
+    if any(states.values()):
+        for element in document.select(_OWN_COLOR):
+            if element not in states:
+                states[element] = look.filled and look.hides(element)
+    return states, look.doubtful
+
+
+def _is_dark(document: Document, styles: Styles) -> bool:
+    """Return whether a page uses the browser's dark color scheme."""
+    root = document.root
+    value = styles.get(root).get("color-scheme", "") if root is not None else ""
+    if not value and (meta := document.select_one('meta[name="color-scheme" i]')) is not None:
+        value = (meta.attr("content") or "").lower()
+    words = value.split()
+    return "dark" in words and "light" not in words
+
+
+def _could_hide(style: Mapping[str, str]) -> bool:
+    """Return whether a style may hide text: by its color, or by a background of the default one."""
+    if "color" in style or "text-fill" in style or "color-scheme" in style:
+        return True
+    paints = [style.get("background-color", ""), *_TOKENS.findall(style.get("background-image", ""))]
+    return any(
+        paint == "currentcolor" or ((shade := color(paint)) is not None and shade.alpha > 0 and alike(shade, _BLACK))
+        for paint in paints
+    )
+
+
+def _is_spread(style: Mapping[str, str]) -> bool:
+    """Return whether an element is as large as its containing block."""
+
+    def fills(size: str, start: str, end: str) -> bool:
+        if (fraction(style.get(size, "")) or 0.0) >= 0.99 or (pixels(style.get(size, "")) or 0.0) >= _HUGE:
+            return True
+        return all((edge := pixels(style.get(side, ""), 1_000.0)) is not None and edge <= 0 for side in (start, end))
+
+    return fills("width", "left", "right") and fills("height", "top", "bottom")
+
+
+class _Backdrop:
     """Determines the background of a text.
 
     Args:
@@ -46,10 +121,11 @@ class Backdrop:
         placed: Whether a style of the page positions anything.
     """
 
-    def __init__(self, styles: Styles, given: Given, *, dark: bool, placed: bool) -> None:
+    def __init__(self, styles: Styles, given: _Given, *, dark: bool, placed: bool) -> None:
         self._styles = styles
         self._given = given
         self.dark = dark
+        self.plain = _DARK if dark else _WHITE
         self.is_incomplete: bool = styles.incomplete or styles.stripped
         self._known: dict[Element, Color | None] = {}
         self._paints: dict[tuple[int, str], Color | None] = {}
@@ -60,12 +136,10 @@ class Backdrop:
     def _all_paints(self) -> list[Color] | None:
         """Return all background colors of the page; None if some may be mixed."""
         styles = {id(style): style for style in (*self._given.values(), *self._styles.added.values())}
-        if any("inset" in style.get("box-shadow", "") for style in styles.values()):
-            return None
         paints = {paint for style in styles.values() if (paint := self._painted(style, "")) is not None}
         if any(0 < paint.alpha < 0.95 for paint in paints):
             return None
-        return [*paints - {_CLEAR}, _DARK if self.dark else WHITE, _YELLOW]
+        return [*paints - {_CLEAR}, self.plain, _YELLOW]
 
     def may_be_like(self, front: Color) -> bool:
         """Return whether any background of the page may be like a text's color; quicker than looking for its own."""
@@ -91,9 +165,7 @@ class Backdrop:
         while isinstance(node, Element) and node not in self._known:
             path.append(node)
             node = node.parent
-        back = self._known[node] if isinstance(node, Element) else None
-        if not isinstance(node, Element) and not self._styles.incomplete:
-            back = _DARK if self.dark else WHITE
+        back = self._known[node] if isinstance(node, Element) else None if self._styles.incomplete else self.plain
         for step in reversed(path):
             back = self._known[step] = self._over(step, back)
         return back
@@ -114,29 +186,20 @@ class Backdrop:
 
     def shines_through(self, element: Element) -> bool:
         """Return whether a visible background is clipped to the text, as in headings with a gradient."""
-        node: object = element
-        while isinstance(node, Element):
-            style = self._given.get(node, {})
-            if style.get("background-clip") == "text":
-                paints = [color(style.get("background-color", "transparent"), dark=self.dark)]
-                if (image := style.get("background-image", "none")) not in {"none", "initial"}:
-                    paints = [*(gradient_colors(image, dark=self.dark) or (None,))]
-                around = node.parent
-                back = self.behind(around) if isinstance(around, Element) else WHITE
-                return any(
-                    paint is None or (paint.alpha > FAINT and (back is None or not alike(blend(paint, back), back)))
-                    for paint in paints
-                )
-            node = node.parent
-        return False
-
-    def has_own(self, element: Element, outer: Element | None) -> bool:
-        """Return whether an element's background is painted by it or by one around it, up to an outer one, if given."""
-        for node in (element, *islice(element.ancestors, _NEAREST)):
-            if isinstance(node, Element) and ((shade := self._of(node)) is None or shade.alpha > 0):
-                return True
-            if node is outer:
-                return False
+        for node in (element, *element.ancestors):
+            if (
+                not isinstance(node, Element)
+                or (style := self._given.get(node, _NOTHING)).get("background-clip") != "text"
+            ):
+                continue
+            paints = [color(style.get("background-color", "transparent"), dark=self.dark)]
+            if (image := style.get("background-image", "none")) not in {"none", "initial"}:
+                paints = [*(gradient_colors(image, dark=self.dark) or (None,))]
+            back = self.behind(node.parent) if isinstance(node.parent, Element) else _WHITE
+            return any(
+                paint is None or (paint.alpha > FAINT and (back is None or not alike(blend(paint, back), back)))
+                for paint in paints
+            )
         return False
 
     def _of(self, element: Element) -> Color | None:
@@ -148,6 +211,8 @@ class Backdrop:
         return self._paints[key]
 
     def _painted(self, style: Mapping[str, str], tag: str) -> Color | None:
+        if "inset" in style.get("box-shadow", ""):
+            return None
         if style.get("background-clip") == "text":
             return _CLEAR
         if (image := style.get("background-image", "none")) not in {"none", "initial"}:
@@ -172,166 +237,64 @@ class Backdrop:
         if not self._anything_placed:
             return _CLEAR
         added = self._styles.added.get(element, {})
-        if added.get("position") in PLACED and is_spread(added):
+        if added.get("position") in _PLACED and _is_spread(added):
             return self._painted(added, "")
-        for steps, sibling in enumerate(beside):
-            if steps > _MAX_SIBLINGS:
-                break
+        for sibling in islice(beside, _BESIDE):
             if not isinstance(sibling, Element):
                 continue
             style = self._styles.get(sibling)
-            if style.get("position") in PLACED and (sibling.tag in _MEDIA or is_spread(style)):
+            if style.get("position") in _PLACED and (sibling.tag in _MEDIA or _is_spread(style)):
                 return None if sibling.tag in _MEDIA or sibling.find("img") is not None else self._of(sibling)
         return _CLEAR
-
-
-COLORED: Final = "font[color], [bgcolor], body[text], body[link], [background]"
-"""Elements that an attribute gives a color."""
-
-_COLORS: Final = frozenset(
-    {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow",
-     "color-scheme", "filter", "mix-blend-mode"}
-)  # fmt: skip
-_TOKENS: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![\w-])(?:rgb|hsl)a?\([^()]*\)|(?<![\w-])[a-z]+(?![\w(-])")
-_ALTERING: Final = ("invert", "brightness", "contrast")
-_NEAREST: Final = 32  # ancestors that are looked at for a filter
-_FILTERS: Final = 4  # of them that are applied
-_LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
-_INHERITED: Final = frozenset({"inherit", "unset", "currentcolor"})
-_NEAR: Final = 200.0  # pixels; a shadow farther to the left or above may be out of the page
-_FAR: Final = 1_000.0  # pixels; the same for the right and below
-_DIM: Final = 100.0  # pixels; a shadow as blurred as that is invisible
-_WHOLE: Final = 50.0  # pixels; a wider inner shadow fills a line of text
-_OWN_COLOR: Final = "a[href], mark, button"
-"""Elements with a default color in browsers."""
-
-
-def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
-    """Return for each element that changes a color whether its text is indistinguishable from its background.
-
-    White on white counts only if both are known: with external style sheets, that of boxes in `body` is not.
-    """
-    found = [(element, styles.get(element)) for element in styles]
-    different = {id(style): style for _, style in found}  # most elements share a few
-    changing = {key: style for key, style in different.items() if _changes(style)}
-    if not any(map(_could_hide, changing.values())):
-        return {}
-    given = {element: style for element, style in found if id(style) in changing}
-    placed = any(style.get("position") in PLACED for style in different.values())
-    filled = any("text-fill" in style for style in changing.values())
-    shown = any("text-shadow" in style or "text-stroke" in style for style in changing.values())
-    look = _TextLook(
-        given, Backdrop(styles, given, dark=_is_dark(document, styles), placed=placed), filled=filled, shown=shown
-    )
-    whole = {"html", "body"} if styles.incomplete else set[str]()
-    states = {element: look.hides(element) for element in given if element.tag not in whole}
-    if any(states.values()):
-        for element in document.select(_OWN_COLOR):
-            if element not in states:
-                states[element] = filled and look.hides(element)
-    return states
-
-
-def _is_dark(document: Document, styles: Styles) -> bool:
-    """Return whether a page uses the browser's dark color scheme."""
-    root = document.root
-    value = styles.get(root).get("color-scheme", "") if root is not None else ""
-    if not value and (meta := document.select_one('meta[name="color-scheme" i]')) is not None:
-        value = (meta.attr("content") or "").lower()
-    words = value.split()
-    return "dark" in words and "light" not in words
-
-
-def _changes(style: Mapping[str, str]) -> bool:
-    return not _COLORS.isdisjoint(style)
-
-
-def _alters(style: Mapping[str, str]) -> bool:
-    """Return whether a style changes the colors of what is already painted."""
-    return "mix-blend-mode" in style or any(name in style.get("filter", "") for name in _ALTERING)
-
-
-def _could_hide(style: Mapping[str, str]) -> bool:
-    """Return whether a style may hide text: by its color, or by a background of the default one."""
-    if "color" in style or "text-fill" in style or "inset" in style.get("box-shadow", ""):
-        return True
-    if style.get("background-color", "") == "currentcolor" or "color-scheme" in style or _alters(style):
-        return True
-    paints = [style.get("background-color", ""), *_TOKENS.findall(style.get("background-image", ""))]
-    return any((shade := color(paint)) is not None and alike(shade, BLACK) and shade.alpha > 0 for paint in paints)
 
 
 class _TextLook:
     """Decides whether the text of elements is distinguishable from its background."""
 
-    def __init__(self, given: Given, backdrop: Backdrop, *, filled: bool, shown: bool) -> None:
+    def __init__(self, given: _Given, backdrop: _Backdrop, styles: Iterable[Mapping[str, str]]) -> None:
         self._given = given
         self._backdrop = backdrop
-        self._names = ("text-fill", "color") if filled else ("color",)
-        self._shown = shown
-        altering = {key for key, style in {id(style): style for style in given.values()}.items() if _alters(style)}
-        self._altered = {element for element, style in given.items() if id(style) in altering} if altering else set()
+        self.doubtful = 0
+        """How many texts would be unreadable if what is unknown had the colors of a page without styles."""
+        styles = list(styles)
+        self.filled: bool = any("text-fill" in style for style in styles)
+        """Whether any text has a color that is not its `color`."""
+        self._names = ("text-fill", "color") if self.filled else ("color",)
+        self._edged = any("text-shadow" in style or "text-stroke" in style for style in styles)
+        self._like: dict[tuple[Color, Color], bool] = {}
         self._colors: dict[Element, Color | None] = {}
-        self._plain = None if backdrop.is_incomplete else WHITE if backdrop.dark else BLACK
+        self._plain = _WHITE if backdrop.dark else _BLACK
+        self._usual = None if backdrop.is_incomplete else self._plain
 
     def hides(self, element: Element) -> bool:
         """Return whether an element's own text is unreadable."""
-        front = self._front(element, self._names)
-        if front is not None and self._given.get(element, {}).get("background-color") == "currentcolor":
+        front, back = self._front(element, self._names), None
+        if front is not None and self._given.get(element, _NOTHING).get("background-color") == "currentcolor":
             return bool(element.text.strip()) and self._front(element, ("color",)) == front
-        filters = self._filters(element)
-        if front is not None and filters:
-            return self._is_filtered_away(element, front, filters)
-        if front is None or not (self._backdrop.may_be_like(front) or "inset" in self._shadows(element)):
+        if front is not None and front.alpha > FAINT and not self._backdrop.may_be_like(front):
             return False
-        back = None
-        if front.alpha <= FAINT:
-            if self._backdrop.shines_through(element):
+        if front is None or front.alpha > FAINT:
+            back = self._backdrop.behind(element)
+            if not self._is_like(front or self._plain, back or self._backdrop.plain):
                 return False
-        elif (back := self._behind(element)) is None or not alike(blend(front, back), back):
+            if front is None or back is None or self._is_altered(element):
+                self.doubtful += any(isinstance(node, Text) and node.data.strip() != "" for node in element)
+                return False
+        elif self._backdrop.shines_through(element):
             return False
-        return not (self._shown and self._has_edges(element, back or self._behind(element)))
+        return not (self._edged and self._has_edges(element, back or self._backdrop.behind(element)))
 
-    def _behind(self, element: Element) -> Color | None:
-        """Return the background color of an element's text, including that of an inner shadow."""
-        shadows = self._shadows(element)
-        for shadow in comma_parts(shadows) if "inset" in shadows else ():
-            words = arguments(shadow)
-            lengths = [length for word in words if (length := pixels(word)) is not None]
-            if "inset" in words and max(lengths, default=0.0) >= _WHOLE:
-                return next(filter(None, map(self._shade, words)), None)
-        return self._backdrop.behind(element)
+    def _is_like(self, front: Color, back: Color) -> bool:
+        """Return whether a color cannot be told from the one it is painted on; a page has few pairs of them."""
+        like = self._like.get((front, back))
+        if like is None:
+            like = self._like[front, back] = alike(blend(front, back), back)
+        return like
 
-    def _shadows(self, element: Element) -> str:
-        return self._given[element].get("box-shadow", "") if element in self._given else ""
-
-    def _filters(self, element: Element) -> list[Element]:
-        """Return the elements around a text, or the text's own, that change its colors after it is painted."""
-        if not self._altered:
-            return []
-        nearest = islice(element.ancestors, _NEAREST)
-        return [node for node in (element, *nearest) if isinstance(node, Element) and node in self._altered]
-
-    def _is_filtered_away(self, element: Element, front: Color, filters: Iterable[Element]) -> bool:
-        """Return whether a text is indistinguishable after the filters around it and the backgrounds in them."""
-        back = self._behind(element)
-        if back is None or back.alpha < 1:
-            return False
-        front = blend(front, back)
-        for node in islice(filters, _FILTERS):
-            style, around = self._given[node], node.parent
-            under = self._backdrop.behind(around) if isinstance(around, Element) else None
-            inside = self._backdrop.has_own(element, node)
-            value = style.get("filter", "")
-            front, inner = altered(front, value), altered(back, value) if inside else back
-            mode = style.get("mix-blend-mode", "")
-            if mode and under is not None and isinstance(around, Element) and self._backdrop.has_own(around, None):
-                front, inner = mixed(front, under, mode), mixed(inner, under, mode) if inside else inner
-            back = inner
-        return alike(front, back)
-
-    def _shade(self, value: str) -> Color | None:
-        return color(value, dark=self._backdrop.dark)
+    def _is_altered(self, element: Element) -> bool:
+        """Return whether a filter or a blend mode changes the colors after the text is painted."""
+        around = (element, *islice(element.ancestors, _NEAREST))
+        return any(_alters(self._given.get(node, _NOTHING)) for node in around if isinstance(node, Element))
 
     def _front(self, element: Element, names: tuple[str, ...]) -> Color | None:
         """Return the color of an element's text, from the first property that sets it; None if unknown."""
@@ -350,7 +313,7 @@ class _TextLook:
         """Return the color that `color` gives an element's text; linear, since no path is visited twice."""
         path: list[Element] = []
         node: object = element
-        shade = self._plain
+        shade = self._usual
         while isinstance(node, Element):
             if node in self._colors:
                 shade = self._colors[node]
@@ -358,14 +321,17 @@ class _TextLook:
             path.append(node)
             value = self._given.get(node, _NOTHING).get("color", "")
             if value and value not in _INHERITED:
-                shade = self._plain if value in {"initial", "revert"} else self._shade(value)
+                shade = self._usual if value in {"initial", "revert"} else self._shade(value)
                 break
             if not value and (node.tag in {"mark", "button"} or (node.tag == "a" and node.attr("href") is not None)):
-                shade = _LINK if node.tag == "a" else BLACK
+                shade = _LINK if node.tag == "a" else _BLACK
                 break
             node = node.parent
         self._colors.update(dict.fromkeys(path, shade))
         return shade
+
+    def _shade(self, value: str) -> Color | None:
+        return color(value, dark=self._backdrop.dark)
 
     def _has_edges(self, element: Element, back: Color | None) -> bool:
         """Return whether a shadow or an outline shows a text without color."""
@@ -378,8 +344,7 @@ class _TextLook:
             if near and self._stands_out(next(filter(None, map(self._shade, words)), own), back):
                 return True
         stroke = arguments(self._inherited(element, "text-stroke"))
-        widths = [width for word in stroke if (width := pixels(word)) is not None]
-        if not widths or max(widths) <= 0:
+        if max((width for word in stroke if (width := pixels(word)) is not None), default=0.0) <= 0:
             return False
         said = (*stroke, self._inherited(element, "text-stroke-color"))
         return self._stands_out(next(filter(None, map(self._shade, said)), own), back)
@@ -387,7 +352,7 @@ class _TextLook:
     def _inherited(self, element: Element, name: str) -> str:
         node: object = element
         while isinstance(node, Element):
-            value = self._given.get(node, {}).get(name, "")
+            value = self._given.get(node, _NOTHING).get(name, "")
             if value and value not in {"inherit", "unset"}:
                 return "" if value in {"none", "initial", "revert"} else value
             node = node.parent
@@ -398,3 +363,8 @@ class _TextLook:
         if shade is None or back is None:
             return shade is None or shade.alpha > FAINT
         return shade.alpha > FAINT and not alike(blend(shade, back), back)
+
+
+def _alters(style: Mapping[str, str]) -> bool:
+    """Return whether a style changes the colors of what is already painted."""
+    return "mix-blend-mode" in style or any(name in style.get("filter", "") for name in _ALTERING)

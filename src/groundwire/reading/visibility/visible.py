@@ -8,22 +8,21 @@ has run keeps it.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
-from turbohtml import Document, Element, Node, Text
+from turbohtml import Document, Element
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.css.cascade import Kind, Styles, declare_attributes
-from groundwire.reading.css.longhands import may_hide
+from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes
 from groundwire.reading.css.parser import Declaration
-from groundwire.reading.css.rendered_size import measure_fonts, scaling
+from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import arguments, pixels, ratio
+from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import fill_streamed, topmost
 from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
@@ -33,13 +32,13 @@ from groundwire.reading.visibility.hidden_styles import (
     hidden_by,
     hiding_classes,
     is_boxed,
+    is_far,
     is_flattened,
     is_shown_by,
+    offset,
     other_states,
     text_hidden,
 )
-from groundwire.reading.visibility.layout import Placement, covered, moves_away
-from groundwire.reading.visibility.overflow import CUT, Overflow, blank_references, clips
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
     class_names,
@@ -54,18 +53,18 @@ from groundwire.reading.visibility.unrendered import (
 __all__ = ["Removed", "drop_unseen"]
 
 _OUT: Final = frozenset({"absolute", "fixed"})
+_PLACED: Final = _OUT | {"relative", "sticky"}
 _FREE: Final = frozenset({"fixed"})
+_TINY_BOX: Final = 2.0  # pixels
 _SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
 """Properties that scripts reset when a part scrolls into view; `display` needs a click."""
 
+_CUT: Final = frozenset({"hidden", "clip"})
 _NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)", "minmax(0px,0fr)"})
-_REFERENCE: Final = re.compile(r"url\(\s*[\"']?#([^\"')]+)")
-_LINE_NAMES: Final = re.compile(r"\[[^\]]*\]")
-_GRIDS: Final = ("grid-template-rows", "grid-template-columns", "grid-auto-rows")
 _HIDDEN: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
-_SPECK: Final = 0.03  # of its size
-_COLUMNS: Final = 50  # of a table that may be collapsed
+_IN_PLACE: Final = (0.0, 0.0)
+_Frame = tuple[tuple[float, float], tuple[float, float]]
 _NESTED: Final = 5
 """How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
 
@@ -80,6 +79,9 @@ class Removed:
     """How many pieces of text were removed, by reason: the property, `attribute`, `class`, `color`, `element`."""
     revealed: int = 0
     """How many pieces were kept because a script or an animation shows them."""
+    doubtful: int = 0
+    """How many pieces were kept whose color would be that of their background, if the styles that are not known set
+    neither."""
     named: frozenset[str] = field(default=frozenset(), compare=False)
     """All class names of the page's elements."""
 
@@ -87,8 +89,15 @@ class Removed:
     def warnings(self) -> tuple[str, ...]:
         """Warnings for readers of the page's text."""
         total = sum(self.counts.values())
-        found = (f"hidden text removed: {total}",) if total else ()
-        return (*found, f"text kept that a script or a click shows: {self.revealed}") if self.revealed else found
+        return tuple(
+            f"{what}: {count}"
+            for what, count in (
+                ("hidden text removed", total),
+                ("text kept that a script or a click shows", self.revealed),
+                ("text kept that may have the color of its background, as a style is not known", self.doubtful),
+            )
+            if count
+        )
 
 
 @dataclass(slots=True)
@@ -99,16 +108,10 @@ class _Judgement:
     """The reason for each element that is removed with its content."""
     texts: dict[str, dict[Element, bool]] = field(default_factory=dict)
     """For each inherited property, whether it hides an element's own text."""
-    pieces: list[Text] = field(default_factory=list)
-    """Pieces of text that are removed from a visible element."""
     revealed: int = 0
-
-    def hide(self, node: Node) -> None:
-        """Note a part of the page that lies where no one sees it."""
-        if isinstance(node, Element):
-            self.whole.setdefault(node, "position")
-        elif isinstance(node, Text):
-            self.pieces.append(node)
+    doubtful: int = 0
+    near: list[Element] = field(default_factory=list)
+    """The elements that are moved, and lie on the page."""
 
 
 class _Look(NamedTuple):
@@ -118,16 +121,12 @@ class _Look(NamedTuple):
     """The property that hides it with its content; empty if none does."""
     opacity: float | None
     """Its opacity, if it may be low."""
-    scale: float
-    """How large its transforms make it."""
     texts: tuple[tuple[str, bool], ...]
     """The inherited properties that hide or show its text."""
     flat: bool
     """Whether it may have no height; see `_flattened`."""
-    moved: bool
-    """Whether it may lie outside of the page; see `Placement.is_out`."""
-    cuts: bool = False
-    """Whether it may clip some of its content; see `Overflow.clipped`."""
+    moved: tuple[float, float] | None
+    """How many pixels it is moved right and down; None if it is where the one around it is."""
 
 
 def drop_unseen(document: Document) -> Removed:
@@ -145,7 +144,6 @@ def drop_unseen(document: Document) -> Removed:
     named = class_names(document) if flatten_shadows(document, styles) else styles.named
     if alive:
         fill_streamed(document)
-    styles.blank = blank_references(document) if document.find("svg") is not None else frozenset()
     boxes = other_states(document, styles) if styles.states else []
     counts = drop_unrendered(document)
     marked = document.select(f"{_HIDDEN}, {COLORED}")  # both at once: searching the page is what takes time
@@ -155,22 +153,17 @@ def drop_unseen(document: Document) -> Removed:
         return Removed(counts, named=named)
     found = _judge(styles, reasons, alive=alive)
     measure_fonts(document, found.texts["font-size"], styles)
-    found.texts["color"] = unreadable(document, styles)
-    _let_out(found.whole, styles)
-    for node in covered(styles, alive=alive):
-        found.hide(node)
+    found.texts["color"], found.doubtful = unreadable(document, styles)
+    _let_out(found, styles)
     found.revealed += keep_folded(document, found.whole, found.texts["visibility"], styles, boxes, alive=alive)
     for _ in range(_NESTED if alive else 0):
         if not _keep_main_part(document, found):
             break
     _drop_whole(found.whole, reasons, counts)
-    for piece in found.pieces:
-        piece.extract()
-        counts["position"] += 1
     for name, states in found.texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
-    return Removed(dict(counts), found.revealed, named)
+    return Removed(dict(counts), found.revealed, found.doubtful, named)
 
 
 def _declare_defaults(
@@ -202,24 +195,23 @@ def _is_hidden(element: Element) -> bool:
 
 def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgement:
     found = _Judgement(texts={name: {} for name in INHERITED})
-    layout = Placement(styles)
-    overflow = Overflow(styles, layout, alive=alive or styles.reacts or styles.stripped)
+    moved: dict[Element, tuple[float, float]] = {}
     faint: dict[Element, float] = {}
-    scaled: dict[Element, float] = {}
     known: dict[tuple[str, Kind], _Look] = {}
-    columns: dict[Element, list[Element]] = {}
     for element in styles:
         tag, kind = _box_of(element, styles), styles.kind(element)
         look = known.get((tag, kind))
         if look is None:
             look = known[tag, kind] = _look(tag, styles.get(element), styles)
-        reason, opacity, scale, texts, flat, moved, cuts = look
+        reason, opacity, texts, flat, shift = look
         if opacity is not None:
             faint[element] = opacity
             reason = "opacity" if _combined(element, faint) <= FAINT else ""
-        if scale != 1.0:
-            scaled[element] = scale
-            reason = "transform" if scale < 1 and _combined(element, scaled) <= _SPECK else reason
+        if reason == ANIMATED:
+            found.revealed += 1
+            reason = ""
+        if reason == "clip" and tag == "mjx-assistive-mml" and is_formula(" ".join(element.stripped_strings)):
+            reason = ""  # MathJax draws the same formula by generated content
         if reason in {"contain", "size"} and _is_stretched(element, reason, styles):
             reason = ""
         if reason:
@@ -227,21 +219,48 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
                 found.revealed += 1
             else:
                 found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
-        if moved and not reason and layout.is_out(element):
-            found.whole[element] = "position"
-        if cuts:
-            for node in overflow.clipped(element):
-                found.hide(node)
+        if shift is not None:
+            moved[element] = shift
         if flat:
             found.whole.update(dict.fromkeys(_flattened(element, styles), "size"))
-        if tag == "col" and ("visibility", True) in texts:
-            found.whole.update(dict.fromkeys(_cells_of(element, columns), "visibility"))
         for name, state in texts:
             if state and name == "visibility" and alive and is_marked(element):
                 found.revealed += 1
             else:
                 found.texts[name][element] = state
+    frames: dict[Element, _Frame] = {}
+    for element in moved:
+        if not is_far(*_frame(element, moved, styles, frames)[0]):
+            found.near.append(element)
+        elif alive and is_marked(element):
+            found.revealed += 1
+        else:
+            found.whole.setdefault(element, "position")
     return found
+
+
+def _frame(
+    element: Element,
+    moved: Mapping[Element, tuple[float, float]],
+    styles: Styles,
+    known: dict[Element, _Frame],
+) -> _Frame:
+    """Return how far an element is moved with those around it, and what is placed in it; no path is visited twice."""
+    path: list[Element] = []
+    node: object = element
+    while isinstance(node, Element) and node not in known:
+        path.append(node)
+        node = node.parent
+    around, holder = known[node] if isinstance(node, Element) else (_IN_PLACE, _IN_PLACE)
+    for step in reversed(path):
+        if (shift := moved.get(step)) is not None:
+            position = styles.get(step).get("position")
+            around = holder if position == "absolute" else _IN_PLACE if position == "fixed" else around
+            around = around[0] + shift[0], around[1] + shift[1]
+        if styles.get(step).get("position") in _PLACED:
+            holder = around
+        known[step] = around, holder
+    return known[element]
 
 
 def _box_of(element: Element, styles: Styles) -> str:
@@ -255,49 +274,19 @@ def _box_of(element: Element, styles: Styles) -> str:
 
 def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     """Return the effect of a style, as far as it does not depend on the element's position."""
-    moved, cuts = moves_away(style), clips(style)
-    if not any(may_hide(name, value) for name, value in style.items()):
-        shows = tuple((name, False) for name in INHERITED if style.get(name, "inherit") != "inherit")
-        return _Look("", None, 1.0, shows, flat=False, moved=moved, cuts=cuts)
     if styles.incomplete and "position" not in style:
         style = {**style, "position": "relative"}  # another sheet positions what has a position
     boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
-    reason = "clip" if styles.blank and _refers(style, styles.blank) else hidden_by(tag, style, boxed=boxed)
+    reason = hidden_by(tag, style, boxed=boxed) or (ANIMATED if ANIMATED in style else "")
     opacity = None if reason else ratio(style.get("opacity", "1"))
     said = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
     return _Look(
         reason,
         opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
-        scaling(style) if boxed and not reason else 1.0,
         tuple((name, state) for name, state in said if state is not None),
-        any(True in _tracks(style[name]) for name in _GRIDS if name in style) or (boxed and is_flattened(style)),
-        moved,
-        cuts,
+        _has_no_rows(style) or (boxed and is_flattened(style)),
+        offset(style, boxed=boxed),
     )
-
-
-def _cells_of(column: Element, known: dict[Element, list[Element]]) -> Iterator[Element]:
-    """Yield the cells of a column of a table without spans.
-
-    Args:
-        column: The `col`.
-        known: The columns of the tables seen so far; none of one with very many columns, or with spans.
-    """
-    if (table := column.closest("table")) is None:
-        return
-    if (columns := known.get(table)) is None:
-        columns = table.select("col")
-        if len(columns) > _COLUMNS or table.select_one("[colspan], [rowspan], [span]") is not None:
-            columns = []
-        known[table] = columns
-    if column in columns:
-        yield from table.select(f"tr > :nth-child({columns.index(column) + 1})")
-
-
-def _refers(style: Mapping[str, str], blank: frozenset[str]) -> bool:
-    """Return whether a style clips, masks or filters by something that leaves nothing."""
-    values = " ".join(style.get(name, "") for name in ("clip-path", "mask-image", "filter"))
-    return any(reference in blank for reference in _REFERENCE.findall(values))
 
 
 def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
@@ -312,24 +301,18 @@ def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
 
 
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
-    """Yield what a box without height clips: one whose own lines have none, or parts in such a row or column."""
+    """Yield what a box without height clips: one whose own lines have none, or the parts in rows without height."""
     style, children = styles.get(element), [child for child in element if isinstance(child, Element)]
-    rows, columns = (_tracks(style.get(f"grid-template-{name}", "")) for name in ("rows", "columns"))
-    rows = rows or _tracks(style.get("grid-auto-rows", ""))
-    if not (rows and all(rows)) and not any(columns):
-        if not rows and not columns and not any(is_boxed(child.tag, styles.get(child)) for child in children):
-            yield element
-        return
-    around = style.get("overflow-y") in CUT
-    for place, child in enumerate(children):
-        has_none = (rows and all(rows)) or (place < len(columns) and columns[place])
-        if has_none and (around or styles.get(child).get("overflow-y") in CUT):
-            yield child
+    if _has_no_rows(style):
+        around = style.get("overflow-y") in _CUT
+        yield from (child for child in children if around or styles.get(child).get("overflow-y") in _CUT)
+    elif not any(is_boxed(child.tag, styles.get(child)) for child in children):
+        yield element
 
 
-def _tracks(value: str) -> list[bool]:
-    """Return for each row or column of a grid whether it has no size."""
-    return [track in _NO_TRACK for track in arguments(_LINE_NAMES.sub(" ", value).replace(", ", ","))]
+def _has_no_rows(style: Mapping[str, str]) -> bool:
+    """Return whether all rows of a grid have no height, as in accordions that open by `1fr`."""
+    return _NO_TRACK.issuperset(arguments(style.get("grid-template-rows", "none").replace(", ", ",")))
 
 
 def _combined(element: Element, factors: Mapping[Element, float]) -> float:
@@ -338,20 +321,24 @@ def _combined(element: Element, factors: Mapping[Element, float]) -> float:
     return factors[element] * math.prod(factors.get(ancestor, 1.0) for ancestor in nearest)
 
 
-def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
-    """Move positioned elements out of a box without height that does not clip them.
+def _let_out(found: _Judgement, styles: Styles) -> None:
+    """Move what is seen out of hidden elements: what is moved back to the page, and what a box does not clip.
 
-    A box clips positioned content only if it is positioned itself, otherwise the content is relative to an ancestor;
-    and content over the padding is visible, as in aspect-ratio boxes.
+    A box without height clips positioned content only if it is positioned itself, otherwise the content is relative to
+    an ancestor; and content over the padding is visible, as in aspect-ratio boxes.
     """
-    for element in list(topmost([element for element, reason in whole.items() if reason == "size"])):
-        style = styles.get(element)
-        free = _OUT if style.get("position", "static") == "static" else _FREE
-        if style.get("position", "static") != "static" and (pixels(style.get("padding-top", ""), 500.0) or 0) > 2:
-            free = _OUT
+    whole, near = found.whole, set(found.near)
+    for element in list(topmost([element for element, reason in whole.items() if reason in {"size", "position"}])):
         inside = [node for node in element.descendants if isinstance(node, Element)] if element.text.strip() else []
-        placed = [node for node in inside if styles.get(node).get("position") in free and node not in whole]
-        for node in list(topmost(placed)):
+        if whole[element] == "position":
+            seen = [node for node in inside if node in near and node not in whole]
+        else:
+            style = styles.get(element)
+            is_holder = style.get("position", "static") != "static"
+            padded = (pixels(style.get("padding-top", ""), 500.0) or 0.0) > _TINY_BOX
+            free = _FREE if is_holder and not padded else _OUT
+            seen = [node for node in inside if styles.get(node).get("position") in free and node not in whole]
+        for node in list(topmost(seen)):
             element.insert_before(node.extract())
 
 

@@ -13,6 +13,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.deadline import Deadline
@@ -31,7 +32,9 @@ MEMORY: Final = 1_000_000_000
 SECONDS: Final = 20
 """Seconds of CPU time per page; the slowest page within the limits took a tenth of it."""
 _FILE_SECONDS: Final = 12.0  # for the pages of a file; less than its total limit
-_CONVERT: Final = "groundwire.reading.convert:convert_in_worker"
+_LOADED: Final = "groundwire.reading.convert"
+"""The module whose import compiles hundreds of expressions, which would hold up everything else in the event loop."""
+_CONVERT: Final = f"{_LOADED}:convert_in_worker"
 _PAGES: Final = 200  # pages after which a worker is replaced, to release whatever libraries hold
 _KEEP: Final = 400_000_000  # bytes; a worker with a higher peak is replaced after the page
 _PIECE: Final = 65_536  # bytes written at a time; more would be buffered in this process
@@ -311,6 +314,8 @@ class Conversion:
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
     ) -> Converted:
         """Convert in a thread, or in a process if it could block or endanger this one."""
+        if _LOADED not in sys.modules:
+            await asyncio.get_running_loop().run_in_executor(self._threads, import_module, _LOADED)
         from groundwire.reading.documents.document import FILES
         from groundwire.reading.encoding.content_type import media_type
         from groundwire.reading.html.limits import is_heavy

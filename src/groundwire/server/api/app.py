@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire.models.alias_table import LIKE_METHODS, METHODS, NEWS
+from groundwire.hints import METHODS, NEWS
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
 from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, MODEL_PATHS, Mount, SignedIn
@@ -127,7 +127,7 @@ async def _http_failed(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     last = request.url.path.rstrip("/").rpartition("/")[2]
-    meant = _PATHS.get("search" if last in NEWS else LIKE_METHODS.get(last, last)) or _OTHER_PATHS.get(f"/v1/{last}")
+    meant = _PATHS.get("search" if last in NEWS else METHODS.get(last, last)) or _OTHER_PATHS.get(f"/v1/{last}")
     paths = dict.fromkeys(path for route in request.app.routes if "{" not in (path := getattr(route, "path", "{")))
     own = [path for path in paths if path != "/" and path not in _OTHER_PATHS]
     hint = f"; did you mean {meant}?" if meant in paths else "."

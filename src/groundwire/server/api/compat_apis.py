@@ -14,7 +14,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
@@ -22,8 +22,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.errors import InvalidRequest
+from groundwire.hints import METHODS
 from groundwire.models import Page, SearchResponse, SearchResult, TimeRange
-from groundwire.models.aliases import METHODS, SEARCH, foreign, recent, translated, without_effect
+from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated, without_effect
 from groundwire.server.api.context import Caller
 from groundwire.server.api.error_body import failed, invalid
 from groundwire.server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
@@ -61,7 +62,7 @@ class PerplexityRequest(ApiRequest):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
 
-    _aliases: ClassVar[Mapping[str, str]] = MappingProxyType(
+    other_names: ClassVar[Mapping[str, str]] = MappingProxyType(
         {name: {"limit": "max_results", "region": "country"}.get(right, right) for name, right in SEARCH.items()}
         | {"limit": "max_results", "region": "country"}
     )
@@ -158,7 +159,7 @@ def with_notice(response: SearchResponse) -> Sequence[SearchResult]:
     if not response.notice:
         return response.results
     said = f"({response.notice})"
-    return [row.model_copy(update={"snippet": f"{said} {row.snippet}".rstrip()}) for row in response.results]
+    return [replace(row, snippet=f"{said} {row.snippet}".rstrip()) for row in response.results]
 
 
 async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> PerplexityReply:
@@ -197,13 +198,13 @@ def _of_other_apis(asked: PerplexityRequest) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     own: set[str] = set()
     for name, value in recent(asked.given, SEARCH).items():
-        if meant := translated(name, value, asked.names, type(asked).model_fields):
+        if meant := translated(name, value, asked.other_names, type(asked).model_fields):
             taken = own & meant.keys()
             own |= meant.keys()
         else:
             meant = translated(name, value, SEARCH, SearchRequest.model_fields)
             if meant is None and name not in _OF_THE_KEY:
-                hint = foreign(name, (*SEARCH, *SEARCH.values()), SEARCH) or "; /openapi.json lists what is"
+                hint = argument_hint(name, (*SEARCH, *SEARCH.values()), SEARCH) or "; /openapi.json lists what is"
                 raise InvalidRequest(name, "is not supported", f"{hint[2].upper()}{hint[3:]}.".replace("?.", "?"))
             meant = meant or {}
             taken = {right for right in meant if right in plain or getattr(asked, _PERPLEXITYS.get(right, ""), None)}

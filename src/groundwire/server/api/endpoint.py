@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError
 from groundwire.models import AttemptStarted, Event
-from groundwire.server.api.compat_apis import DROP_IN_PATHS, ResponseForm, shape_of, shaped
+from groundwire.server.api.compat_apis import DROP_IN_PATHS, PerplexityRequest, ResponseForm, shape_of, shaped
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
 from groundwire.server.api.request_models import ApiRequest
@@ -230,30 +230,34 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     if not is_json(request):
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
     check_json(body)
-    wrong: ValidationError | None = None
+    names = _names_of(model)
     try:
-        asked = model.model_validate_json(body)
-        if model.model_config.get("extra") != "ignore":  # else a name of another API would be ignored, too
-            return asked
-    except ValidationError as error:
-        wrong = error
-    given: Any = 0 if wrong and wrong.errors()[0]["type"] == "json_invalid" else json.loads(body)
-    rename = getattr(model, "renamed", dict)
-    if not isinstance(given, dict) or (plain := rename(given)) == given:
-        if wrong is not None:
-            raise invalid(wrong, model.model_fields) from None
-        return _remembering(asked, given)
-    try:
-        return _remembering(model.model_validate_json(json.dumps(plain)), given)
-    except ValidationError as error:
-        raise invalid(error, model.model_fields) from None
-
-
-def _remembering(asked: _A, given: Mapping[str, Any]) -> _A:
-    """Return a request that knows its members as they were sent, for warnings about those without effect."""
-    if isinstance(asked, ApiRequest):
+        if not _is_drop_in(model, request):
+            return model.model_validate_json(body)
+        given = _value(body)
+        if not isinstance(given, dict) or not issubclass(model, ApiRequest):
+            return model.model_validate_json(body)
+        asked = model.model_validate_json(json.dumps(model.renamed(given)))
         asked.remember(given)
-    return asked
+        return asked
+    except ValidationError as error:
+        raise invalid(error, model.model_fields, names) from None
+
+
+def _value(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except ValueError:  # the model says what is wrong
+        return None
+
+
+def _names_of(model: type[BaseModel]) -> Mapping[str, str]:
+    return model.other_names if issubclass(model, ApiRequest) else {}
+
+
+def _is_drop_in(model: type[BaseModel], request: Request) -> bool:
+    """Whether a request is that of another API's client, so that its members may have that API's names."""
+    return request.url.path in DROP_IN_PATHS or model is PerplexityRequest
 
 
 def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
@@ -270,15 +274,19 @@ def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
             given[name].append(value)
         else:
             given[name] = [given[name], value]
-    rename = getattr(model, "renamed", dict)
-    sent, given = given, rename(given)
+    sent = given
+    if issubclass(model, ApiRequest) and _is_drop_in(model, request):
+        given = model.renamed(given)
     for name, info in model.model_fields.items():
         if "tuple" in str(info.annotation) and isinstance(given.get(name), str):
             given[name] = given[name].split(",") if name.endswith("domains") else [given[name]]
     try:
-        return _remembering(model.model_validate(given, strict=False), sent)
+        asked = model.model_validate(given, strict=False)
     except ValidationError as error:
-        raise invalid(error, model.model_fields) from None
+        raise invalid(error, model.model_fields, _names_of(model)) from None
+    if isinstance(asked, ApiRequest) and sent is not given:
+        asked.remember(sent)
+    return asked
 
 
 def is_json(request: Request) -> bool:

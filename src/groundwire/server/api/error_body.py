@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from types import MappingProxyType
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import Response
@@ -28,13 +29,14 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Outcome
-from groundwire.models.aliases import foreign
+from groundwire.models.argument_names import argument_hint
 from groundwire.models.validators import MAX_FAULTS, faults
 from groundwire.routing.provider_call import NONE_LEFT
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 
 _MOST = 10  # problems reported at once
+_NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 _BUSY: frozenset[Outcome] = frozenset({"rate_limited", "quota"})
 
 
@@ -127,12 +129,13 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
     return Failed(_status(error), problem)
 
 
-def invalid(error: ValidationError, known: Iterable[str] = ()) -> Failed:
+def invalid(error: ValidationError, known: Iterable[str] = (), names: Mapping[str, str] = _NO_NAMES) -> Failed:
     """Return a failure for invalid arguments.
 
     Args:
         error: What is wrong with them.
         known: The arguments that an unknown one may be a misspelling of.
+        names: Other APIs' names of the arguments.
     """
     if error.error_count() > MAX_FAULTS:
         text = f"{error.error_count():,} values are wrong. /openapi.json lists what a request may have."
@@ -141,7 +144,7 @@ def invalid(error: ValidationError, known: Iterable[str] = ()) -> Failed:
     if found[0]["type"] == "json_invalid":
         return failed(400, "invalid_json", f"The body is not JSON. {found[0]['msg']}.")
     said = dict.fromkeys(
-        _sentence(f"{_named(item['loc'])}: {text}{_hint(item['type'], item['loc'], known)}")
+        _sentence(f"{_named(item['loc'])}: {text}{_hint(item['type'], item['loc'], known, names)}")
         for item, (_, text) in zip(found, faults(error), strict=True)
     )
     text = " ".join(line.removeprefix(": ") for line in list(said)[:_MOST])
@@ -152,9 +155,9 @@ def _sentence(text: str) -> str:
     return text if text.endswith("?") else f"{text}."
 
 
-def _hint(kind: str, location: Sequence[int | str], known: Iterable[str]) -> str:
+def _hint(kind: str, location: Sequence[int | str], known: Iterable[str], names: Mapping[str, str]) -> str:
     """Return what to use instead of another API's argument or a misspelled one."""
-    return foreign(str(location[-1]), known, {}) if kind == "extra_forbidden" and location else ""
+    return argument_hint(str(location[-1]), known, names) if kind == "extra_forbidden" and location else ""
 
 
 def _named(location: Sequence[int | str]) -> str:

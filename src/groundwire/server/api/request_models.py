@@ -20,10 +20,9 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.models.aliases import ASK, OPEN_PAGE, SEARCH, recent, translated
+from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, Strategy, TimeRange
+from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, recent, translated
 from groundwire.models.validators import TimeRangeName, time_range_of
-from groundwire.routing.hedging_policy import Strategy
 
 __all__ = [
     "ApiRequest",
@@ -94,7 +93,8 @@ class ApiRequest(BaseModel):
         frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
     )
 
-    _aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    other_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Other APIs' names of the members: understood at the paths of those APIs, and told the right word at ours."""
 
     @classmethod
     def renamed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,23 +104,18 @@ class ApiRequest(BaseModel):
             given: The members of a request.
         """
         plain: dict[str, Any] = {}
-        given = recent(given, cls._aliases) if cls._aliases is SEARCH else given
+        given = recent(given, cls.other_names) if cls.other_names is SEARCH else given
         for name, value in given.items():
-            meant = translated(name, value, cls._aliases, cls.model_fields)
+            meant = translated(name, value, cls.other_names, cls.model_fields)
             both = meant is not None and any(other in plain or (other != name and other in given) for other in meant)
             plain.update({name: value} if meant is None or both else meant)
         return plain
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """The name here of each member under another API's name."""
-        return self._aliases
 
     _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
     @property
     def given(self) -> Mapping[str, Any]:
-        """The members as they were sent, if some are named as in other APIs."""
+        """The members as they were sent to a path of another API; empty at our own."""
         return self._given
 
     def remember(self, given: Mapping[str, Any]) -> None:
@@ -140,7 +135,7 @@ class ApiRequest(BaseModel):
 class SearchRequest(ApiRequest):
     """A search."""
 
-    _aliases: ClassVar[Mapping[str, str]] = SEARCH
+    other_names: ClassVar[Mapping[str, str]] = SEARCH
 
     query: Words
     """The query."""
@@ -175,7 +170,7 @@ class SearchRequest(ApiRequest):
 class AskRequest(ApiRequest):
     """A question. The gateway's settings determine the model."""
 
-    _aliases: ClassVar[Mapping[str, str]] = ASK
+    other_names: ClassVar[Mapping[str, str]] = ASK
 
     question: Words
     """The question."""
@@ -195,7 +190,7 @@ class PagesRequest(ApiRequest):
         },
     )
 
-    _aliases: ClassVar[Mapping[str, str]] = OPEN_PAGE
+    other_names: ClassVar[Mapping[str, str]] = OPEN_PAGE
 
     url: Address | None = None
     """An http or https URL."""

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.models import Page, SearchResponse
-from groundwire.models.aliases import noted
+from groundwire.models.argument_names import OPEN_PAGE, SEARCH, without_effect
 from groundwire.server.api.compat_apis import PerplexityReply, PerplexityRequest, search_perplexity
 from groundwire.server.api.compat_searxng import (
     SearxngFailure,
@@ -87,7 +87,9 @@ class PagesReply(BaseModel):
 async def search(caller: Caller, asked: SearchRequest) -> SearchResponse:
     """Search the web."""
     given = asked.model_dump(exclude={"session"})
-    return noted(await caller.session(asked.session).search(**given), asked.given)
+    response = await caller.session(asked.session).search(**given)
+    ignored = without_effect(asked.given, SEARCH)
+    return response.model_copy(update={"warnings": (*response.warnings, *ignored)}) if ignored else response
 
 
 async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
@@ -98,7 +100,9 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
         found = await web.open_pages(asked.urls, **given)
     else:
         found = (await web.open_page(asked.url or "", cursor=asked.cursor, **given),)
-    return PagesReply(pages=tuple(noted(page, asked.given) for page in found))
+    if ignored := without_effect(asked.given, OPEN_PAGE):
+        found = tuple(page.model_copy(update={"warnings": (*page.warnings, *ignored)}) for page in found)
+    return PagesReply(pages=found)
 
 
 def _as_text(made: BaseModel) -> str:
@@ -255,7 +259,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="POST",
             path="/v1/verify",
             name="verify_answer",
-            summary="Verify each sentence of an answer against the pages that it cites. Makes no network requests.",
+            summary="Verify each sentence of an answer against the pages that it cites. Opens no pages.",
             app=Endpoint(context, partial(read_json, VerifyRequest), verify, usual=reading),
             bodies={JSON: VerifyRequest},
             replies=(VerifyReply,),

@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
-from pydantic.dataclasses import dataclass as slotted
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
-from groundwire.models.base import SLOTTED
+from groundwire.models.base import ROW_CONFIG
 from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
 from groundwire.server.api.context import AppContext, Caller
@@ -109,9 +108,11 @@ class ProvidersReply(_Reply):
     """In the order in which they are called, search before read, followed by unconfigured ones for operators' keys."""
 
 
-@slotted(kw_only=True, slots=True, unsafe_hash=True, config=SLOTTED)
+@dataclass(kw_only=True, slots=True)
 class SeenReply(Source):
     """A page shown to a session."""
+
+    __pydantic_config__ = ROW_CONFIG
 
     opened: bool
     """Whether it was opened, not only found."""

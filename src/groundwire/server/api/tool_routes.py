@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from starlette.requests import Request
 
+from groundwire import agent_loop
 from groundwire.citations.verify.report import CitedPage, Finding, Report, Verdict
 from groundwire.hosted import Plan, plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Needs
+from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.models import Source
-from groundwire.models.aliases import tool_method
+from groundwire.models.argument_names import tool_method
 from groundwire.server.api.context import Caller
 from groundwire.server.api.endpoint import is_json, read_json
 from groundwire.server.api.error_body import failed, invalid
@@ -30,7 +32,7 @@ from groundwire.server.api.request_models import (
 )
 from groundwire.server.request_json import parse_model_request
 from groundwire.server.warning_header import warning_headers
-from groundwire.tools import ToolResult, local_search_tool, open_page_tool, web_search_tool, web_tool_definitions
+from groundwire.tools import ToolResult, open_page_tool, web_search_tool, web_tool_definitions
 from groundwire.tools.definitions import local_search_definition, web_search_definition
 from groundwire.tools.permissions import Permission, guarded
 
@@ -115,8 +117,8 @@ async def ask(caller: Caller, asked: AskRequest) -> AskReply:
     """Answer a question; where events are wanted, with its text as it is written."""
     web = caller.session(asked.session)
     if caller.tell is None:
-        return _asked(await web.ask(asked.question, quote=asked.quote, timeout=asked.timeout))
-    stream = await web.ask(asked.question, stream=True, quote=asked.quote, timeout=asked.timeout)
+        return _asked(await agent_loop.ask(asked.question, web=web, quote=asked.quote, timeout=asked.timeout))
+    stream = agent_loop.ask_stream(asked.question, web=web, quote=asked.quote, timeout=asked.timeout)
     async with aclosing(stream) as events:
         async for event in events:
             if event.type == "delta":
@@ -144,14 +146,11 @@ def _asked(said: CitedAnswer) -> AskReply:
 
 async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
     """Check an answer against what it cites."""
-    from groundwire.citations.verify import verify_off_loop  # costs nothing until it is used
+    given = asked.sources
+    sources = None if given is None else [CitedPage(**source.model_dump()) for source in given]
+    from groundwire.agent_loop import verify as verified  # costs nothing until it is used
 
-    if asked.sources is None:
-        report = await caller.session(asked.session).verify(asked.answer)
-    else:
-        sources = [CitedPage(**source.model_dump()) for source in asked.sources]
-        report = await verify_off_loop(caller.web.verification_workers, asked.answer, sources)
-    return _verified(report)
+    return _verified(await verified(asked.answer, web=caller.session(asked.session), pages=sources))
 
 
 def _verified(report: Report) -> VerifyReply:

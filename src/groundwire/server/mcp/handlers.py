@@ -19,7 +19,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from groundwire._version import __version__
 from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
-from groundwire.models.aliases import tool_method
+from groundwire.models.argument_names import tool_method
 from groundwire.server.client_disconnect import Presence
 from groundwire.server.mcp.elicitation import KeyRequests, ask_permission
 from groundwire.server.mcp.sessions import HEARTBEAT, Sessions, logging_attempts, reporting

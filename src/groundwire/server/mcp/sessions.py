@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import mcp_types as types
 
 from groundwire.errors import GroundwireError, MissingKey
+from groundwire.integrations.hosts.codelia_search import local_search_lacks, local_search_tool
 from groundwire.models import AttemptFinished, AttemptStarted, Event
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import listening
@@ -25,8 +26,6 @@ from groundwire.tools import (
     Tool,
     ToolResult,
     WebSearchToolResult,
-    local_search_lacks,
-    local_search_tool,
     open_page_tool,
     refused,
     web_search_tool,
@@ -191,7 +190,7 @@ class Session:
             },
             "cost_usd": used.get("cost_usd", 0.0),
             "sources": [
-                {"query": found.query, "sources": [source.model_dump(mode="json") for source in found.sources]}
+                {"query": found.query, "sources": [source.model_dump() for source in found.sources]}
                 for found in self._searches
             ],
             "pages": [{"url": url, "title": title} for url, title in self.pages()],

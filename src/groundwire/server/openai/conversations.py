@@ -158,7 +158,7 @@ class ConversationLedger(CitationLedger):
         super().__init__(sources, reserved=reserved)
         self._from_text |= set(from_text)
         self.id = id_
-        self.history = History()
+        self.history: History = History()
         """What the client has sent of the conversation."""
         self._store = store
         self._key = key

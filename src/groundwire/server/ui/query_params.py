@@ -8,8 +8,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import MAX_LIMIT, MAX_PAGE, SafeSearch, TimeRange
-from groundwire.routing.hedging_policy import Strategy
+from groundwire.models import MAX_LIMIT, MAX_PAGE, SafeSearch, Strategy, TimeRange
 
 __all__ = ["SEARCH_FIELDS", "ViewQuery", "link", "whole"]
 

@@ -11,32 +11,33 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from groundwire.errors import BlockedByPolicy, InvalidRequest
-from groundwire.safety.hostnames import canonical_host
-
-__all__ = ["DENSE", "joined", "quoted", "readable", "split", "storable", "under_domain"]
+__all__ = ["dense", "joined", "quoted", "readable", "split", "storable", "words_and_runs"]
 
 _MARK = "\x1f"  # a control character: `unicode61` treats it as a space
 # Thai and Lao, Myanmar, Hangul jamo, Khmer, CJK and kana, Hangul, CJK compatibility, half-width kana, CJK extensions.
-DENSE = (
+_DENSE = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c"
     "\u3040-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
 )
-"""The characters of scripts without spaces, for a class of a pattern."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"(?m)^[^\S\n]*+(?:#{1,6}|[-*+>]|\d+\.)\s+|[*_`|]{1,3}(?=\s|$)|(?<!\S)[*_`|]{1,3}")
 
 
 @cache
-def _dense() -> re.Pattern[str]:
-    """Return the pattern of such a character; to compile it takes milliseconds, and ASCII text has none."""
-    return re.compile(f"[{DENSE}]")
+def dense() -> re.Pattern[str]:
+    """Return the pattern of a character of these scripts; to compile it takes milliseconds, and ASCII has none."""
+    return re.compile(f"[{_DENSE}]")
+
+
+@cache
+def words_and_runs() -> re.Pattern[str]:
+    """Return the pattern of a run of such characters, or of a word or a number."""
+    return re.compile(rf"[{_DENSE}]+|[^\W_{_DENSE}]+(?:[.,][0-9]+)*(?:\+\+|#)?")
 
 
 @cache
 def _between() -> re.Pattern[str]:
-    """Return the pattern of the places between such characters; it is compiled when a text has some."""
-    return re.compile(rf"(?<=[{DENSE}])(?=\w)|(?<=\w)(?=[{DENSE}])")
+    return re.compile(rf"(?<=[{_DENSE}])(?=\w)|(?<=\w)(?=[{_DENSE}])")
 
 
 def storable(text: str) -> str:
@@ -47,12 +48,14 @@ def storable(text: str) -> str:
 
 
 def split(text: str) -> str:
-    """Return text for the index, with separated characters in scripts without spaces."""
-    return text if text.isascii() or not _dense().search(text) else _between().sub(_MARK, text)
+    """Return storable text for the index, with separated characters in scripts without spaces."""
+    if not (text := storable(text)).isascii() and dense().search(text):
+        return _between().sub(_MARK, text)
+    return text
 
 
 def joined(text: str) -> str:
-    """Revert `split`."""
+    """Return what `split` was given, but for what is not storable."""
     return text.replace(_MARK, "")
 
 
@@ -64,12 +67,3 @@ def readable(snippet: str) -> str:
 def quoted(word: str) -> str:
     """Return a word, or a run of characters as a phrase, for a full-text expression; quoted, it is no operator."""
     return '"' + split(word).replace('"', '""') + '"'
-
-
-def under_domain(domain: str) -> tuple[str, list[str]]:
-    """Return an SQL condition on the host of `i`, and its values; an invalid domain matches nothing."""
-    try:
-        host = canonical_host(domain.removeprefix("*").removeprefix("."))
-    except (InvalidRequest, BlockedByPolicy):
-        return "(i.host is null)", []
-    return "(i.host = ? or substr(i.host, -length(?)) = ?)", [host, f".{host}", f".{host}"]

@@ -9,14 +9,15 @@ Endings are compared by paradigms, never by a common beginning: "Austria" and "A
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
-from types import MappingProxyType
+from importlib.resources import files
 from typing import Final, NamedTuple
 
 from groundwire.models.frequent_words import FREQUENT
-from groundwire.storage.archive.fts import DENSE, quoted, storable
+from groundwire.storage.archive.fts import dense, quoted, storable, words_and_runs
 
 __all__ = ["Question"]
 
@@ -24,73 +25,11 @@ _LONGEST = 2_000  # characters of a query
 _MOST = 24  # words that are looked up; all of them are compared with the queries and passages that are found
 _STEM = 3  # letters before an ending
 
-_RUN: Final = rf"[{DENSE}]+|[^\W_{DENSE}]+(?:[.,][0-9]+)*(?:\+\+|#)?"
 _NEGATED: Final = re.compile(r"(?:\b(?:ca|wo))?n['\u2019]t\b")
 _ELIDED: Final = re.compile(
     r"\b(?:[cdjlmnst]|qu|[dn]ell|[ds]?all|sull|un)['\u2019](?=\w)|['\u2019](?:s|d|ll|re|ve|m)\b"
 )
-_NEGATIONS: Final = frozenset({"no", "not", "non", "nicht", "nie", "nao", "pas"})
-_COMMON: Final = FREQUENT - _NEGATIONS | frozenset(
-    word
-    for words in (
-        "during he her him his she while",
-        "bin bist dieser dieses diese durch einem einen einer eines hier ihre mehr muss sein sowie wahrend zwischen",
-        "entre etre fait faut leur ne ont pendant quelles son sous te tu vers vos",
-        "cuales durante estan fueron hacia ho sus",
-        "а бы был была были было в вас во вы да для до его ее если есть же за и из или их к как какая какие какое",
-        "какой каков какова каково каковы ко ли мне мы на над о об он она они от по под при про с сколько со так такое",
-        "то у чем что это этот я",
-    )
-    for word in words.split()
-)
-"""Words that do not count."""
-_ASKING: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        word: kind
-        for kind, words in (
-            ("person", "who whom whose wer wem wen wessen qui quién quien chi quem kto кто кого кому чей"),
-            ("time", "when wann quand cuándo cuando quando kiedy когда"),
-            ("place", "where wo wohin woher où dónde donde dove onde gdzie где куда откуда"),
-            ("reason", "why warum wieso weshalb pourquoi perché dlaczego почему зачем"),
-        )
-        for word in words.split()
-    }
-)
-"""Words that ask for something different of the same words."""
-_DIRECTED: Final = frozenset(
-    {"to", "from", "than", "before", "after", "nach", "von", "als", "vor", "à", "в", "из", "от", "до", "чем"}
-)
-"""Words after which it matters what comes: not all that is between Paris and Rome is so between Rome and Paris."""
 _DIRECTED_DENSE: Final = re.compile("(..)(から|まで|より)|([从從到至去比])(..)")
-_PARADIGMS: Final = (
-    *((f"{end}", f"{end}s", f"{end}{end}ed", f"{end}{end}ing") for end in "bdglmnprt"),
-    *(
-        tuple(ending.strip("-") for ending in row.split())
-        for row in (
-            "- s es ed ing",
-            "e es ed ing",
-            "y ies ied ying",
-            "f fe ves",
-            "man men",
-            "- ren",
-            "- e em en er ern es s",
-            "e en et est st t te ten",
-            "el eln els",
-            "er ern ers",
-            "- e s es x",
-            "al aux",
-            "z ces",
-            "a an ar",
-            "- а у ом е ы и ов ам ами ах ой о",
-            "ь я ю ем е и й ей ев ям ями ях ью",
-            "ия ие ии ию ией ием ий иям иями иях",
-            "ый ий ой ая яя ое ее ые ие ого его ому ему ым им ом ем ую юю ых их ыми ими",
-            "ок ка ки ке ку кой ком кам ками ках ков",
-            "ть л ла ло ли ет ют ит ят",
-        )
-    ),
-)
-"""Endings that a word may have instead of one another, in English, German, French, Spanish and Russian."""
 # What does not count in scripts without spaces: words that ask, and particles.
 _CHINESE: Final = re.compile(
     "^[年月日号]|请问|請問|知りたい|教えて|什么(?!时)|什麼(?!時)|多少|怎么样|怎麼樣|怎样|怎樣|如何|[的了吗嗎呢吧是有在从從到至去和与與我你]"
@@ -103,6 +42,26 @@ _PARTICLE: Final = (
 _PARTICLES: Final = re.compile(rf"^(?:{_PARTICLE})+|(?:{_PARTICLE})+$")
 _NOT_IN_KANA: Final = re.compile("ない|なく|なかった|ません")
 _HANGUL: Final = re.compile(r"(?<=[\uac00-\ud7a3])(?:에서|으로|[은는이가을를의에로와과도])$")
+
+
+class _Languages(NamedTuple):
+    """The tables of `languages.toml`."""
+
+    common: frozenset[str]
+    asking: Mapping[str, str]
+    directions: frozenset[str]
+    paradigms: tuple[tuple[str, ...], ...]
+
+
+@cache
+def _languages() -> _Languages:
+    table = tomllib.loads(files("groundwire.storage.archive").joinpath("languages.toml").read_text(encoding="utf-8"))
+    return _Languages(
+        FREQUENT - {*table["negations"].split()} | {*table["common"].split()},
+        {word: kind for kind, words in table["asking"].items() for word in words.split()},
+        frozenset(table["directions"].split()),
+        tuple(tuple(row.replace("-", "").split(" ")) for row in table["endings"].strip().split("\n")),
+    )
 
 
 class Question(NamedTuple):
@@ -154,25 +113,26 @@ class Question(NamedTuple):
 
 def _runs(text: str) -> list[str]:
     low = unicodedata.normalize("NFC", storable(text)).lower()
-    return _run().findall(_ELIDED.sub("", _NEGATED.sub(" not", low)))
+    return words_and_runs().findall(_ELIDED.sub("", _NEGATED.sub(" not", low)))
 
 
 def _details(runs: list[str]) -> Iterator[tuple[str, str]]:
+    languages = _languages()
     for at, run in enumerate(runs):
-        if run in _ASKING:
-            yield "", _ASKING[run]
-        elif _dense().match(run):
+        if run in languages.asking:
+            yield "", languages.asking[run]
+        elif dense().match(run):
             yield from [(way[2] or way[3], way[1] or way[4]) for way in _DIRECTED_DENSE.finditer(run)]
-        elif run in _DIRECTED or (run == "a" and "de" in runs):
-            yield from [(run, other) for other in runs[at + 1 : at + 4] if other not in _COMMON][:1]
-        elif len(run) == 1 and run in _COMMON and at and runs[at - 1] not in _COMMON:
+        elif run in languages.directions or (run == "a" and "de" in runs):
+            yield from [(run, other) for other in runs[at + 1 : at + 4] if other not in languages.common][:1]
+        elif len(run) == 1 and run in languages.common and at and runs[at - 1] not in languages.common:
             yield runs[at - 1], run
 
 
 def _words(run: str) -> Iterator[frozenset[str]]:
     """Yield the forms of each word of a run that counts."""
-    if not _dense().match(run):
-        if _folded(run) not in _COMMON and run not in _ASKING:
+    if not dense().match(run):
+        if _folded(run) not in _languages().common and run not in _languages().asking:
             forms = _forms(run)
             yield frozenset(forms | set(map(_folded, forms)))
         return
@@ -195,7 +155,7 @@ def _without_particles(kana: re.Match[str]) -> str:
 def _forms(word: str) -> set[str]:
     forms = {word}
     if word.isalpha():
-        for endings in _PARADIGMS:
+        for endings in _languages().paradigms:
             for ending in endings:
                 if word.endswith(ending) and len(word) - len(ending) >= _STEM:
                     forms.update(word[: len(word) - len(ending)] + other for other in endings)
@@ -205,7 +165,7 @@ def _forms(word: str) -> set[str]:
 def _pieces(runs: list[str]) -> frozenset[str]:
     pieces = set(runs)
     for run in runs:
-        if _dense().match(run):
+        if dense().match(run):
             pieces.update(run, (run[at : at + 2] for at in range(len(run) - 1)), _NOT_IN_KANA.findall(run))
         else:
             pieces.add(_folded(run))
@@ -217,13 +177,3 @@ def _folded(word: str) -> str:
     if word.isascii():
         return word
     return "".join(filter(lambda sign: not unicodedata.combining(sign), unicodedata.normalize("NFKD", word.casefold())))
-
-
-@cache
-def _run() -> re.Pattern[str]:
-    return re.compile(_RUN)
-
-
-@cache
-def _dense() -> re.Pattern[str]:
-    return re.compile(f"[{DENSE}]")

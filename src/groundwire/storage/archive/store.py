@@ -1,7 +1,7 @@
 """The offline archive: pages and results stay searchable without a network.
 
-One SQLite file with a full-text index. Storing never fails a search or a read: a file that is damaged, full or not
-writable disables the archive, with one warning in the log. Its content comes from the web and is handled as data only.
+Storing never fails a search or a read: a file that is damaged, full or not writable disables the archive, with one
+warning in the log. Its content comes from the web and is handled as data only.
 """
 
 from __future__ import annotations
@@ -10,35 +10,25 @@ import asyncio
 import logging
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import Page, SearchResponse
-from groundwire.safety.tenancy import Owner, Sharing
+from groundwire.models import NO_FILTERS, Filters, Page, SearchResponse
+from groundwire.safety.tenancy import OPERATOR, Owner, Sharing, Viewer
 from groundwire.safety.urls import parse_url
 from groundwire.settings.user_folders import expand_user, user_folder
-from groundwire.storage.archive.lookup import (
-    ArchiveQueries,
-    Imported,
-    ImportRefused,
-    Progress,
-    Statistics,
-    check_lines,
-    take_in,
-)
-from groundwire.storage.archive.records import ArchiveHit, Item, Kind, items_of, key_of
+from groundwire.storage.archive.base import ArchiveTables, Broken, Statistics
+from groundwire.storage.archive.lines import Imported, ImportRefused, check_lines, line_of, read_line
+from groundwire.storage.archive.records import ArchiveHit, items_of, key_of
 from groundwire.storage.base import StoreError
-from groundwire.storage.write_queue import Job, Writer
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
-
-    from groundwire.storage.archive.db import ArchiveFile, Broken
+    from groundwire.settings import Settings
 
 __all__ = ["Archive", "ArchiveHit", "ImportRefused", "Imported", "Statistics", "default_path", "open_archive"]
 
@@ -53,90 +43,45 @@ _SPOOLED = 8_000_000  # bytes of an import that stay in memory
 _T = TypeVar("_T")
 
 
-class ArchiveOptions(Protocol):
-    """The section `[archive]` of the settings."""
-
-    @property
-    def enabled(self) -> bool:
-        """Whether there is an archive."""
-        ...
-
-    @property
-    def path(self) -> str:
-        """The file; empty for one in the user's cache folder."""
-        ...
-
-    @property
-    def max_bytes(self) -> int:
-        """Its maximum size in bytes."""
-        ...
-
-    @property
-    def max_age_days(self) -> float:
-        """Days after which an entry is deleted."""
-        ...
-
-
-class StorageOptions(Protocol):
-    """The archive's view of the section `[storage]`."""
-
-    @property
-    def sharing(self) -> Sharing:
-        """What owners share."""
-        ...
-
-
-class HasArchiveSettings(Protocol):
-    """Settings with a section `[archive]`."""
-
-    @property
-    def storage(self) -> StorageOptions:
-        """The section `[storage]`."""
-        ...
-
-    @property
-    def archive(self) -> ArchiveOptions:
-        """The section."""
-        ...
-
-
-class Archive(ArchiveQueries):
+class Archive:
     """Full-text search over earlier pages and results.
 
-    The file is opened by the first call. Writing is done on one thread and looking up on another. `add_page`,
-    `add_results` and `remember` never raise; every other call raises `StoreError` when the archive is switched off,
-    busy or closed. A damaged file is renamed to `NAME.corrupt-TIMESTAMP`, once, and a new one begun.
+    The file is opened by the first call, and used on a thread of its own: a call waits for those before it. `add` and
+    `remember` never raise; every other call raises `StoreError` when the archive is switched off, busy or closed. A
+    damaged file is renamed to `NAME.corrupt-TIMESTAMP`, once, and a new one begun.
+
+    Every read has a viewer: an `Owner` sees what `sharing` allows, `OPERATOR` everything.
 
     Args:
-        path: The file, which the SQLite store may share; None for process memory.
+        path: The file, which the SQLite store may share.
         max_bytes: About the most that it may take, the index included; what was seen longest ago goes first.
         max_age: Seconds after which something is forgotten.
         clock: The time in seconds since the epoch.
-        sharing: What owners see of one another; see `groundwire.storage.archive.sql.visible_to`.
+        sharing: What owners see of one another.
     """
 
     def __init__(
         self,
-        path: Path | None,
+        path: Path,
         *,
         max_bytes: int = 500_000_000,
         max_age: float = 365 * _DAY,
         clock: Callable[[], float] = time.time,
         sharing: Sharing = "sessions",
     ) -> None:
-        super().__init__(max_age, clock, sharing)
         self.path = path
+        self.recreated: bool = False
+        """Whether a damaged file was moved aside and replaced."""
         self._max_bytes = max_bytes
-        self._file: ArchiveFile | None = None
-        self._writer = Writer(self._commit)
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix="groundwire-archive")
+        self._max_age = max_age
+        self._clock = clock
+        self._sharing: Sharing = sharing
+        self._tables: ArchiveTables | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="groundwire-archive")
         self._waiting: list[tuple[Page | SearchResponse, float, Owner]] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._tasks: set[asyncio.Task[int]] = set()
+        self._writes: set[Future[int]] = set()
         self._problem: Broken | None = None
-        self._damage: Broken | None = None
-        self._recreated = False
-        self._scrub = False
         self._closed = False
 
     @property
@@ -144,42 +89,88 @@ class Archive(ArchiveQueries):
         """Why it stores nothing any more; empty while it works."""
         return str(self._problem) if self._problem else ""
 
-    @property
-    def recreated(self) -> bool:
-        """Whether a damaged file was moved aside and replaced."""
-        return self._recreated
-
     async def open(self) -> None:
         """Open the file unless that was tried, to determine its state. Never raises."""
-        if self._file is None and not self._closed and not self._problem:
+        if self._tables is None and not self._closed:
             with suppress(StoreError):
-                await self._writer.run(lambda db: None)
+                await self.list(0, viewer=OPERATOR)
 
-    async def add_page(self, page: Page, *, owner: Owner) -> bool:
-        """Store a page, replacing an older copy; return whether it was stored.
+    async def add(self, source: Page | SearchResponse, *, owner: Owner) -> int:
+        """Store a page or the results of a search; return how many entries are new or newer. Never raises.
 
-        A page that could not be read, that came from a cache or the archive, or whose address carries a secret is not
-        kept. A copy that was cut shorter than the one that is there only brings its date up to date. Never raises.
+        A page that could not be read, what came from a cache or the archive, and what has a secret in its address is
+        not kept. A copy that was cut shorter than the one that is there only brings its date up to date.
         """
-        return await self._keep((page, self._clock(), owner)) > 0
-
-    async def add_results(self, response: SearchResponse, *, owner: Owner) -> int:
-        """Store the results of a search; return how many were stored. Never raises."""
-        return await self._keep((response, self._clock(), owner))
+        if self._closed:
+            return 0
+        self._write()
+        sources = [(source, self._clock(), owner)]
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._keep, sources)
 
     def remember(self, source: Page | SearchResponse, *, owner: Owner) -> None:
         """Store a page or a response in the background. Call it on the event loop.
 
-        What comes within two seconds is written in one transaction. `aclose` and every look into the archive wait for
-        it; a process that is killed loses what was not written yet.
+        What comes within two seconds is written in one transaction, in which it costs a fraction. `aclose` and every
+        look into the archive come after it; a process that is killed loses what was not written yet.
         """
-        if self._closed or self._problem or len(self._tasks) >= _MOST_WRITTEN:
+        if self._closed or self._problem or len(self._writes) >= _MOST_WRITTEN:
             return
         self._waiting.append((source, self._clock(), owner))
         if len(self._waiting) >= _MOST_WAITING:
-            self._begin()
+            self._write()
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_GATHERED, self._begin)
+            self._timer = asyncio.get_running_loop().call_later(_GATHERED, self._write)
+
+    async def search(
+        self,
+        text: str,
+        *,
+        viewer: Viewer,
+        limit: int = 5,
+        filters: Filters = NO_FILTERS,
+        offset: int = 0,
+        answers: bool = False,
+    ) -> Sequence[ArchiveHit]:
+        """Return the best matches of a query, without duplicate URLs: what has all words that are not frequent ones.
+
+        Case, accents and inflection are ignored. Results of an earlier search for the same come first.
+
+        Args:
+            text: Any text; nothing in it is an operator.
+            viewer: The reader of the data.
+            limit: Maximum number of entries.
+            filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
+                region, SafeSearch and the page are left aside.
+            offset: How many of the best matches to skip.
+            answers: Only what may stand in for an answer of the web: results of an earlier search for the same,
+                and what has all words in its title and one passage and was not found for something narrower.
+        """
+        today = datetime.fromtimestamp(self._clock(), UTC).date()
+        return await self._run(
+            lambda tables: tables.find(text, viewer, filters, today, limit=limit, offset=offset, answers=answers)
+        )
+
+    async def get_page(self, url: str, *, viewer: Viewer) -> Page | None:
+        """Return the newest copy of a page, marked as stale, with a warning that states its age; or None.
+
+        Args:
+            url: The address that was asked for, or the one it redirected to.
+            viewer: The reader of the data.
+
+        Raises:
+            InvalidRequest, BlockedAddress: it is not a valid URL. StoreError: the archive cannot be read.
+        """
+        key = key_of(parse_url(url))
+        item = await self._run(lambda tables: tables.newest_page(key, viewer))
+        return None if item is None or item.seen < self._oldest else item.page()
+
+    async def list(self, limit: int = 20, offset: int = 0, *, viewer: Viewer) -> Sequence[ArchiveHit]:
+        """Return the entries visible to the viewer, newest first."""
+        return await self._run(lambda tables: tables.newest_first(limit, offset, viewer))
+
+    async def statistics(self, *, viewer: Viewer) -> Statistics:
+        """Return the statistics of the entries visible to the viewer."""
+        return await self._run(lambda tables: tables.totals(viewer))
 
     async def forget(
         self,
@@ -189,7 +180,7 @@ class Archive(ArchiveQueries):
         before: date | None = None,
         everything: bool = False,
     ) -> int:
-        """Delete entries permanently: they are overwritten in the file. Pass one of the arguments.
+        """Delete entries permanently, of all owners: they are overwritten in the file. Pass one of the arguments.
 
         Args:
             url: One address.
@@ -206,175 +197,122 @@ class Archive(ArchiveQueries):
         """
         if sum((url is not None, domain is not None, before is not None, everything)) != 1:
             raise InvalidRequest("forget", "needs one thing to delete", "Pass a url, a domain, a day, or everything.")
-        from groundwire.storage.archive import sql
-
-        await self._settle()
         key = None if url is None else key_of(parse_url(url))
-        moment = None if before is None else round(_midnight(before).timestamp() * 1_000)
+        moment = None
+        if before is not None:
+            moment = round(datetime(before.year, before.month, before.day, tzinfo=UTC).timestamp() * 1_000)
+        return await self._run(lambda tables: tables.forget(key=key, domain=domain, before=moment))
 
-        def work(db: Connection) -> int:
-            gone = sql.forget(db, key=key, domain=domain, before=moment)
-            self._scrub = self._scrub or gone > 0
-            return gone
+    async def export(self, *, viewer: Viewer) -> AsyncIterator[bytes]:
+        """Yield every entry visible to the viewer as a line of JSON, for `import_`."""
+        number = 0
+        while True:
+            start = number
+            number, items = await self._run(lambda tables, start=start: tables.after(start, viewer))  # type: ignore[misc]
+            if not items:
+                return
+            for item in items:
+                yield line_of(item)
 
-        return await self._writer.run(work)
-
-    async def import_(self, file: IO[bytes], *, progress: Progress | None = None) -> Imported:
+    async def import_(self, lines: Iterable[bytes]) -> Imported:
         """Import lines written by `export`: all of them, or none if one is invalid. Idempotent.
 
         Args:
-            file: Lines of JSON; empty ones do not count.
-            progress: Called with how many more bytes were read.
+            lines: Lines of JSON, such as a binary file; they are read on another thread, and empty ones do not count.
 
         Raises:
             ImportRefused: some lines are invalid; it lists them. StoreError: the archive cannot be written.
         """
-        now = self._clock()
-        oldest = self._oldest
+        now, oldest, max_bytes = self._clock(), self._oldest, self._max_bytes
         with tempfile.SpooledTemporaryFile(_SPOOLED) as spool:
-            checked = asyncio.get_running_loop().run_in_executor(self._reader, check_lines, file, spool, now, progress)
-            try:
-                await checked
-            finally:
-                await asyncio.wait([checked])  # the thread must not write to a closed file
 
-            def work(db: Connection) -> Imported:
+            def put(tables: ArchiveTables) -> int:  # a second time if the file is damaged
                 spool.seek(0)
-                return take_in(db, spool, now=now, oldest=oldest, max_bytes=self._max_bytes)
+                items = filter(None, (read_line(line, now) for line in spool))
+                return tables.put(items, max_bytes=max_bytes, oldest=oldest)
 
-            return await self._writer.run(work)
+            count, skipped = await self._run(lambda _: check_lines(lines, spool, now, oldest, max_bytes))
+            added = await self._run(put)
+        return Imported(added, count - added, skipped)
 
     async def aclose(self) -> None:
-        """Write pending entries, close the file and end the threads. Idempotent."""
-        if self._closed:
-            return
-        self._closed = True
-        await self._settle()
-        self._reader.shutdown(wait=False)
-        await self._writer.aclose(self._close)
+        """Write pending entries, close the file and end the thread. Idempotent."""
+        if not self._closed:
+            self._write()
+            self._closed = True
+            closing = asyncio.get_running_loop().run_in_executor(self._thread, self._close)
+            self._thread.shutdown(wait=False)  # after what it has to do, even if this call is canceled
+            await closing
 
-    def _begin(self) -> None:
-        """Start writing the collected entries: in a batch this costs a fraction."""
+    @property
+    def _oldest(self) -> int:
+        """Entries last seen earlier are deleted; milliseconds since the epoch."""
+        return round((self._clock() - self._max_age) * 1_000)
+
+    def _write(self) -> None:
+        """Start writing the collected entries."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         gathered, self._waiting = self._waiting, []
         if gathered:
-            task = asyncio.get_running_loop().create_task(self._keep(*gathered))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            write = self._thread.submit(self._keep, gathered)
+            self._writes.add(write)
+            write.add_done_callback(self._writes.discard)
 
-    async def _settle(self) -> None:
-        """Wait until all pending entries are written."""
-        self._begin()
-        if self._tasks:
-            await asyncio.wait(set(self._tasks))
-
-    async def _keep(self, *sources: tuple[Page | SearchResponse, float, Owner]) -> int:
-        if self._problem:
-            return 0
-
-        def work(db: Connection) -> int:
-            from groundwire.storage.archive import sql
-
-            items: dict[tuple[str, Kind], Item] = {}
-            for source, now, owner in sources:
-                for item in items_of(source, now, owner=owner):
-                    earlier = items.get(place := (item.key, item.kind))
-                    items[place] = item if earlier is None else item.merged(earlier)
-            stored = sql.put_all(db, items.values(), largest=self._max_bytes)
-            sql.grow(db, sum(stored))
-            sql.prune(db, max_bytes=self._max_bytes, oldest=self._oldest)
-            return len(stored)
-
+    def _keep(self, sources: Sequence[tuple[Page | SearchResponse, float, Owner]]) -> int:
+        """Store sources; on the thread."""
         try:
-            return await self._writer.run(work)
+            if self._problem is not None:
+                raise self._problem
+            items = [item for source, now, owner in sources for item in items_of(source, now, owner=owner)]
+            return self._work(lambda tables: tables.put(items, max_bytes=self._max_bytes, oldest=self._oldest))
         except StoreError as exc:
             _logger.debug("Not archived: %s", exc)
-            return 0
+        except Exception:  # no call may wait for it
+            _logger.exception("The archive failed in an unexpected way")
+        return 0
 
-    async def _read(self, look: Callable[[Connection], _T]) -> _T:
+    async def _run(self, work: Callable[[ArchiveTables], _T]) -> _T:
         if self._closed:
             raise StoreError("The archive is closed.")
-        if self._problem and not self._problem.readable:
-            raise self._problem
-        await self._settle()
-        if self._file is None or not self._file.is_open:
-            await self._writer.run(lambda db: None)  # opens it
-        loop = asyncio.get_running_loop()
-        try:
-            return await loop.run_in_executor(self._reader, self._look, look)
-        except StoreError:
-            if self._damage is None:
-                raise
-            await self._writer.run(lambda db: None)  # moves it aside, and begins another
-            return await loop.run_in_executor(self._reader, self._look, look)
+        self._write()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)
 
-    def _look(self, look: Callable[[Connection], _T]) -> _T:
-        if self._file is None:
-            raise StoreError("The archive is closed.")
-        from groundwire.storage.archive.db import Broken
+    def _work(self, work: Callable[[ArchiveTables], _T]) -> _T:
+        """Work on the tables, on the thread; once more if their file was damaged, which is moved aside.
 
-        try:
-            return self._file.read(look)
-        except Broken as exc:
-            if exc.damaged and not self._recreated:
-                self._damage = exc
-            else:
-                self._switch_off(exc)
-            raise
-
-    def _commit(self, jobs: Sequence[Job[object]]) -> None:
-        if self._problem:
-            raise self._problem
-        from groundwire.storage.archive.db import ArchiveFile, Broken
-
-        if self._file is None:
-            self._file = ArchiveFile(self.path)
-        try:
-            if self._damage is not None:
-                self._mend(self._damage)
-            try:
-                self._file.commit(jobs, self._scrubbed)
-            except Broken as exc:
-                self._mend(exc)
-                self._file.commit(jobs, self._scrubbed)
-        except Broken as exc:
-            self._switch_off(exc)
-            raise
-
-    def _mend(self, damage: Broken) -> None:
-        """Move a damaged file aside, once: a disk that damages every file must not be filled with them.
-
-        Raises:
-            Broken: it is not damaged, or cannot be moved.
+        It is moved once: a disk that damages every file must not be filled with them.
         """
-        self._damage = None
-        if self._file is None or not damage.damaged or self._recreated:
-            raise damage
+        if self._problem is not None and not self._problem.readable:
+            raise self._problem
+        if self._tables is None:  # what a first search need not wait for
+            from groundwire.storage.archive.sqlite import SqliteTables
+
+            self._tables = SqliteTables(self.path, self._sharing)
         try:
-            aside = self._file.move_aside()
-        except OSError as exc:
-            raise damage from exc
-        self._recreated = True
-        if aside is not None:
-            _logger.warning("%s It was moved to %s and recreated.", damage, aside)
-
-    def _scrubbed(self) -> bool:
-        scrub, self._scrub = self._scrub, False
-        return scrub
-
-    def _switch_off(self, problem: Broken) -> None:
-        if self._problem is None:
-            self._problem = problem
-            _logger.warning("The archive is disabled. %s", problem)
+            try:
+                return work(self._tables)
+            except Broken as damage:
+                if not damage.damaged or self.recreated:
+                    raise
+                aside = self._tables.move_aside()
+                self.recreated = True
+                if aside is not None:
+                    _logger.warning("%s It was moved to %s and recreated.", damage, aside)
+                return work(self._tables)
+        except Broken as exc:
+            if self._problem is None:
+                self._problem = exc
+                _logger.warning("The archive is disabled. %s", exc)
+            raise
 
     def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        if self._tables is not None:
+            self._tables.close()
 
 
-def open_archive(settings: HasArchiveSettings) -> Archive | None:
+def open_archive(settings: Settings) -> Archive | None:
     """Return the archive of the settings, or None if it is disabled. Nothing is opened before the first call."""
     chosen = settings.archive
     if not chosen.enabled:
@@ -387,7 +325,3 @@ def open_archive(settings: HasArchiveSettings) -> Archive | None:
 def default_path() -> Path:
     """Return the default path of the archive, in the user's cache folder."""
     return user_folder("cache") / "archive.db"
-
-
-def _midnight(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -1,0 +1,121 @@
+"""Codelia's tool `search`: one search by DuckDuckGo or Brave, with the arguments of its specification."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from groundwire.errors import GroundwireError, MissingKey
+from groundwire.models import MAX_LIMIT
+from groundwire.tools.argument_coercion import bad_arguments, positional, understood
+from groundwire.tools.calls import INTERNAL
+from groundwire.tools.conversions import for_model, nothing_found, shown
+from groundwire.tools.definitions import local_search_definition
+from groundwire.tools.results import LocalSearchItem, LocalSearchToolResult
+from groundwire.tools.toolset import Tool, tool_of
+
+if TYPE_CHECKING:
+    from groundwire.hosted.requirements import Needs
+    from groundwire.web import Web
+
+__all__ = ["local_search_lacks", "local_search_tool"]
+
+_logger = logging.getLogger(__name__)
+
+_KEYS = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")  # under which Brave's provider looks by itself
+_DDG = ("duckduckgo_lite", "duckduckgo")
+
+Backend = Literal["ddg", "brave"]
+
+
+class _LocalArguments(BaseModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    query: str
+    max_results: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
+    backend: Backend | None = None
+    allowed_domains: list[str] = Field(default_factory=list)
+
+
+def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
+    """Return codelia's tool `search` over a `Web`, which the caller closes.
+
+    It shares the budget and the cache of the web. `search.local` of the settings names the backend that is asked when a
+    call names none, and the variable with the key for Brave.
+
+    Args:
+        web: What searches.
+        needs: What every search must honor, such as the needs of a plan with local search.
+    """
+    views: dict[Backend, Web] = {}
+
+    async def call(*given: object, **arguments: Any) -> LocalSearchToolResult:
+        return await _local_search(web, views, positional("query", given, arguments), needs)
+
+    return tool_of(Tool, local_search_definition(web.settings), call, web)
+
+
+def local_search_lacks(web: Web, arguments: Mapping[str, Any]) -> MissingKey | None:
+    """Return the key that a call of `search` lacks, or None.
+
+    Args:
+        web: What would search.
+        arguments: The model's arguments.
+    """
+    backend = understood("search", arguments).get("backend") or web.settings.search.local.backend
+    try:
+        if backend == "brave":
+            _asking(web, "brave")
+    except MissingKey as error:
+        return error
+    return None
+
+
+async def _local_search(
+    web: Web, views: dict[Backend, Web], arguments: Mapping[str, Any], needs: Needs | None
+) -> LocalSearchToolResult:
+    """Search with a model's arguments; every failure becomes a result with its cause."""
+    backend = web.settings.search.local.backend
+    plain = understood("search", arguments)
+    error = INTERNAL
+    try:
+        asked = _LocalArguments.model_validate(plain)
+        backend = asked.backend or backend
+        if backend not in views:
+            views[backend] = _asking(web, backend)
+        given = {"allowed_domains": asked.allowed_domains} if needs is None else needs.within(asked.allowed_domains)
+        found = await views[backend].search(asked.query, limit=asked.max_results, **given)
+        rows = tuple(LocalSearchItem(**row.model_dump(include=LocalSearchItem.model_fields)) for row in found)
+        said = [] if rows else [*nothing_found(found), *found.warnings]
+        message = "\n".join(said) if len(said) > 1 else ""
+        return LocalSearchToolResult(query=found.query, backend=backend, results=rows, message=message)
+    except ValidationError as failure:
+        error = bad_arguments(failure, _LocalArguments)
+    except GroundwireError as failure:
+        error = for_model(failure)
+    except Exception:  # the agent must never see a traceback; the log has it for the operator
+        _logger.exception("search failed")
+    return LocalSearchToolResult(query=shown(plain.get("query", "")), backend=backend, status="error", error=error)
+
+
+def _asking(web: Web, backend: Backend) -> Web:
+    """Return a view of a web that uses one backend.
+
+    Raises:
+        MissingKey: it needs a key, and the configured variable is empty.
+    """
+    settings = web.settings
+    if backend == "ddg":
+        configured = [name for name in settings.search.providers if name.startswith("duckduckgo")]
+        return web.with_providers(*(configured or _DDG))
+    variable = settings.search.local.brave_api_key_env
+    if variable in _KEYS:
+        if not any(settings.secret(name) for name in _KEYS):
+            raise MissingKey("brave", variable)
+        return web.with_providers("brave")
+    key = settings.secret(variable)
+    if key is None:
+        raise MissingKey("brave", variable)
+    return web.with_providers("brave", settings=settings.with_key(_KEYS[0], key))

@@ -1,0 +1,81 @@
+"""A model's call of a tool: its arguments understood, and every failure a result."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from groundwire.errors import GroundwireError
+from groundwire.models import Page
+from groundwire.models.argument_names import OPEN_PAGE, SEARCH, without_effect
+from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood, unwrapped
+from groundwire.tools.conversions import open_failed, opened, search_failed, searched, shown
+from groundwire.tools.results import BRIEF, MAX_CITATION, OpenPageToolResult, WebSearchToolResult, render_text
+
+if TYPE_CHECKING:
+    from groundwire.hosted.requirements import Needs
+    from groundwire.web import Web
+
+__all__ = ["INTERNAL", "open_page_result", "web_search_result"]
+
+_logger = logging.getLogger(__name__)
+
+INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
+"""The text for a model about an error of this program."""
+
+
+async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs | None = None) -> WebSearchToolResult:
+    """Search with a model's arguments; every failure becomes a result with `status` error."""
+    plain = understood("web_search", arguments)
+    echo = shown(plain.get("query", ""))
+    try:
+        asked = SearchArguments.model_validate(plain)
+        filters = _filters(asked, needs)
+        response = await web.search(asked.query, limit=asked.limit, **filters)
+    except ValidationError as error:
+        return WebSearchToolResult(query=echo, status="error", error=bad_arguments(error, SearchArguments))
+    except GroundwireError as error:
+        return search_failed(echo, error)
+    except Exception:  # the agent must never see a traceback; the log has it for the operator
+        _logger.exception("web_search failed")
+        return WebSearchToolResult(query=echo, status="error", error=INTERNAL)
+    ignored = without_effect(unwrapped(arguments), SEARCH)
+    return searched(response.model_copy(update={"warnings": (*response.warnings, *ignored)}) if ignored else response)
+
+
+async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
+    """Open a page with a model's arguments; every failure becomes a result with `status` error."""
+    plain = understood("open_page", arguments)
+    echo = shown(plain.get("url", ""))
+    ignored = without_effect(unwrapped(arguments), OPEN_PAGE)
+    try:
+        asked = OpenArguments.model_validate(plain)
+        brief = asked.max_tokens is not None and asked.max_tokens < BRIEF
+
+        def around(page: Page) -> str:
+            page = _warned(page, ignored).model_copy(update={"citation_id": MAX_CITATION})  # a loop may have others
+            return render_text(opened(page, brief=brief))
+
+        page = await web.open_page(**asked.model_dump(), context=around)
+    except ValidationError as error:
+        return OpenPageToolResult(url=echo, status="error", error=bad_arguments(error, OpenArguments))
+    except GroundwireError as error:
+        return open_failed(echo, error)
+    except Exception:  # the agent must never see a traceback; the log has it for the operator
+        _logger.exception("open_page failed")
+        return OpenPageToolResult(url=echo, status="error", error=INTERNAL)
+    return opened(_warned(page, ignored), brief=brief)
+
+
+def _warned(page: Page, warnings: tuple[str, ...]) -> Page:
+    return page.model_copy(update={"warnings": (*page.warnings, *warnings)}) if warnings else page
+
+
+def _filters(asked: SearchArguments, needs: Needs | None) -> dict[str, Any]:
+    more = asked.model_dump(exclude={"query", "limit", "allowed_domains", "time_range"}, exclude_none=True)
+    if needs is None:
+        return {"allowed_domains": asked.allowed_domains, "time_range": asked.time_range, **more}
+    return {**more, **needs.within(asked.allowed_domains, asked.time_range)}

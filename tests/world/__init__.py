@@ -1,0 +1,50 @@
+"""The miniature web of our tests: the one that ships, with more sites, every service, and the sites that have APIs.
+
+with World() as world:
+    brave = world.service("brave")
+    ...
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from groundwire.testing.server import EmulatedServer
+from groundwire.testing.world import World as ShippedWorld
+from world.services import make_service
+from world.site_apis import SiteApi, make_site_api
+from world.sites import make_sites
+
+__all__ = ["World"]
+
+
+class World(ShippedWorld):
+    """The miniature web with everything that our tests need.
+
+    Args:
+        named: Whether search results carry names under .test (for `resolver`) instead of addresses.
+        today: The day from which pages are dated; by default the real one, in UTC.
+        port: The port of the first endpoint, and the following ports for the others; by default any free ones.
+    """
+
+    def __init__(self, *, named: bool = False, today: date | None = None, port: int = 0) -> None:
+        super().__init__(named=named, today=today, port=port, sites=make_sites)
+
+    def service(self, name: str) -> EmulatedServer:
+        """Return a search or read service such as `brave`, started on first use.
+
+        Raises:
+            KeyError: There is no such service; the message lists the known ones.
+        """
+        return self.services.get(name) or self.add(make_service(name, self.library))
+
+    def site_api(self, name: str) -> SiteApi:
+        """Return a site that is read over its API, such as `github`, started when it is first asked for.
+
+        Its addresses here are known to `read.site_hosts` as `NAME=URL`.
+
+        Raises:
+            KeyError: There is no such site; the message lists the known ones.
+        """
+        here = self.services.get(name)
+        return here if isinstance(here, SiteApi) else self.add(make_site_api(name))

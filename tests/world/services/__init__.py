@@ -1,0 +1,41 @@
+"""The search and read services of the miniature web; a `World` starts each on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Final, cast
+
+from groundwire.testing.search_index import Library
+from groundwire.testing.server import EmulatedServer
+
+__all__ = ["SERVICES", "make_service"]
+
+SERVICES: Final[Mapping[str, str]] = {
+    "brave": "brave:Brave",
+    "duckduckgo_lite": "duckduckgo_lite:DuckDuckGoLite",
+    "exa": "exa:Exa",
+    "firecrawl": "firecrawl:Firecrawl",
+    "jina": "jina:Jina",
+    "kagi": "kagi:Kagi",
+    "linkup": "json_search_apis:Linkup",
+    "parallel": "json_search_apis:Parallel",
+    "perplexity": "json_search_apis:Perplexity",
+    "serper": "json_search_apis:Serper",
+    "tavily": "tavily:Tavily",
+    "wikipedia": "wikipedia:Wikipedia",
+    "you": "you:You",
+}
+"""The module and the class of each service."""
+
+
+def make_service(name: str, library: Library) -> EmulatedServer:
+    """Create a service over the pages of a world.
+
+    Raises:
+        KeyError: There is no such service; the message lists the known ones.
+    """
+    if name not in SERVICES:
+        raise KeyError(f"No service {name!r}; there are {', '.join(SERVICES)}.")
+    module, _, kind = SERVICES[name].partition(":")
+    return cast("EmulatedServer", getattr(import_module(f"world.services.{module}"), kind)(library))
