@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
@@ -16,6 +18,7 @@ from starlette.responses import Response
 from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
 from groundwire.agent_loop.tool_calls import arguments_of
+from groundwire.citations.link_filter import LinkFilter
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs, prepare
 from groundwire.hosted.answers import HostedAnswer, read_answer
@@ -24,7 +27,6 @@ from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
 from groundwire.server.openai.conversations import Said
 from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.messages_stream import StreamedRound, block_events, event_of, events_in
 from groundwire.server.openai.prompts import added_up, location_of, said_in
 from groundwire.server.openai.upstream import UpstreamAnswer
 from groundwire.server.request_json import UpstreamRejected
@@ -40,6 +42,20 @@ _CITED = 150  # characters of a quotation, as in the API
 _OVER = "Search limit reached"
 
 
+@dataclass(slots=True)
+class _Block:
+    """A block of the model server that is being received."""
+
+    place: int
+    """Its index in the client's message; text after a citation continues at the next index."""
+    links: LinkFilter
+    cited: CitedText
+    gap: str = ""
+    """Whitespace after a citation, dropped if another one follows."""
+    arguments: str = ""
+    said: list[str] = field(default_factory=list)
+
+
 class MessagesHandler(CompletionHandler):
     """A request for a message."""
 
@@ -52,7 +68,6 @@ class MessagesHandler(CompletionHandler):
     )
 
     def __init__(self, *args: Any) -> None:
-        self._last: dict[str, Any] = {}  # the message of the last round
         self._content: list[dict[str, Any]] = []
         self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks waiting for the numbers of their pages
         self._snippets: dict[str, str] = {}
@@ -129,20 +144,17 @@ class MessagesHandler(CompletionHandler):
         await super().begin_round()
         self._settle()
         await self._send()
-        self._round = StreamedRound(
-            self._content,
-            first=not self.rounds,
-            is_ours=self.is_ours,
-            block=lambda: (self.link_filter(), CitedText(self.ledger)),
-            citation=self._citation,
-        )
+        self._last: dict[str, Any] = {}  # the message, without its content
+        self._ending: tuple[dict[str, Any], bytes] = ({}, b"")  # the event with the stop reason
+        self._stop = _event("message_stop", {})
+        self._blocks: dict[object, _Block | None] = {}  # by their index in this round; None is a local call
 
     async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole message, whose blocks become those of the API."""
-        for value in events_in(answer.value):
-            for piece in self._round.take(value, event_of(value["type"], value)):
-                await self.put(piece)
-        self._end(answer.value)
+        for value in _events_in(answer.value):
+            await self._take(value, _event(value["type"], value))
+        self._last = answer.value
+        self.round_usage = answer.value.get("usage")
         return read_answer("anthropic", answer.value)
 
     async def take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
@@ -152,23 +164,97 @@ class MessagesHandler(CompletionHandler):
     async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take an event."""
         self.stream_reader.event(value, event.name)
-        for piece in self._round.take(value, event.raw):
-            await self.put(piece)
+        await self._take(value, event.raw)
 
-    def streamed_answer(self) -> HostedAnswer:
-        """Return the answer of a stream, see `CompletionHandler.streamed_answer`."""
-        answer = super().streamed_answer()
-        begin, end = self._round.message, self._round.ending[0]
-        usage = {**(begin.get("usage") or {}), **(end.get("usage") or {})}
-        self._end({**begin, **(end.get("delta") or {}), "usage": usage})
-        return answer
-
-    def _end(self, message: dict[str, Any]) -> None:
-        """Note the message of a round."""
-        self._last = message
-        self.round_usage = message.get("usage")
-        self._texts += self._round.texts
+    async def _take(self, value: dict[str, Any], raw: bytes) -> None:
+        """Forward an event, unchanged if possible, unless it is about a local call or the end."""
+        kind, index = value.get("type"), value.get("index")
+        if kind == "message_start":
+            self._last = object_of(value.get("message"))
+            self.round_usage = self._last.get("usage") or {}
+            if not self.rounds:
+                await self.put(raw)
+        elif kind == "message_delta":
+            self._ending = value, raw
+            self.round_usage = {**(self.round_usage or {}), **(value.get("usage") or {})}
+            self._last = {**self._last, **(value.get("delta") or {})}
+        elif kind == "message_stop":
+            self._stop = raw
+        elif kind == "content_block_start":
+            given = object_of(value.get("content_block"))
+            self._blocks[index] = None
+            if given.get("type") != "tool_use" or not self.is_ours(given.get("name")):
+                self._blocks[index] = _Block(len(self._content), *self._filters())
+                self._content.append(dict(given))
+                await self.put(_placed(value, len(self._content) - 1, raw))
+        elif kind not in ("content_block_delta", "content_block_stop"):
+            await self.put(raw)
+        elif block := self._blocks.get(index):
+            await (self._delta if kind.endswith("delta") else self._end)(block, value, raw)
         self._sent = len(self._content)
+
+    async def _delta(self, block: _Block, value: dict[str, Any], raw: bytes) -> None:
+        delta = object_of(value.get("delta"))
+        if delta.get("type") == "citations_delta":
+            await self._say_rest(block)  # the text that it is about
+        known = self._content[block.place]
+        for name in ("thinking", "signature"):
+            if isinstance(delta.get(name), str):
+                known[name] = known.get(name, "") + delta[name]
+        if "citation" in delta:
+            known["citations"] = [*(known.get("citations") or ()), delta.get("citation")]
+        block.arguments += delta.get("partial_json") or ""
+        if delta.get("type") != "text_delta":
+            await self.put(_placed(value, block.place, raw))
+            return
+        text = str(delta.get("text") or "")
+        block.said.append(text)
+        pieces = block.cited.feed(block.links.feed(text))
+        whole = not known.get("citations") and [piece for piece, _ in pieces] == [text]
+        await self._say(block, pieces, _placed(value, block.place, raw) if whole else b"")
+
+    async def _end(self, block: _Block, value: dict[str, Any], raw: bytes) -> None:
+        await self._say_rest(block)
+        if block.said:
+            self._texts.append("".join(block.said))
+        if block.arguments:
+            with suppress(ValueError):
+                self._content[block.place]["input"] = json.loads(block.arguments)
+        await self.put(_placed(value, block.place, raw))
+
+    async def _say_rest(self, block: _Block) -> None:
+        """Send the text that is held back."""
+        await self._say(block, [*block.cited.feed(block.links.close()), *block.cited.close()])
+        block.links, block.cited = self._filters()
+
+    async def _say(self, block: _Block, pieces: Sequence[tuple[str, tuple[Source, ...]]], raw: bytes = b"") -> None:
+        """Send text and citations; text after a citation is a block of its own."""
+        for text, sources in pieces:
+            cited = self._content[block.place].get("citations")
+            if sources:
+                block.gap = ""
+            elif cited and not text.strip():
+                block.gap += text
+                continue
+            elif cited:
+                await self.put(_event("content_block_stop", {"index": block.place}))
+                block.place = len(self._content)
+                self._content.append({"type": "text", "text": ""})
+                begin = {"index": block.place, "content_block": self._content[-1]}
+                await self.put(_event("content_block_start", begin))
+                text, block.gap = block.gap + text, ""
+            known = self._content[block.place]
+            deltas: list[dict[str, Any]] = [{"type": "text_delta", "text": text}] if text else []
+            known |= {"text": known.get("text", "") + text} if text else {}
+            if sources:
+                citations = [self._citation(source) for source in sources]
+                known["citations"] = [*(cited or ()), *citations]
+                deltas += [{"type": "citations_delta", "citation": one} for one in citations]
+            for delta in deltas:
+                await self.put(raw or _event("content_block_delta", {"index": block.place, "delta": delta}))
+
+    def _filters(self) -> tuple[LinkFilter, CitedText]:
+        return self.link_filter(), CitedText(self.ledger)
 
     def told(self, event: LoopEvent) -> None:
         """Show a call of a local tool as the API shows its own."""
@@ -193,18 +279,18 @@ class MessagesHandler(CompletionHandler):
         """Send the end."""
         message = self.response(run)
         await self._send()
-        came, raw = self._round.ending
+        came, raw = self._ending
         delta = {**(came.get("delta") or {"stop_sequence": message.get("stop_sequence")})}
         delta["stop_reason"] = message["stop_reason"]
         made = {"type": "message_delta", **came, "delta": delta}
         if "usage" in message and (self._changed or not came):
             made["usage"] = message["usage"]
-        await self.put(raw if made == came else event_of("message_delta", made))
-        await self.put(self._round.stop)
+        await self.put(raw if made == came else _event("message_delta", made))
+        await self.put(self._stop)
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as an event."""
-        return self.failure or event_of("error", json.loads(self.error(error.message(), kind="api_error")))
+        return self.failure or _event("error", json.loads(self.error(error.message(), kind="api_error")))
 
     def response(self, run: Run) -> dict[str, Any]:
         """Return one message."""
@@ -273,8 +359,8 @@ class MessagesHandler(CompletionHandler):
     async def _send(self) -> None:
         """Send the complete blocks that were not sent yet."""
         for index, block in enumerate(self._content[self._sent :], self._sent):
-            for value in block_events(index, block):
-                await self.put(event_of(value["type"], value))
+            for value in _block_events(index, block):
+                await self.put(_event(value["type"], value))
         self._sent = len(self._content)
 
 
@@ -339,3 +425,42 @@ def _result_text(content: Any) -> str:
         )
     source = object_of(object_of(content).get("content")).get("source")
     return str(source.get("data")) if isinstance(source, Mapping) else f"It failed: {content}"
+
+
+def _placed(value: dict[str, Any], place: int, raw: bytes) -> bytes:
+    """Return an event with the index of a block in the client's message."""
+    return raw if value.get("index") == place else _event(str(value["type"]), {**value, "index": place})
+
+
+def _block_events(index: int, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a block."""
+    names = {"text": ("text",), "thinking": ("thinking", "signature")}.get(str(block.get("type")), ())
+    texts = {name: block[name] for name in names if name in block}
+    deltas = [{"type": f"{name}_delta", name: text} for name, text in texts.items()]
+    empty = {**block, **dict.fromkeys(texts, "")}
+    if "text" in texts and block.get("citations"):
+        deltas += [{"type": "citations_delta", "citation": one} for one in block["citations"]]
+        empty["citations"] = []
+    elif block.get("type") in ("tool_use", "server_tool_use"):
+        deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block.get("input"))}]
+        empty["input"] = {}
+    yield {"type": "content_block_start", "index": index, "content_block": empty}
+    for delta in deltas:
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    yield {"type": "content_block_stop", "index": index}
+
+
+def _events_in(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a message, as of a server that streams it."""
+    end = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
+    yield {"type": "message_start", "message": {**message, "content": [], **dict.fromkeys(end)}}
+    for index, block in enumerate(items(message.get("content"))):
+        yield from _block_events(index, block)
+    usage = {"usage": message["usage"]} if "usage" in message else {}
+    yield {"type": "message_delta", "delta": end, **usage}
+    yield {"type": "message_stop"}
+
+
+def _event(kind: str, data: Mapping[str, Any]) -> bytes:
+    """Return an event of this kind."""
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
