@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import logging
 import re
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -111,22 +111,23 @@ class Proxy:
             f"{root}/api/chat": OllamaChatHandler,
             f"{root}/api/generate": OllamaGenerateHandler,
         }
-        routes = [Route(path, _Answering(self, handler), methods=["POST"]) for path, handler in handlers.items()]
-        for base, call in (
-            (b, c) for b in (f"{root}/v1beta", prefix) for c in ("generateContent", "streamGenerateContent")
-        ):
-            handler = _Answering(self, GeminiHandler, f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}")
-            routes.append(Route(f"{base}/{{model:path}}:{call}", handler, methods=["POST"]))
-        routes.append(Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS))
-        routes += [  # of Ollama and Gemini, which are below the root of a server
-            Route(f"{root}/{path}/{{path:path}}", _Passing(self, f"/{path}/"), methods=_METHODS)
-            for path in ("api", "v1beta")
+        routes = [
+            Route(path, _Endpoint(partial(self.answer, handler, handler.path)), methods=["POST"])
+            for path, handler in handlers.items()
         ]
+        for base in (f"{root}/v1beta", prefix):
+            for call in ("generateContent", "streamGenerateContent"):
+                target = f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}"
+                answer = _Endpoint(partial(self.answer, GeminiHandler, target))
+                routes.append(Route(f"{base}/{{model:path}}:{call}", answer, methods=["POST"]))
+        # Ollama and Gemini are below the root of a server.
+        for path, above in ((prefix, ""), (f"{root}/api", "/api/"), (f"{root}/v1beta", "/v1beta/")):
+            routes.append(Route(f"{path}/{{path:path}}", self._passing(above), methods=_METHODS))
         routes.append(Route(f"{root}/health", self._health, methods=["GET"]))
         self.beside: tuple[str, ...] = tuple(f"{root}/{name}" for name in ("api", "v1beta", "health"))
         """The paths of endpoints outside the prefix."""
         if not root:  # Ollama's command line looks there whether its server runs
-            routes.append(Route("/", _Passing(self, "/"), methods=["GET"]))
+            routes.append(Route("/", self._passing("/"), methods=["GET"]))
             self.beside += ("/",)
         self.endpoints = Starlette(routes=routes)
         self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts, web.settings.server.allowed_origins)
@@ -148,8 +149,10 @@ class Proxy:
     async def answer(
         self, handler: type[CompletionHandler], target: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Handle a request of an API, forwarded to `target`."""
+        """Handle a request of an API, forwarded to `target`, which may have fields of the request's path."""
         request = Request(scope, receive)
+        query = scope["query_string"].decode("latin-1")
+        target = target.format(**scope["path_params"]) + (f"?{query}" if query else "")
         try:
             data = await _body(request)
             body = parse_model_request(data)
@@ -216,6 +219,9 @@ class Proxy:
         fresh = not _harmless(request.method, path)
         await _Relay(self.upstream, request.method, path, headers, data, query, fresh)(scope, receive, send)
 
+    def _passing(self, above: str) -> _Endpoint:
+        return _Endpoint(partial(until_done, partial(self.forward, above=above)))
+
     def _headers(self, request: Request) -> dict[str, str]:
         """Return the headers for the model server, with its key."""
         headers = passed_on(request.headers)
@@ -225,28 +231,14 @@ class Proxy:
         return headers
 
 
-class _Answering:
-    """The endpoint of an API, as an ASGI application."""
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """An ASGI application, which Starlette tells from a function of a request by its type."""
 
-    def __init__(self, proxy: Proxy, handler: type[CompletionHandler], target: str = "") -> None:
-        self._proxy = proxy
-        self._handler = handler
-        self._target = target or handler.path
+    app: Callable[[Scope, Receive, Send], Awaitable[None]]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        query = scope["query_string"].decode("latin-1")
-        target = self._target.format(**scope["path_params"]) + (f"?{query}" if query else "")
-        await self._proxy.answer(self._handler, target, scope, receive, send)
-
-
-class _Passing:
-    """The endpoint for everything else."""
-
-    def __init__(self, proxy: Proxy, above: str = "") -> None:
-        self._forward = partial(proxy.forward, above=above)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await until_done(self._forward, scope, receive, send)
+        await self.app(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
