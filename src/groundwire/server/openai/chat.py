@@ -17,7 +17,7 @@ from groundwire.hosted.answers.call_deltas import CallDeltas
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire.hosted.requirements import Needs
-from groundwire.server.openai.handler import CompletionHandler
+from groundwire.server.openai.message_pieces import PiecesHandler
 from groundwire.server.openai.prompts import added_up, merged
 from groundwire.server.openai.upstream import UpstreamAnswer
 from groundwire.server.request_json import JSON_HEADERS, UpstreamRejected, error_body
@@ -39,7 +39,7 @@ class _StreamedCall:
     held: list[dict[str, Any]] = field(default_factory=list)
 
 
-class ChatHandler(CompletionHandler):
+class ChatHandler(PiecesHandler):
     """A request for a chat completion."""
 
     api = "openai_compatible"
@@ -50,7 +50,6 @@ class ChatHandler(CompletionHandler):
         self._cited = False  # whether the model server has sent its own annotations
         self._calls: dict[int, _StreamedCall] = {}
         self._places = 0
-        self._tail: list[tuple[dict[str, Any], bytes]] = []  # the end of this round, in case it is the last
         super().__init__(*args)
 
     @classmethod
@@ -81,7 +80,7 @@ class ChatHandler(CompletionHandler):
         if rest := self._parts.close():  # without an end of its own
             delta = {"choices": [{"index": 0, "delta": {"tool_calls": rest}}]}
             self.stream_reader.event(delta)
-            await self._chunk(delta, b"")
+            await self.forward(delta, b"", ends=False)
         if text := self.say("", ends=True):
             await self._send({"content": text})
 
@@ -93,8 +92,7 @@ class ChatHandler(CompletionHandler):
         shown = dict(message)
         if len(self.wholes) > 1 or isinstance(message.get("content"), str):
             shown["content"] = text or message.get("content")
-        if run.stop not in ("answered", "calls") and not text:
-            shown["content"] = run.reason
+        shown |= {"content": reason} if (reason := self.excuse(run)) else {}
         if calls := shown.pop("tool_calls", None):
             calls = [one for one in calls if self._passes(one)]
         if calls or (calls is not None and not message["tool_calls"]):
@@ -114,23 +112,19 @@ class ChatHandler(CompletionHandler):
 
     async def last_events(self, run: Run) -> None:
         """Send the annotations, unstreamed calls of the client, and the end of the last round."""
-        if not self.texts.get("content") and run.stop not in ("answered", "calls"):
-            await self._send({"content": run.reason})
+        if reason := self.excuse(run):
+            await self._send({"content": reason})
         if (notes := self.annotations()) and not self._cited:
             await self._send({"annotations": notes})
         finish, ended = _finish(run, run.answers[-1].stop_reason), False
         late = [call for call in self._calls.values() if call.held and call.name and not self.is_ours(call.name)]
         if entries := [{**one, "index": self._places + at} for at, call in enumerate(late) for one in call.held]:
             await self._send({"tool_calls": entries})
-        for data, raw in self._tail:
-            choice = _first(data)
-            ended = ended or bool(choice)
-            if choice and choice.get("finish_reason") != _finish(run, choice.get("finish_reason")):
-                data, raw = {**data, "choices": [{**choice, "finish_reason": finish}]}, b""
-            if not choice and not ended:
+        for data, raw in self.tail:
+            if not ended and not _first(data):
                 await self._send({}, finish=finish)
-                ended = True
-            await self.put(raw or _line(data))
+            ended, made = True, self.finished(data, run)
+            await self.put(raw if made == data and raw else self.line(made))
         if not ended:
             await self._send({}, finish=finish)
         await self.put(self.done)
@@ -139,7 +133,7 @@ class ChatHandler(CompletionHandler):
         """Return a failure in the format of OpenAI's stream: an object with `error`."""
         if self.failure or object_of(parsed(error.body)).get("error"):
             return self.failure or _raw(error.body.decode())
-        return _line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
+        return self.line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
 
     def _passes(self, call: object) -> bool:
         """Whether a call is for the client."""
@@ -161,70 +155,74 @@ class ChatHandler(CompletionHandler):
         end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
         asked = (self.given.get("stream_options") or {}).get("include_usage")
         for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if asked else ())):
-            await self._chunk(data, b"")
+            await self.forward(data, b"", ends=self.ends(data))
         await self.end_streaming()
         return made
 
     async def begin_round(self) -> None:
-        """Start another round; the end of the previous one goes without its finish reason, if it says anything."""
-        for data, _ in self._tail:
-            choice = _first(data)
-            if _says(choice.get("delta")):
-                await self.put(_line({**data, "choices": [{**choice, "finish_reason": None}]}))
-        self._tail, self._calls, self._parts = [], {}, CallDeltas()
+        """Start another round."""
         await super().begin_round()
+        self._calls, self._parts = {}, CallDeltas()
 
     async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
-        """Take a chunk."""
-        placed = self._placed(value)
-        self.stream_reader.event(placed)
-        await self._chunk(placed, event.raw if placed is value else b"")
-
-    def _placed(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a chunk in which each part of a call says which one it belongs to."""
-        choice = _first(data)
+        """Take a chunk; each part of a call gets the index of its call."""
+        choice = _first(value)
         delta = object_of(choice.get("delta"))
         given = delta.get("tool_calls") or []
         calls = self._parts.feed(given) + (self._parts.close() if choice.get("finish_reason") is not None else [])
-        if calls == given:
-            return data
-        return {**data, "choices": [{**choice, "delta": {**delta, "tool_calls": calls}}]}
+        raw = event.raw
+        if calls != given:
+            value, raw = {**value, "choices": [{**choice, "delta": {**delta, "tool_calls": calls}}]}, b""
+        self.stream_reader.event(value)
+        await self.forward(value, raw, ends=self.ends(value))
 
-    async def _chunk(self, data: dict[str, Any], raw: bytes) -> None:
-        """Forward a chunk, unchanged if possible."""
+    def content(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return the delta of a chunk."""
+        return dict(_first(value).get("delta") or {})
+
+    def with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+        """Return a chunk with another delta, and with the ID of the whole stream."""
         if not self._head:
-            self._head = {key: data[key] for key in _HEAD if key in data}
-        made = dict(data)
-        made.update((key, self._head[key]) for key in ("id", "created") if key in self._head)
-        if data.get("usage"):
-            self.round_usage = data["usage"]
-            made["usage"] = added_up(self.usage, self.round_usage)
-        choice = _first(data)
-        ends = choice.get("finish_reason") is not None
-        if choice:
-            delta = dict(choice.get("delta") or {})
-            new = self._delta(delta, ends=ends)
-            others = [value for key, value in choice.items() if key not in ("index", "delta", "finish_reason")]
-            if new != delta and not _says(new) and not ends and not any(others):
-                return
-            if new != delta:
-                made["choices"] = [{**choice, "delta": new}]
-        line = raw if made == data and raw else _line(made)
-        if ends or (not choice and (self._tail or data.get("usage"))):
-            self._tail.append((made, line))
-        else:
-            await self.put(line)
+            self._head = {key: value[key] for key in _HEAD if key in value}
+        made = {**value, **{key: self._head[key] for key in ("id", "created") if key in self._head}}
+        if content != self.content(value):
+            made["choices"] = [{**_first(value), "delta": content}]
+        return made
 
-    def _delta(self, delta: Mapping[str, Any], *, ends: bool) -> dict[str, Any]:
-        """Return a delta for the client: without local calls, and separated from an earlier round's text."""
-        new = dict(delta)
+    def ends(self, value: dict[str, Any]) -> bool:
+        """Whether a chunk has the finish reason, or follows it."""
+        choice = _first(value)
+        return choice.get("finish_reason") is not None if choice else bool(self.tail or value.get("usage"))
+
+    def says(self, value: dict[str, Any]) -> bool:
+        """Whether a chunk has more than its place."""
+        others = [one for key, one in _first(value).items() if key not in ("index", "delta", "finish_reason")]
+        return _says(_first(value).get("delta")) or any(others)
+
+    def unended(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a chunk without its finish reason."""
+        return {**value, "choices": [{**_first(value), "finish_reason": None}]}
+
+    def finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+        """Return a chunk with the finish reason of the run."""
+        choice = _first(value)
+        finish = _finish(run, choice.get("finish_reason"))
+        return {**value, "choices": [{**choice, "finish_reason": finish}]} if choice else value
+
+    def line(self, value: dict[str, Any]) -> bytes:
+        """Return an event."""
+        return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+    def shown(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
+        """Return a delta for the client, see `PiecesHandler.shown`."""
+        new = dict(content)
         if self.rounds:
             new.pop("role", None)
         self._cited = self._cited or bool(new.get("annotations"))
-        if isinstance(calls := new.get("tool_calls"), list) and not (made := self._client_calls(calls)):
-            del new["tool_calls"]
-        elif isinstance(calls, list):
-            new["tool_calls"] = made
+        if isinstance(calls := new.get("tool_calls"), list):
+            new["tool_calls"] = self._client_calls(calls)
+            if not new["tool_calls"]:
+                del new["tool_calls"]
         for name in _THINKING[:-1]:
             if isinstance(text := new.get(name), str) and text:
                 new[name] = self.say(text, name)
@@ -251,7 +249,7 @@ class ChatHandler(CompletionHandler):
 
     async def _send(self, delta: Mapping[str, Any], finish: str | None = None) -> None:
         head = {"object": "chat.completion.chunk", **self._head}
-        await self.put(_line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+        await self.put(self.line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
 
 
 def _wants_search(body: Mapping[str, Any]) -> bool:
@@ -279,10 +277,6 @@ def _finish(run: Run, reason: str | None) -> str | None:
     if run.stop != "answered":
         return "length"
     return "stop" if reason in (None, "tool_calls") else reason
-
-
-def _line(data: object) -> bytes:
-    return b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
 def _raw(data: str) -> bytes:

@@ -17,14 +17,13 @@ from groundwire.agent_loop.citation_ledger import CitedText
 from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
-from groundwire.hosted.answers import HostedAnswer, read_answer
+from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of
 from groundwire.server.openai.conversations import History, Said, question_in
 from groundwire.server.openai.grounding import Grounding
-from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.prompts import added_up, said_in
-from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.openai.message_pieces import PiecesHandler
+from groundwire.server.openai.prompts import said_in
 from groundwire.server.request_json import UpstreamRejected
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult
@@ -37,17 +36,16 @@ _SPANS = ("timeRangeFilter", "time_range_filter")
 _STATUS: Final[Mapping[int, str]] = {400: "INVALID_ARGUMENT", 502: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"}
 
 
-class GeminiHandler(CompletionHandler):
+class GeminiHandler(PiecesHandler):
     """A request for content; the URL says whether it is streamed."""
 
     api = "gemini"
     path = "/v1beta/models/"
     has_own_errors: ClassVar[bool] = True
     whole_types = ()
+    usage_key: ClassVar[str] = "usageMetadata"
 
     def __init__(self, *args: Any) -> None:
-        self._end: tuple[dict[str, Any], bytes] = ({}, b"")  # of a round: its last answer, and how it came
-        self._parts: list[dict[str, Any]] = []
         self._text = ""  # what the client has got
         self._grounding = Grounding()
         self._shown_before = History()  # what the client has got and asked
@@ -165,24 +163,13 @@ class GeminiHandler(CompletionHandler):
         return body
 
     async def begin_round(self) -> None:
-        """Start another round; the last parts of the previous one go without its end."""
-        if self._parts:
-            candidate = {name: one for name, one in _candidate(self._end[0]).items() if name != "finishReason"}
-            await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"")
+        """Start another round."""
         await super().begin_round()
-        self._end = ({}, b"")
         self._cited = CitedText(self.ledger)
-
-    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take whole content."""
-        self._parts += self._shown(_parts(_candidate(answer.value)), ends=True)
-        self._end = answer.value, answer.data
-        self.round_usage = answer.value.get("usageMetadata")
-        return read_answer("gemini", answer.value)
 
     def streamed_answer(self) -> HostedAnswer:
         """Return the answer of a stream, which also a refusal may end."""
-        if not self._end[0]:
+        if not self.tail:
             return super().streamed_answer()
         self.stream_reader.close()
         return self.stream_reader.answer
@@ -202,16 +189,15 @@ class GeminiHandler(CompletionHandler):
             )
 
     def response(self, run: Run) -> dict[str, Any]:
-        """Return one response."""
-        return self._ended(self._end[0], self._parts, run)
+        """Return one response, with the parts of all rounds."""
+        value = self.tail[-1][0]
+        return self.finished(self.with_content(value, [part for parts in self.contents for part in parts]), run)
 
     async def last_events(self, run: Run) -> None:
-        """Send the end, with the grounding metadata."""
-        value, data = self._end
-        made = self._ended(value, self._parts, run)
-        await self._put(made, data if made == value else b"")
+        """Send the end."""
+        await super().last_events(run)
         if not self._as_events:
-            await self.put(b"]")
+            await super().put(b"]")
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure within a stream."""
@@ -230,44 +216,47 @@ class GeminiHandler(CompletionHandler):
         """Return an event as it came, or its value in a JSON array."""
         return event.raw if self._as_events else event.data.encode("utf-8", "surrogatepass")
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
-        """Take a response of the stream."""
-        self.stream_reader.event(value)
-        raw = self.raw(event)
-        candidate = _candidate(value)
-        given = _parts(candidate)
-        ends = bool(candidate.get("finishReason"))
-        parts = self._shown(given, ends=ends)
-        if ends:
-            self._parts = parts
-            self._end = value, raw
-            self.round_usage = value.get("usageMetadata")
-        elif parts or not given:
-            made = self._with(value, parts)
-            await self._put(made, raw if made == value else b"")
-
-    def _with(self, value: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return a response with other parts, and with the usage of all rounds."""
-        made = dict(value)
-        candidate = _candidate(value)
-        if parts != _parts(candidate):
-            content = {"role": "model", **(candidate.get("content") or {}), "parts": parts}
-            made["candidates"] = [{**candidate, "content": content}]
-        if self.usage is not None and "usageMetadata" in value:
-            made["usageMetadata"] = added_up(self.usage, value["usageMetadata"])
-        return made
-
-    async def _put(self, made: dict[str, Any], raw: bytes) -> None:
-        data = raw or json.dumps(made).encode()
-        if not self._as_events:
+    async def put(self, data: bytes) -> None:
+        """Send a response of a stream, or of a JSON array."""
+        if data and not self._as_events:
             data = (b",\r\n" if self._sent_any else b"[") + data
-        await self.put(data if raw or not self._as_events else b"data: " + data + b"\r\n\r\n")
-        self._sent_any = True
+        self._sent_any = self._sent_any or bool(data)
+        await super().put(data)
 
-    def _shown(self, parts: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
+    def content(self, value: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the parts of a response."""
+        return _parts(_candidate(value))
+
+    def with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+        """Return a response with other parts."""
+        candidate = _candidate(value)
+        if content == _parts(candidate):
+            return dict(value)
+        parts = {"role": "model", **(candidate.get("content") or {}), "parts": content}
+        return {**value, "candidates": [{**candidate, "content": parts}]}
+
+    def ends(self, value: dict[str, Any]) -> bool:
+        """Whether a response is the last one."""
+        return bool(_candidate(value).get("finishReason"))
+
+    def says(self, value: dict[str, Any]) -> bool:
+        """Whether a response has any parts."""
+        return bool(self.content(value))
+
+    def unended(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a response without its end."""
+        candidate = {name: one for name, one in _candidate(value).items() if name != "finishReason"}
+        return {**value, "candidates": [candidate]}
+
+    def line(self, value: dict[str, Any]) -> bytes:
+        """Return a response as an event, or as an element of an array."""
+        data = json.dumps(value).encode()
+        return b"data: " + data + b"\r\n\r\n" if self._as_events else data
+
+    def shown(self, content: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
         """Return parts for the client: without local calls and markers."""
         made: list[dict[str, Any]] = []
-        for part in parts:
+        for part in content:
             call = part.get("functionCall")
             if isinstance(call, Mapping) and self.is_ours(call.get("name")):
                 continue
@@ -298,21 +287,19 @@ class GeminiHandler(CompletionHandler):
                 self._grounding.support(sources)
         return shown
 
-    def _ended(self, value: dict[str, Any], parts: list[dict[str, Any]], run: Run) -> dict[str, Any]:
-        if not self._text and run.stop not in ("answered", "calls"):
-            parts = [*parts, {"text": run.reason}]
-        made = self._with(value, parts)
-        more = self._grounding.metadata(
-            None if self._streamed else [_text(part) for part in parts], self.ledger.sources
-        )
+    def finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+        """Return the last response, with the grounding metadata."""
+        parts = self.content(value)
+        if reason := self.excuse(run):
+            parts = [*parts, {"text": reason}]
+        made = self.with_content(value, parts)
+        texts = None if self._streamed else [_text(part) for part in parts]
+        more = self._grounding.metadata(texts, self.ledger.sources)
         if self._pages:
             more["urlContextMetadata"] = {"urlMetadata": self._pages}
         if run.stop not in ("answered", "calls"):
             more["finishReason"] = "MAX_TOKENS"
-        if more:
-            candidate = {"index": 0, **_candidate(made), **more}
-            made["candidates"] = [candidate]
-        return made
+        return {**made, "candidates": [{"index": 0, **_candidate(made), **more}]} if more else made
 
 
 def _candidate(value: Mapping[str, Any]) -> dict[str, Any]:

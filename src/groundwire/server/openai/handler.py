@@ -456,6 +456,10 @@ class CompletionHandler(ABC):
             self.texts[name] = before + text
         return text
 
+    def excuse(self, run: Run) -> str:
+        """Return why a run without text ended early; empty if it did not."""
+        return "" if run.stop in ("answered", "calls") or self.texts.get("content") else run.reason
+
     def notes(self, text: str) -> list[dict[str, Any]]:
         """Return the citations in a text for OpenAI's `url_citation`."""
         return [
@@ -491,11 +495,6 @@ class CompletionHandler(ABC):
     def link_filter(self) -> LinkFilter:
         """Return the filter that neutralizes unknown URLs in the model's next text."""
         return policy_filter(self.ledger.vouched, self.context.web.settings.policy)
-
-    def shown(self, text: str) -> str:
-        """Return the model's whole text as sent to the client, with the same length."""
-        made = self.link_filter()
-        return made.feed(text) + made.close()
 
     def response_id(self) -> str:
         """Return the ID for continuing after this response, or an empty string."""

@@ -17,7 +17,8 @@ from groundwire.agent_loop import Run
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
-from groundwire.server.openai.handler import CompletionHandler, HandlerContext, NoTools
+from groundwire.server.openai.handler import HandlerContext, NoTools
+from groundwire.server.openai.message_pieces import PiecesHandler
 from groundwire.server.openai.prompts import added_up
 from groundwire.server.openai.upstream import UpstreamAnswer
 from groundwire.server.request_json import UpstreamRejected, broken
@@ -37,7 +38,7 @@ _FIGURES = (
 _LARGEST = 64_000_000  # bytes of one line
 
 
-class OllamaChatHandler(CompletionHandler):
+class OllamaChatHandler(PiecesHandler):
     """A request to `/api/chat`."""
 
     api = "ollama"
@@ -47,9 +48,7 @@ class OllamaChatHandler(CompletionHandler):
     whole_types = ()
 
     def __init__(self, *args: Any) -> None:
-        self._head: dict[str, Any] = {}
-        self._end: tuple[dict[str, Any], dict[str, Any], bytes] = ({}, {}, b"")  # of a round: as it came, its message
-        self._calls: list[Any] = []  # the client's
+        self._last: dict[str, Any] = {}  # the last line
         super().__init__(*args)
 
     @classmethod
@@ -70,27 +69,12 @@ class OllamaChatHandler(CompletionHandler):
     def idle(self) -> bytes:
         """Return an empty chunk: the format has no comments."""
         now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-        head = self._head or {"model": self.model, "created_at": now}
-        return _line(self._with({**head, "done": False}, {"role": "assistant", "content": ""}))
-
-    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take a whole response.
-
-        Raises:
-            UpstreamRejected: it is a failure.
-        """
-        if answer.value.get("error"):
-            raise UpstreamRejected(502, answer.data, answer.headers, is_upstreams=True)
-        return self._take(answer.value, answer.data, self._message(answer.value))
+        return self.line(self.unended(self._last or {"model": self.model, "created_at": now}))
 
     async def begin_round(self) -> None:
-        """Start another round; the texts at the end of the previous one are forwarded."""
-        if texts := {name: text for name in _TEXTS if (text := self._end[1].get(name))}:
-            await self._send(texts)
+        """Start another round."""
         await super().begin_round()
-        self._end = ({}, {}, b"")
         self._received: dict[str, Any] = {"role": "assistant"}
-        self._answer: HostedAnswer | None = None
 
     async def events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any]]]:
         """Yield the lines of a stream with their values, up to the end of the response."""
@@ -102,17 +86,26 @@ class OllamaChatHandler(CompletionHandler):
             if value.get("done"):
                 return
 
+    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take a whole response, which is the last line of a stream.
+
+        Raises:
+            UpstreamRejected: it is a failure.
+        """
+        if answer.value.get("error"):
+            raise UpstreamRejected(502, answer.data, answer.headers, is_upstreams=True)
+        self._received = self.content(answer.value)
+        await self.forward(answer.value, answer.data, ends=True)
+        return self.streamed_answer()
+
     async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take a line."""
-        message = self._received
-        for name, given in self._message(value).items():
+        message, self._last = self._received, value
+        for name, given in self.content(value).items():
             text = isinstance(given, str) and name in _TEXTS
             listed = isinstance(given, list) and isinstance(message.get(name), list)
             message[name] = message.get(name, "") + given if text else message[name] + given if listed else given
-        if value.get("done"):
-            self._answer = self._take(value, event.raw, message)
-        else:
-            await self._pass(value, event.raw)
+        await self.forward(value, event.raw, ends=self.ends(value))
 
     def streamed_answer(self) -> HostedAnswer:
         """Return the answer of a stream.
@@ -120,35 +113,54 @@ class OllamaChatHandler(CompletionHandler):
         Raises:
             UpstreamRejected: it ended early.
         """
-        if self._answer is None:
+        if not self.tail:
             raise broken("ended its response early")
-        return self._answer
+        value = self.tail[0][0]
+        self.round_usage = {name: value[name] for name in _FIGURES if name in value}
+        message = {"role": "assistant", **self._received}
+        choice = {"index": 0, "message": message, "finish_reason": value.get("done_reason") or "stop"}
+        usage = {"prompt_tokens": value.get("prompt_eval_count"), "completion_tokens": value.get("eval_count")}
+        answer = read_answer("ollama", {"model": value.get("model"), "choices": [choice], "usage": usage})
+        # Clients send calls back without ids, so that a run is not to be found by them.
+        return replace(answer, calls=tuple(replace(call, id="") for call in answer.calls))
 
     def response(self, run: Run) -> dict[str, Any]:
         """Return one response."""
-        value, message, _ = self._end
-        message = {**message, **self.texts}
-        if self._calls:
-            message["tool_calls"] = self._calls
-        return self._ended(value, message, run)
-
-    async def last_events(self, run: Run) -> None:
-        """Send the end."""
-        value, message, data = self._end
-        made = self._ended(value, message, run)
-        await self.put(data if made == value else _line(made))
+        value = self.tail[0][0]
+        message = {**self.content(value), **self.texts}
+        if calls := [call for one in self.contents for call in one.get("tool_calls") or ()]:
+            message["tool_calls"] = calls
+        return self.finished(self.with_content(value, message), run)
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of Ollama's streams."""
-        return self.failure or _line({"error": error.message()})
+        return self.failure or self.line({"error": error.message()})
 
-    def _message(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the message of a response or a chunk."""
+    def content(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return the message of a line."""
         return object_of(value.get("message"))
 
-    def _with(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a response with another message."""
-        return {**value, "message": message}
+    def with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+        """Return a line with another message."""
+        return dict(value) if content == self.content(value) else {**value, "message": content}
+
+    def ends(self, value: dict[str, Any]) -> bool:
+        """Whether a line is the last one."""
+        return bool(value.get("done"))
+
+    def says(self, value: dict[str, Any]) -> bool:
+        """Whether a line has any content."""
+        return any(self.content(value).get(name) for name in (*_TEXTS, "tool_calls", "images"))
+
+    def unended(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a line with the texts of the last one; its calls are the proxy's."""
+        head: dict[str, Any] = {name: value[name] for name in ("model", "created_at") if name in value}
+        texts = {name: text for name in _TEXTS if (text := self.content(value).get(name))}
+        return self.with_content({**head, "done": False}, {"role": "assistant", "content": "", **texts})
+
+    def line(self, value: dict[str, Any]) -> bytes:
+        """Return a line of JSON."""
+        return json.dumps(value).encode() + b"\n"
 
     def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return a request in which local results have the name of their tool."""
@@ -165,55 +177,27 @@ class OllamaChatHandler(CompletionHandler):
             made.append(message)
         return {**body, "messages": made, "stream": stream}
 
-    def _take(self, value: dict[str, Any], data: bytes, message: dict[str, Any]) -> HostedAnswer:
-        """Take the end of a round, and return the model's response."""
-        last = self._shown(self._message(value), ends=True)
-        self._head = {name: value[name] for name in ("model", "created_at") if name in value}
-        self._end = (value, last, data)
-        self.round_usage = {name: value[name] for name in _FIGURES if name in value}
-        choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": value.get("done_reason")}
-        usage = {"prompt_tokens": value.get("prompt_eval_count"), "completion_tokens": value.get("eval_count")}
-        choice["finish_reason"] = choice["finish_reason"] or "stop"
-        body = {"model": value.get("model"), "choices": [choice], "usage": usage}
-        answer = read_answer("ollama", body)
-        # Clients send calls back without ids, so that a run is not to be found by them.
-        return replace(answer, calls=tuple(replace(call, id="") for call in answer.calls))
-
-    def _shown(self, message: dict[str, Any], *, ends: bool = False) -> dict[str, Any]:
-        """Return a message for the client: without local calls, and separated from earlier rounds."""
-        new = dict(message)
+    def shown(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
+        """Return a message for the client, see `PiecesHandler.shown`."""
+        new = dict(content)
         if isinstance(calls := new.get("tool_calls"), list) and any(self.is_ours(_name(call)) for call in calls):
             new["tool_calls"] = [call for call in calls if not self.is_ours(_name(call))]
             if not new["tool_calls"]:
                 del new["tool_calls"]
-        self._calls += new.get("tool_calls") or ()
         for name in _TEXTS:
             text = new.get(name, "")
             if isinstance(text, str) and ((text := self.say(text, name, ends=ends)) or name in new):
                 new[name] = text
         return new
 
-    async def _pass(self, value: dict[str, Any], line: bytes) -> None:
-        """Forward a line, unchanged if possible."""
-        self._head = {name: value[name] for name in ("model", "created_at") if name in value}
-        message = self._message(value)
-        new = self._shown(message)
-        if new == message:
-            await self.put(line)
-        elif any(new.get(name) for name in (*_TEXTS, "tool_calls", "images")):
-            await self.put(_line(self._with(value, new)))
-
-    async def _send(self, message: Mapping[str, Any]) -> None:
-        value = {**self._head, "done": False}
-        await self.put(_line(self._with(value, {"role": "assistant", "content": "", **message})))
-
-    def _ended(self, value: dict[str, Any], message: dict[str, Any], run: Run) -> dict[str, Any]:
-        """Return the end of a response, with the metrics of all rounds and the citations."""
-        if run.stop not in ("answered", "calls") and not self.texts.get("content"):
-            message = {**message, "content": run.reason}
+    def finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+        """Return the last line, with the metrics of all rounds and the citations."""
+        message = self.content(value)
+        if reason := self.excuse(run):
+            message = {**message, "content": reason}
         if notes := self.annotations():
             message = {**message, "annotations": notes}
-        made = self._with(value, message) if message != self._message(value) else dict(value)
+        made = self.with_content(value, message)
         if self.usage:
             made |= added_up(self.usage, self.round_usage)
         if run.stop not in ("answered", "calls"):
@@ -242,13 +226,15 @@ class OllamaGenerateHandler(OllamaChatHandler):
             raise NoTools
         return await super()._run()
 
-    def _message(self, value: Mapping[str, Any]) -> dict[str, Any]:
+    def content(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return the texts of a line by their names in a message."""
         names = {"response": "content", "thinking": "thinking"}
         return {names[name]: text for name, text in value.items() if name in names}
 
-    def _with(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
+    def with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+        """Return a line with other texts."""
         names = {"content": "response", "thinking": "thinking", "annotations": "annotations"}
-        return {**value, **{names[name]: text for name, text in message.items() if name in names}}
+        return {**value, **{names[name]: text for name, text in content.items() if name in names}}
 
     def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return the request, with the results of the search before the prompt."""
@@ -261,10 +247,6 @@ _COMPLETES: Final = ("raw", "suffix", "template", "context")  # with which a pro
 
 def _name(call: object) -> object:
     return object_of(object_of(call).get("function")).get("name")
-
-
-def _line(value: object) -> bytes:
-    return json.dumps(value).encode() + b"\n"
 
 
 async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

@@ -227,7 +227,7 @@ class ResponsesHandler(CompletionHandler):
             if rest := held.close():
                 more = {key: value for key, value in changed.items() if key != "text"}
                 await self.put(self._line("response.output_text.delta", {**more, "delta": rest}))
-            changed["text"] = self.shown(str(data.get("text", "")))
+            changed["text"] = self._filtered(str(data.get("text", "")))
             about: dict[str, Any] = {key: data[key] for key in ("item_id", "content_index") if key in data}
             for number, note in enumerate(self._notes(str(data.get("text", "")))):
                 told = {**about, "output_index": at, "annotation_index": number, "annotation": note}
@@ -258,9 +258,14 @@ class ResponsesHandler(CompletionHandler):
         given = part.get("annotations")
         return {
             **part,
-            "text": self.shown(str(part.get("text", ""))),
+            "text": self._filtered(str(part.get("text", ""))),
             "annotations": given or self._notes(str(part.get("text", ""))),
         }
+
+    def _filtered(self, text: str) -> str:
+        """Return the model's whole text as sent to the client, with the same length."""
+        made = self.link_filter()
+        return made.feed(text) + made.close()
 
     def _notes(self, text: str) -> list[dict[str, Any]]:
         return [{"type": "url_citation", **one} for one in self.notes(text)]
