@@ -57,14 +57,12 @@ class ChatHandler(PiecesHandler):
         """Whether a request can be augmented with search: not if it asks for several choices."""
         return body.get("n") in (None, 1) or not isinstance(body.get("messages"), list) or _wants_search(body)
 
-    def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
-        """Return the request, see `CompletionHandler.cleaned`."""
+    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         if body.get("n") not in (None, 1):
             raise InvalidRequest("n", "is not 1", "Web search supports one choice per request; omit n.")
-        return super().cleaned(body)
+        return super()._cleaned(body)
 
-    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take a whole completion."""
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         made = read_answer("openai_compatible", answer.value)
         if made.turn and made.turn[0] != _message(answer.value):
             value = {**answer.value, "choices": [{**_first(answer.value), "message": made.turn[0]}]}
@@ -75,17 +73,16 @@ class ChatHandler(PiecesHandler):
         self.say("".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping)), ends=True)
         return made
 
-    async def end_streaming(self) -> None:
+    async def _end_streaming(self) -> None:
         """Forward the parts of calls and the text that are held back."""
         if rest := self._parts.close():  # without an end of its own
             delta = {"choices": [{"index": 0, "delta": {"tool_calls": rest}}]}
             self.stream_reader.event(delta)
-            await self.forward(delta, b"", ends=False)
+            await self._forward(delta, b"", ends=False)
         if text := self.say("", ends=True):
             await self._send({"content": text})
 
-    def response(self, run: Run) -> dict[str, Any]:
-        """Return one completion."""
+    def _response(self, run: Run) -> dict[str, Any]:
         last, text = self.wholes[-1], self.texts.get("content")
         choice = _first(last.value)
         message = _message(last.value)
@@ -110,7 +107,7 @@ class ChatHandler(PiecesHandler):
             made["usage"] = usage
         return made
 
-    async def last_events(self, run: Run) -> None:
+    async def _last_events(self, run: Run) -> None:
         """Send the annotations, unstreamed calls of the client, and the end of the last round."""
         if reason := self.excuse(run):
             await self._send({"content": reason})
@@ -123,8 +120,8 @@ class ChatHandler(PiecesHandler):
         for data, raw in self.tail:
             if not ended and not _first(data):
                 await self._send({}, finish=finish)
-            ended, made = True, self.finished(data, run)
-            await self.put(raw if made == data and raw else self.line(made))
+            ended, made = True, self._finished(data, run)
+            await self.put(raw if made == data and raw else self._line(made))
         if not ended:
             await self._send({}, finish=finish)
         await self.put(self.done)
@@ -133,15 +130,13 @@ class ChatHandler(PiecesHandler):
         """Return a failure in the format of OpenAI's stream: an object with `error`."""
         if self.failure or object_of(parsed(error.body)).get("error"):
             return self.failure or _raw(error.body.decode())
-        return self.line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
+        return self._line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
 
     def _passes(self, call: object) -> bool:
-        """Whether a call is for the client."""
         function = object_of(call).get("function")
         return not isinstance(function, dict) or not self.is_ours(function.get("name"))
 
-    async def take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take the whole response of a server that does not stream."""
+    async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
         made = read_answer("openai_compatible", answer.data)
         if made.finish == "failed":
             raise UpstreamRejected(502, answer.data, JSON_HEADERS)
@@ -155,16 +150,15 @@ class ChatHandler(PiecesHandler):
         end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
         asked = (self.given.get("stream_options") or {}).get("include_usage")
         for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if asked else ())):
-            await self.forward(data, b"", ends=self.ends(data))
-        await self.end_streaming()
+            await self._forward(data, b"", ends=self._ends(data))
+        await self._end_streaming()
         return made
 
-    async def begin_round(self) -> None:
-        """Start another round."""
-        await super().begin_round()
+    async def _begin_round(self) -> None:
+        await super()._begin_round()
         self._calls, self._parts = {}, CallDeltas()
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take a chunk; each part of a call gets the index of its call."""
         choice = _first(value)
         delta = object_of(choice.get("delta"))
@@ -174,47 +168,42 @@ class ChatHandler(PiecesHandler):
         if calls != given:
             value, raw = {**value, "choices": [{**choice, "delta": {**delta, "tool_calls": calls}}]}, b""
         self.stream_reader.event(value)
-        await self.forward(value, raw, ends=self.ends(value))
+        await self._forward(value, raw, ends=self._ends(value))
 
-    def content(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return the delta of a chunk."""
+    def _content(self, value: dict[str, Any]) -> dict[str, Any]:
         return dict(_first(value).get("delta") or {})
 
-    def with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
         """Return a chunk with another delta, and with the ID of the whole stream."""
         if not self._head:
             self._head = {key: value[key] for key in _HEAD if key in value}
-        made = {**value, **{key: self._head[key] for key in ("id", "created") if key in self._head}}
-        if content != self.content(value):
+        made: dict[str, Any] = {**value, **{key: self._head[key] for key in ("id", "created") if key in self._head}}
+        if content != self._content(value):
             made["choices"] = [{**_first(value), "delta": content}]
         return made
 
-    def ends(self, value: dict[str, Any]) -> bool:
+    def _ends(self, value: dict[str, Any]) -> bool:
         """Whether a chunk has the finish reason, or follows it."""
         choice = _first(value)
         return choice.get("finish_reason") is not None if choice else bool(self.tail or value.get("usage"))
 
-    def says(self, value: dict[str, Any]) -> bool:
+    def _says(self, value: dict[str, Any]) -> bool:
         """Whether a chunk has more than its place."""
         others = [one for key, one in _first(value).items() if key not in ("index", "delta", "finish_reason")]
-        return _says(_first(value).get("delta")) or any(others)
+        return _has_any(_first(value).get("delta")) or any(others)
 
-    def unended(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return a chunk without its finish reason."""
+    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
         return {**value, "choices": [{**_first(value), "finish_reason": None}]}
 
-    def finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
-        """Return a chunk with the finish reason of the run."""
+    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
         choice = _first(value)
         finish = _finish(run, choice.get("finish_reason"))
         return {**value, "choices": [{**choice, "finish_reason": finish}]} if choice else value
 
-    def line(self, value: dict[str, Any]) -> bytes:
-        """Return an event."""
+    def _line(self, value: dict[str, Any]) -> bytes:
         return b"data: " + json.dumps(value).encode() + b"\n\n"
 
-    def shown(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
-        """Return a delta for the client, see `PiecesHandler.shown`."""
+    def _shown(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
         new = dict(content)
         if self.rounds:
             new.pop("role", None)
@@ -249,7 +238,7 @@ class ChatHandler(PiecesHandler):
 
     async def _send(self, delta: Mapping[str, Any], finish: str | None = None) -> None:
         head = {"object": "chat.completion.chunk", **self._head}
-        await self.put(self.line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+        await self.put(self._line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
 
 
 def _wants_search(body: Mapping[str, Any]) -> bool:
@@ -266,7 +255,7 @@ def _message(answer: Mapping[str, Any]) -> dict[str, Any]:
     return object_of(_first(answer).get("message"))
 
 
-def _says(delta: object) -> bool:
+def _has_any(delta: object) -> bool:
     """Whether a delta has any content."""
     return isinstance(delta, Mapping) and any(value not in (None, "", [], {}) for value in delta.values())
 

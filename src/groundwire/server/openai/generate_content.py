@@ -95,7 +95,7 @@ class GeminiHandler(PiecesHandler):
         """Return what keeps an idle stream open."""
         return b": searching\r\n\r\n" if self._as_events else b" "
 
-    def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request with one search tool, and the requirements of the tools."""
         tools: list[Any] = []
         given: Mapping[str, Any] = {}
@@ -116,7 +116,7 @@ class GeminiHandler(PiecesHandler):
             body = {**body, "toolConfig": {k: v for k, v in config.items() if k != "includeServerSideToolInvocations"}}
         return {**body, "tools": [*tools, {"googleSearch": {}}]}, needs
 
-    async def restored(self) -> list[Any]:
+    async def _restored(self) -> list[Any]:
         """Return the contents with stored runs, and with the markers of earlier responses."""
         made: list[Any] = []
         turn: list[Any] = []
@@ -133,7 +133,7 @@ class GeminiHandler(PiecesHandler):
             if made and _has_results(made[-1]) and _has_results(content):
                 content = {**content, "parts": [*made.pop()["parts"], *content["parts"]]}
             made.append(content)
-        self._restored = made
+        self._history = made
         return made
 
     async def _turn(self, contents: list[Any], before: Any) -> list[Any]:
@@ -154,27 +154,26 @@ class GeminiHandler(PiecesHandler):
             return contents
         return [{"role": "model", "parts": [{"text": marked}, *(part for part in parts if "text" not in part)]}]
 
-    def said(self) -> tuple[Said, ...]:
+    def _said(self) -> tuple[Said, ...]:
         """Return the texts of the conversation, with their markers."""
-        return said_in(self._restored if self.sent else ())
+        return said_in(self._history if self.sent else ())
 
-    def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return the request of a round, of which the URL says whether it is streamed."""
         return body
 
-    async def begin_round(self) -> None:
-        """Start another round."""
-        await super().begin_round()
+    async def _begin_round(self) -> None:
+        await super()._begin_round()
         self._cited = CitedText(self.ledger)
 
-    def streamed_answer(self) -> HostedAnswer:
+    def _streamed_answer(self) -> HostedAnswer:
         """Return the answer of a stream, which also a refusal may end."""
         if not self.tail:
-            return super().streamed_answer()
+            return super()._streamed_answer()
         self.stream_reader.close()
         return self.stream_reader.answer
 
-    def told(self, event: LoopEvent) -> None:
+    def _told(self, event: LoopEvent) -> None:
         """Record queries and pages."""
         if not isinstance(event, CallEnded):
             return
@@ -188,14 +187,13 @@ class GeminiHandler(PiecesHandler):
                 {"retrievedUrl": result.final_url or result.url, "urlRetrievalStatus": f"URL_RETRIEVAL_STATUS_{status}"}
             )
 
-    def response(self, run: Run) -> dict[str, Any]:
+    def _response(self, run: Run) -> dict[str, Any]:
         """Return one response, with the parts of all rounds."""
         value = self.tail[-1][0]
-        return self.finished(self.with_content(value, [part for parts in self.contents for part in parts]), run)
+        return self._finished(self._with_content(value, [part for parts in self.contents for part in parts]), run)
 
-    async def last_events(self, run: Run) -> None:
-        """Send the end."""
-        await super().last_events(run)
+    async def _last_events(self, run: Run) -> None:
+        await super()._last_events(run)
         if not self._as_events:
             await super().put(b"]")
 
@@ -212,7 +210,7 @@ class GeminiHandler(PiecesHandler):
             self._shown_before.add(Said(self._text, "assistant"))
             await self.conversations.keep_marked(self._shown_before, self.texts["content"])
 
-    def raw(self, event: ServerSentEvent) -> bytes:
+    def _raw(self, event: ServerSentEvent) -> bytes:
         """Return an event as it came, or its value in a JSON array."""
         return event.raw if self._as_events else event.data.encode("utf-8", "surrogatepass")
 
@@ -223,38 +221,32 @@ class GeminiHandler(PiecesHandler):
         self._sent_any = self._sent_any or bool(data)
         await super().put(data)
 
-    def content(self, value: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the parts of a response."""
+    def _content(self, value: dict[str, Any]) -> list[dict[str, Any]]:
         return _parts(_candidate(value))
 
-    def with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
-        """Return a response with other parts."""
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
         candidate = _candidate(value)
         if content == _parts(candidate):
             return dict(value)
         parts = {"role": "model", **(candidate.get("content") or {}), "parts": content}
         return {**value, "candidates": [{**candidate, "content": parts}]}
 
-    def ends(self, value: dict[str, Any]) -> bool:
-        """Whether a response is the last one."""
+    def _ends(self, value: dict[str, Any]) -> bool:
         return bool(_candidate(value).get("finishReason"))
 
-    def says(self, value: dict[str, Any]) -> bool:
-        """Whether a response has any parts."""
-        return bool(self.content(value))
+    def _says(self, value: dict[str, Any]) -> bool:
+        return bool(self._content(value))
 
-    def unended(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return a response without its end."""
+    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
         candidate = {name: one for name, one in _candidate(value).items() if name != "finishReason"}
         return {**value, "candidates": [candidate]}
 
-    def line(self, value: dict[str, Any]) -> bytes:
+    def _line(self, value: dict[str, Any]) -> bytes:
         """Return a response as an event, or as an element of an array."""
         data = json.dumps(value).encode()
         return b"data: " + data + b"\r\n\r\n" if self._as_events else data
 
-    def shown(self, content: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
-        """Return parts for the client: without local calls and markers."""
+    def _shown(self, content: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
         made: list[dict[str, Any]] = []
         for part in content:
             call = part.get("functionCall")
@@ -287,12 +279,11 @@ class GeminiHandler(PiecesHandler):
                 self._grounding.support(sources)
         return shown
 
-    def finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
-        """Return the last response, with the grounding metadata."""
-        parts = self.content(value)
+    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+        parts = self._content(value)
         if reason := self.excuse(run):
             parts = [*parts, {"text": reason}]
-        made = self.with_content(value, parts)
+        made = self._with_content(value, parts)
         texts = None if self._streamed else [_text(part) for part in parts]
         more = self._grounding.metadata(texts, self.ledger.sources)
         if self._pages:

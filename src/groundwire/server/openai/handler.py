@@ -190,16 +190,16 @@ class CompletionHandler(ABC):
         Raises:
             InvalidRequest: the request cannot be answered here.
         """
-        restored = {**self.given, self.key: await self.restored()} if self.sent else self.given
+        restored = {**self.given, self.key: await self._restored()} if self.sent else self.given
         self.ledger: ConversationLedger = await self.conversations.ledger(
-            self.said(),
+            self._said(),
             name=self.conversation,
-            keys=self.known_by(),
+            keys=self._known_by(),
             run=self.run.ledger if self.run else "",
         )
         if self.run:
             self.web = await _resumed(self.context, self.run.used)
-        cleaned, needs = self.cleaned(restored)
+        cleaned, needs = self._cleaned(restored)
         self.body: dict[str, Any] = with_search(cleaned, self.row, needs)
         # The names are enough to plan; the needs of the plan are then those of the tools.
         self.plan: Plan = plan_for(
@@ -220,24 +220,24 @@ class CompletionHandler(ABC):
         declared = declared_functions(self.body, self.row)
         self.declared: frozenset[str] | None = None if declared is None else declared - self.names
 
-    def said(self) -> tuple[Said, ...]:
+    def _said(self) -> tuple[Said, ...]:
         """Return the texts of the conversation."""
         return said_in(self.sent)
 
-    async def restored(self) -> list[Any]:
+    async def _restored(self) -> list[Any]:
         """Return the conversation with its stored runs restored; sets `run` to the run that continues."""
         made, self.run = await self.conversations.restored(self.sent)
         return made
 
-    def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return the request of a round for the model server."""
         return {**body, "stream": True} if stream else body
 
     @abstractmethod
-    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take the whole response of a round, which is the last of `wholes`."""
 
-    async def take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take the whole response of a server that does not stream, and forward it as a stream.
 
         Raises:
@@ -246,26 +246,26 @@ class CompletionHandler(ABC):
         raise UpstreamRejected(502, answer.data, JSON_HEADERS)
 
     @abstractmethod
-    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take an event of a stream, and forward it unless it is about a local call or the end."""
 
-    async def end_streaming(self) -> None:
+    async def _end_streaming(self) -> None:
         """Forward what is held back at the end of a round's stream."""
         return
 
-    def told(self, event: LoopEvent) -> None:
+    def _told(self, event: LoopEvent) -> None:
         """Record a call of a local tool."""
         return
 
     @abstractmethod
-    def response(self, run: Run) -> dict[str, Any]:
+    def _response(self, run: Run) -> dict[str, Any]:
         """Return the response for the client, equal to the model server's if nothing is added."""
 
     @abstractmethod
-    async def last_events(self, run: Run) -> None:
+    async def _last_events(self, run: Run) -> None:
         """Send the end of a stream."""
 
-    def answered(self) -> list[str]:
+    def _answered(self) -> list[str]:
         """Return the texts of the answer, as sent to the client."""
         return [text] if (text := self.texts.get("content")) else []
 
@@ -273,7 +273,7 @@ class CompletionHandler(ABC):
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return the event for a failure in the middle of a stream."""
 
-    def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request without OpenAI's own search options, and the requirements in them."""
         changed = dict(body)
         options = changed.pop("web_search_options", None)
@@ -287,7 +287,7 @@ class CompletionHandler(ABC):
         except NoTools:
             made = await self.context.upstream.post(self.target, self.headers, self.given)
             return Response(made.data, headers={**made.headers, SEARCH_HEADER: "unsupported"})
-        value, whole = self.response(run), self.wholes[-1]
+        value, whole = self._response(run), self.wholes[-1]
         data = whole.data if value == whole.value else json.dumps(value)
         response = Response(data, headers=dict(whole.headers))
         if self.searched:
@@ -308,7 +308,7 @@ class CompletionHandler(ABC):
                 async for piece in response.content.iter_any():
                     await outbox.put(piece)
             return
-        await self.last_events(run)
+        await self._last_events(run)
 
     async def put(self, data: bytes) -> None:
         """Send a piece of a stream; what is not streamed is sent at the end."""
@@ -333,9 +333,9 @@ class CompletionHandler(ABC):
         self.searched = "first" if result.status == "success" else "failed"
         if self.outbox is not None:
             self.outbox.headers[SEARCH_HEADER] = self.searched
-        self.told(CallStarted(call))
+        self._told(CallStarted(call))
         await self.ledger.assign([result])
-        self.told(CallEnded(call, result))
+        self._told(CallEnded(call, result))
         self.body = {**self.body, self.key: with_results(self.body[self.key], self.ledger.take(result), self.api)}
         self.tools, self.names = (), frozenset()
         return await self._run()
@@ -352,7 +352,7 @@ class CompletionHandler(ABC):
                 max_rounds=self.context.max_rounds,
                 timeout=self.context.timeout,
                 ledger=self.ledger,
-                on_event=self.told,
+                on_event=self._told,
             )
         except UnexpectedResponse as error:
             raise rejected(502, str(error), code="upstream_broken") from error
@@ -381,49 +381,49 @@ class CompletionHandler(ABC):
 
     async def _ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Call the model and return its whole answer."""
-        await self.begin_round()
-        answer = await self.context.upstream.post(self.target, self.headers, self.request(body, stream=False))
+        await self._begin_round()
+        answer = await self.context.upstream.post(self.target, self.headers, self._request(body, stream=False))
         self.wholes.append(answer)
-        return await self.take_whole(answer)
+        return await self._take_whole(answer)
 
     async def _ask_streaming(self, body: dict[str, Any], headers: dict[str, str]) -> HostedAnswer:
         """Call the model and forward its output while it arrives, with its headers."""
-        await self.begin_round()
-        upstream, data = self.context.upstream, write_json(self.request(body, stream=True))
+        await self._begin_round()
+        upstream, data = self.context.upstream, write_json(self._request(body, stream=True))
         async with upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300:
                 await upstream.whole(response)
             if response.headers.get("Content-Type", "").startswith(self.whole_types):
-                return await self.take_unstreamed(await upstream.answer(response))
+                return await self._take_unstreamed(await upstream.answer(response))
             headers.update(passed_back(response.headers))
-            async for event, value in self.events(response):
+            async for event, value in self._events(response):
                 if value is None:
                     self.done = event.raw
                 elif value.get("error") or "error" in (value.get("type"), event.name):
-                    self.failure = self.raw(event)
+                    self.failure = self._raw(event)
                     await self.put(b"")  # the failure is an event, as it came
                     raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
                 else:
-                    await self.take(event, value)
-        await self.end_streaming()
-        return self.streamed_answer()
+                    await self._take(event, value)
+        await self._end_streaming()
+        return self._streamed_answer()
 
-    def events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
+    def _events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
         """Yield the events of a stream with their values."""
         return events_of(response)
 
-    def raw(self, event: ServerSentEvent) -> bytes:
+    def _raw(self, event: ServerSentEvent) -> bytes:
         """Return an event as it goes to the client."""
         return event.raw
 
-    async def begin_round(self) -> None:
+    async def _begin_round(self) -> None:
         """Start another round; what the previous one has held back, in case it was the last, is forwarded before."""
         self.usage, self.round_usage = added_up(self.usage, self.round_usage), None
         self.stream_reader: AnswerStream = AnswerStream(cast("AnswerApi", self.api))
         self.filter: LinkFilter = self.link_filter()
         self._spoken.clear()
 
-    def streamed_answer(self) -> HostedAnswer:
+    def _streamed_answer(self) -> HostedAnswer:
         """Return the answer of a stream.
 
         Raises:
@@ -473,8 +473,8 @@ class CompletionHandler(ABC):
 
     async def _remember(self, run: Run) -> None:
         """Store what the next request of the conversation needs."""
-        keys = [f"response:{id_}"] if (id_ := self.response_id()) else []
-        said = self.answered() or [one.text for one in run.answers]
+        keys = [f"response:{id_}"] if (id_ := self._response_id()) else []
+        said = self._answered() or [one.text for one in run.answers]
         await self.conversations.remember(self.ledger, said, keys)
         if run.stop != "calls":
             return
@@ -490,17 +490,17 @@ class CompletionHandler(ABC):
         )
         await self.ledger.save()
         calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in run.pending]
-        await self.conversations.keep_run(kept, calls, question_in(self.sent), self.response_id())
+        await self.conversations.keep_run(kept, calls, question_in(self.sent), self._response_id())
 
     def link_filter(self) -> LinkFilter:
         """Return the filter that neutralizes unknown URLs in the model's next text."""
         return policy_filter(self.ledger.vouched, self.context.web.settings.policy)
 
-    def response_id(self) -> str:
+    def _response_id(self) -> str:
         """Return the ID for continuing after this response, or an empty string."""
         return ""
 
-    def known_by(self) -> list[str]:
+    def _known_by(self) -> list[str]:
         """Return the keys by which a request can refer to the conversation."""
         return []
 

@@ -29,60 +29,60 @@ class PiecesHandler(CompletionHandler):
         super().__init__(*args)
 
     @abstractmethod
-    def content(self, value: dict[str, Any]) -> Any:
+    def _content(self, value: dict[str, Any]) -> Any:
         """Return the content of a piece."""
 
     @abstractmethod
-    def with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
         """Return a piece with another content."""
 
     @abstractmethod
-    def shown(self, content: Any, *, ends: bool) -> Any:
+    def _shown(self, content: Any, *, ends: bool) -> Any:
         """Return a content for the client: without local calls, and apart from the text of an earlier round."""
 
     @abstractmethod
-    def ends(self, value: dict[str, Any]) -> bool:
+    def _ends(self, value: dict[str, Any]) -> bool:
         """Whether a piece belongs to the end of its round."""
 
     @abstractmethod
-    def says(self, value: dict[str, Any]) -> bool:
+    def _says(self, value: dict[str, Any]) -> bool:
         """Whether a piece has any content."""
 
     @abstractmethod
-    def unended(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return the last piece of a round that another one follows."""
 
     @abstractmethod
-    def finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
         """Return the last piece of a run, with its citations and why it ends."""
 
     @abstractmethod
-    def line(self, value: dict[str, Any]) -> bytes:
+    def _line(self, value: dict[str, Any]) -> bytes:
         """Return a piece as it is sent."""
 
-    async def begin_round(self) -> None:
+    async def _begin_round(self) -> None:
         """Start another round; the end of the previous one goes without its reason, if it says anything."""
         for value, _ in self.tail:
-            if self.says(value):
-                await self.put(self.line(self.unended(value)))
+            if self._says(value):
+                await self.put(self._line(self._unended(value)))
         self.tail = []
-        await super().begin_round()
+        await super()._begin_round()
 
-    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole message, which is a piece."""
-        await self.forward(answer.value, answer.data, ends=True)
+        await self._forward(answer.value, answer.data, ends=True)
         return read_answer(cast("AnswerApi", self.api), answer.value)
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take a piece."""
         self.stream_reader.event(value)
-        await self.forward(value, self.raw(event), ends=self.ends(value))
+        await self._forward(value, self._raw(event), ends=self._ends(value))
 
-    async def forward(self, value: dict[str, Any], raw: bytes, *, ends: bool) -> None:
+    async def _forward(self, value: dict[str, Any], raw: bytes, *, ends: bool) -> None:
         """Forward a piece, unchanged if possible; the end waits."""
-        given = self.content(value)
-        new = self.shown(given, ends=ends)
-        made = self.with_content(value, new)
+        given = self._content(value)
+        new = self._shown(given, ends=ends)
+        made = self._with_content(value, new)
         if value.get(self.usage_key):
             self.round_usage = value[self.usage_key]
             made[self.usage_key] = added_up(self.usage, self.round_usage)
@@ -90,15 +90,15 @@ class PiecesHandler(CompletionHandler):
         if ends:
             self.contents.append(new)
             self.tail.append((made, raw))
-        elif new == given or self.says(made):
-            await self.put(raw or self.line(made))
+        elif new == given or self._says(made):
+            await self.put(raw or self._line(made))
 
-    def response(self, run: Run) -> dict[str, Any]:
+    def _response(self, run: Run) -> dict[str, Any]:
         """Return one message."""
-        return self.finished(self.tail[-1][0], run)
+        return self._finished(self.tail[-1][0], run)
 
-    async def last_events(self, run: Run) -> None:
+    async def _last_events(self, run: Run) -> None:
         """Send the end."""
         value, raw = self.tail[-1] if self.tail else ({}, b"")
-        made = self.finished(value, run)
-        await self.put(raw if made == value and raw else self.line(made))
+        made = self._finished(value, run)
+        await self.put(raw if made == value and raw else self._line(made))

@@ -94,7 +94,7 @@ class MessagesHandler(CompletionHandler):
         """Whether a request has a server tool that is carried out here; others go on as they are."""
         return bool(cls.wanted(body))
 
-    def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request with at most one server tool for searching, and its requirements."""
         tools = [tool for tool in body.get("tools") or () if not str(_type(tool)).startswith(_FETCH)]
         asked = [tool for tool in items(body.get("tools")) if str(tool.get("type")).startswith((_SEARCH, _FETCH))]
@@ -105,7 +105,7 @@ class MessagesHandler(CompletionHandler):
             tools.append({"type": "web_search_20250305", "name": "web_search", **kept})
         return {**body, "tools": tools}, Needs(location=location_of(place))
 
-    async def restored(self) -> list[Any]:
+    async def _restored(self) -> list[Any]:
         """Return the conversation with server tools converted to function tools for the model server."""
         made: list[Any] = []
         waiting: list[Any] = []
@@ -135,13 +135,13 @@ class MessagesHandler(CompletionHandler):
                 made.append({**message, "content": blocks})
         return [*made, {"role": "user", "content": waiting}] if waiting else made
 
-    def said(self) -> tuple[Said, ...]:
+    def _said(self) -> tuple[Said, ...]:
         """Return the texts of the conversation, and the numbers in its blocks."""
         return (*said_in(self.sent), Said("", cited=self._numbers))
 
-    async def begin_round(self) -> None:
+    async def _begin_round(self) -> None:
         """Start another round, after the blocks of local calls."""
-        await super().begin_round()
+        await super()._begin_round()
         self._settle()
         await self._send()
         self._last: dict[str, Any] = {}  # the message, without its content
@@ -149,24 +149,22 @@ class MessagesHandler(CompletionHandler):
         self._stop = _event("message_stop", {})
         self._blocks: dict[object, _Block | None] = {}  # by their index in this round; None is a local call
 
-    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole message, whose blocks become those of the API."""
         for value in _events_in(answer.value):
-            await self._take(value, _event(value["type"], value))
+            await self._piece(value, _event(value["type"], value))
         self._last = answer.value
         self.round_usage = answer.value.get("usage")
         return read_answer("anthropic", answer.value)
 
-    async def take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take the whole message of a server that does not stream."""
-        return await self.take_whole(answer)
+    async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
+        return await self._take_whole(answer)
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
-        """Take an event."""
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         self.stream_reader.event(value, event.name)
-        await self._take(value, event.raw)
+        await self._piece(value, event.raw)
 
-    async def _take(self, value: dict[str, Any], raw: bytes) -> None:
+    async def _piece(self, value: dict[str, Any], raw: bytes) -> None:
         """Forward an event, unchanged if possible, unless it is about a local call or the end."""
         kind, index = value.get("type"), value.get("index")
         if kind == "message_start":
@@ -256,7 +254,7 @@ class MessagesHandler(CompletionHandler):
     def _filters(self) -> tuple[LinkFilter, CitedText]:
         return self.link_filter(), CitedText(self.ledger)
 
-    def told(self, event: LoopEvent) -> None:
+    def _told(self, event: LoopEvent) -> None:
         """Show a call of a local tool as the API shows its own."""
         name = _SERVER_NAMES[event.call.name]
         id_ = f"{_OURS}{event.call.id}"
@@ -271,13 +269,11 @@ class MessagesHandler(CompletionHandler):
             self._content.append(block)
             self._results.append((block, event.result))
 
-    def answered(self) -> list[str]:
-        """Return the texts of the model."""
+    def _answered(self) -> list[str]:
         return self._texts
 
-    async def last_events(self, run: Run) -> None:
-        """Send the end."""
-        message = self.response(run)
+    async def _last_events(self, run: Run) -> None:
+        message = self._response(run)
         await self._send()
         came, raw = self._ending
         delta = {**(came.get("delta") or {"stop_sequence": message.get("stop_sequence")})}
@@ -292,8 +288,7 @@ class MessagesHandler(CompletionHandler):
         """Return a failure as an event."""
         return self.failure or _event("error", json.loads(self.error(error.message(), kind="api_error")))
 
-    def response(self, run: Run) -> dict[str, Any]:
-        """Return one message."""
+    def _response(self, run: Run) -> dict[str, Any]:
         self._settle()
         reason = self._last.get("stop_reason")
         if run.stop in ("rounds", "budget"):

@@ -69,14 +69,13 @@ class OllamaChatHandler(PiecesHandler):
     def idle(self) -> bytes:
         """Return an empty chunk: the format has no comments."""
         now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-        return self.line(self.unended(self._last or {"model": self.model, "created_at": now}))
+        return self._line(self._unended(self._last or {"model": self.model, "created_at": now}))
 
-    async def begin_round(self) -> None:
-        """Start another round."""
-        await super().begin_round()
+    async def _begin_round(self) -> None:
+        await super()._begin_round()
         self._received: dict[str, Any] = {"role": "assistant"}
 
-    async def events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any]]]:
+    async def _events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any]]]:
         """Yield the lines of a stream with their values, up to the end of the response."""
         async for line in _lines(response):
             value = parsed(line)
@@ -86,33 +85,23 @@ class OllamaChatHandler(PiecesHandler):
             if value.get("done"):
                 return
 
-    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take a whole response, which is the last line of a stream.
-
-        Raises:
-            UpstreamRejected: it is a failure.
-        """
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take a whole response, which is the last line of a stream."""
         if answer.value.get("error"):
             raise UpstreamRejected(502, answer.data, answer.headers, is_upstreams=True)
-        self._received = self.content(answer.value)
-        await self.forward(answer.value, answer.data, ends=True)
-        return self.streamed_answer()
+        self._received = self._content(answer.value)
+        await self._forward(answer.value, answer.data, ends=True)
+        return self._streamed_answer()
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
-        """Take a line."""
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         message, self._last = self._received, value
-        for name, given in self.content(value).items():
+        for name, given in self._content(value).items():
             text = isinstance(given, str) and name in _TEXTS
             listed = isinstance(given, list) and isinstance(message.get(name), list)
             message[name] = message.get(name, "") + given if text else message[name] + given if listed else given
-        await self.forward(value, event.raw, ends=self.ends(value))
+        await self._forward(value, event.raw, ends=self._ends(value))
 
-    def streamed_answer(self) -> HostedAnswer:
-        """Return the answer of a stream.
-
-        Raises:
-            UpstreamRejected: it ended early.
-        """
+    def _streamed_answer(self) -> HostedAnswer:
         if not self.tail:
             raise broken("ended its response early")
         value = self.tail[0][0]
@@ -124,45 +113,39 @@ class OllamaChatHandler(PiecesHandler):
         # Clients send calls back without ids, so that a run is not to be found by them.
         return replace(answer, calls=tuple(replace(call, id="") for call in answer.calls))
 
-    def response(self, run: Run) -> dict[str, Any]:
-        """Return one response."""
+    def _response(self, run: Run) -> dict[str, Any]:
         value = self.tail[0][0]
-        message = {**self.content(value), **self.texts}
+        message = {**self._content(value), **self.texts}
         if calls := [call for one in self.contents for call in one.get("tool_calls") or ()]:
             message["tool_calls"] = calls
-        return self.finished(self.with_content(value, message), run)
+        return self._finished(self._with_content(value, message), run)
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of Ollama's streams."""
-        return self.failure or self.line({"error": error.message()})
+        return self.failure or self._line({"error": error.message()})
 
-    def content(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return the message of a line."""
+    def _content(self, value: dict[str, Any]) -> dict[str, Any]:
         return object_of(value.get("message"))
 
-    def with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
-        """Return a line with another message."""
-        return dict(value) if content == self.content(value) else {**value, "message": content}
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+        return dict(value) if content == self._content(value) else {**value, "message": content}
 
-    def ends(self, value: dict[str, Any]) -> bool:
-        """Whether a line is the last one."""
+    def _ends(self, value: dict[str, Any]) -> bool:
         return bool(value.get("done"))
 
-    def says(self, value: dict[str, Any]) -> bool:
-        """Whether a line has any content."""
-        return any(self.content(value).get(name) for name in (*_TEXTS, "tool_calls", "images"))
+    def _says(self, value: dict[str, Any]) -> bool:
+        return any(self._content(value).get(name) for name in (*_TEXTS, "tool_calls", "images"))
 
-    def unended(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return a line with the texts of the last one; its calls are the proxy's."""
         head: dict[str, Any] = {name: value[name] for name in ("model", "created_at") if name in value}
-        texts = {name: text for name in _TEXTS if (text := self.content(value).get(name))}
-        return self.with_content({**head, "done": False}, {"role": "assistant", "content": "", **texts})
+        texts = {name: text for name in _TEXTS if (text := self._content(value).get(name))}
+        return self._with_content({**head, "done": False}, {"role": "assistant", "content": "", **texts})
 
-    def line(self, value: dict[str, Any]) -> bytes:
-        """Return a line of JSON."""
+    def _line(self, value: dict[str, Any]) -> bytes:
         return json.dumps(value).encode() + b"\n"
 
-    def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return a request in which local results have the name of their tool."""
         made: list[Any] = []
         calls: list[Any] = []
@@ -177,8 +160,7 @@ class OllamaChatHandler(PiecesHandler):
             made.append(message)
         return {**body, "messages": made, "stream": stream}
 
-    def shown(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
-        """Return a message for the client, see `PiecesHandler.shown`."""
+    def _shown(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
         new = dict(content)
         if isinstance(calls := new.get("tool_calls"), list) and any(self.is_ours(_name(call)) for call in calls):
             new["tool_calls"] = [call for call in calls if not self.is_ours(_name(call))]
@@ -190,14 +172,14 @@ class OllamaChatHandler(PiecesHandler):
                 new[name] = text
         return new
 
-    def finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
         """Return the last line, with the metrics of all rounds and the citations."""
-        message = self.content(value)
+        message = self._content(value)
         if reason := self.excuse(run):
             message = {**message, "content": reason}
         if notes := self.annotations():
             message = {**message, "annotations": notes}
-        made = self.with_content(value, message)
+        made = self._with_content(value, message)
         if self.usage:
             made |= added_up(self.usage, self.round_usage)
         if run.stop not in ("answered", "calls"):
@@ -226,17 +208,16 @@ class OllamaGenerateHandler(OllamaChatHandler):
             raise NoTools
         return await super()._run()
 
-    def content(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _content(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return the texts of a line by their names in a message."""
         names = {"response": "content", "thinking": "thinking"}
         return {names[name]: text for name, text in value.items() if name in names}
 
-    def with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
-        """Return a line with other texts."""
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
         names = {"content": "response", "thinking": "thinking", "annotations": "annotations"}
         return {**value, **{names[name]: text for name, text in content.items() if name in names}}
 
-    def request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return the request, with the results of the search before the prompt."""
         made = {name: value for name, value in body.items() if name != "messages"}
         return {**made, "prompt": body["messages"][-1]["content"], "stream": stream}

@@ -56,7 +56,7 @@ class ResponsesHandler(CompletionHandler):
             self.given = {**self.given, "previous_response_id": await self.conversations.upstream_id(before)}
         await super().begin()
 
-    async def restored(self) -> list[Any]:
+    async def _restored(self) -> list[Any]:
         """Return the input without generated items, with stored runs restored."""
         made: list[Any] = []
         done: set[str] = set()
@@ -86,32 +86,27 @@ class ResponsesHandler(CompletionHandler):
                 begun = len(made)
         return made
 
-    def known_by(self) -> list[str]:
-        """Return the key of the response that it continues."""
+    def _known_by(self) -> list[str]:
         before = self.given.get("previous_response_id")
         return [f"response:{before}"] if before else []
 
-    def response_id(self) -> str:
-        """Return the id of the last response of the model server."""
+    def _response_id(self) -> str:
         return str(self._final.get("id") or "")
 
-    def answered(self) -> list[str]:
-        """Return the texts of the messages in the output."""
+    def _answered(self) -> list[str]:
         return [text for item in self._output if item.get("type") == "message" and (text := text_of(item))]
 
-    async def take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take a whole response."""
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         for item in items(answer.value.get("output")):
             self._place(item)
         self._end(answer.value)
         return read_answer("openai_responses", answer.value)
 
-    async def begin_round(self) -> None:
-        """Start another round, with items of its own."""
-        await super().begin_round()
+    async def _begin_round(self) -> None:
+        await super()._begin_round()
         self._round_places: dict[int, int | None] = {}
 
-    def told(self, event: LoopEvent) -> None:
+    def _told(self, event: LoopEvent) -> None:
         """Show a call of a local tool as an output item, as OpenAI shows its own."""
         id_ = event.call.id
         if isinstance(event, CallStarted):
@@ -134,8 +129,7 @@ class ResponsesHandler(CompletionHandler):
         self._tell("response.web_search_call.completed", output_index=place, item_id=done["id"])
         self._tell("response.output_item.done", output_index=place, item=done)
 
-    def response(self, run: Run) -> dict[str, Any]:
-        """Return one response."""
+    def _response(self, run: Run) -> dict[str, Any]:
         made = {
             **self._shown(self._final),
             **self._identity,
@@ -150,12 +144,12 @@ class ResponsesHandler(CompletionHandler):
     async def _remember(self, run: Run) -> None:
         await super()._remember(run)
         shown = self._identity.get("id")
-        if isinstance(shown, str) and self.response_id() not in ("", shown):
-            await self.conversations.keep_response_id(shown, self.response_id())
+        if isinstance(shown, str) and self._response_id() not in ("", shown):
+            await self.conversations.keep_response_id(shown, self._response_id())
 
-    async def last_events(self, run: Run) -> None:
+    async def _last_events(self, run: Run) -> None:
         """Send the end, with the whole response."""
-        response = self.response(run)
+        response = self._response(run)
         kind = f"response.{response.get('status') or 'completed'}"
         came = self._came[0] if self._came[0].get("type") in _ENDED else {}
         data = {**came, "response": response}
@@ -186,8 +180,7 @@ class ResponsesHandler(CompletionHandler):
         self._final = raw
         self.round_usage = raw.get("usage")
 
-    async def take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
-        """Take an event."""
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         kind = str(value.get("type") or event.name)
         self._came = value, event.raw
         self.stream_reader.event(value, event.name)
