@@ -126,10 +126,10 @@ class ChatHandler(PiecesHandler):
             await self._send({}, finish=finish)
         await self.put(self.done)
 
-    def failed(self, error: UpstreamRejected) -> bytes:
+    def _failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of OpenAI's stream: an object with `error`."""
-        if self.failure or object_of(parsed(error.body)).get("error"):
-            return self.failure or _raw(error.body.decode())
+        if object_of(parsed(error.body)).get("error"):
+            return _raw(error.body.decode())
         return self._line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
 
     def _passes(self, call: object) -> bool:

@@ -198,11 +198,15 @@ class GeminiHandler(PiecesHandler):
             await super().put(b"]")
 
     def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure within a stream."""
-        data = self.failure or self.error(error.message(), error.status)
-        if self._as_events:
-            return self.failure or b"data: " + data + b"\r\n\r\n"
-        return (b",\r\n" if self._sent_any else b"[") + data + b"]"
+        """Return a failure within a stream, which ends an array."""
+        data = super().failed(error)
+        return data if self._as_events else self._separator() + data + b"]"
+
+    def _failed(self, error: UpstreamRejected) -> bytes:
+        return self._line(json.loads(self.error(error.message(), error.status)))
+
+    def _separator(self) -> bytes:
+        return b",\r\n" if self._sent_any else b"["
 
     async def _remember(self, run: Run) -> None:
         await super()._remember(run)
@@ -217,7 +221,7 @@ class GeminiHandler(PiecesHandler):
     async def put(self, data: bytes) -> None:
         """Send a response of a stream, or of a JSON array."""
         if data and not self._as_events:
-            data = (b",\r\n" if self._sent_any else b"[") + data
+            data = self._separator() + data
         self._sent_any = self._sent_any or bool(data)
         await super().put(data)
 

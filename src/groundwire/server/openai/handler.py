@@ -68,9 +68,7 @@ class HandlerContext:
     """The state shared by all requests."""
 
     web: Web
-    """The web to search and read with."""
     upstream: Upstream
-    """The model server."""
     private: Store
     """Replaces the store for clients whose data must not be stored."""
     tools: tuple[Tool, ...]
@@ -269,9 +267,13 @@ class CompletionHandler(ABC):
         """Return the texts of the answer, as sent to the client."""
         return [text] if (text := self.texts.get("content")) else []
 
-    @abstractmethod
     def failed(self, error: UpstreamRejected) -> bytes:
-        """Return the event for a failure in the middle of a stream."""
+        """Return the event for a failure in the middle of a stream: the model server's own, or one of the proxy."""
+        return self.failure or self._failed(error)
+
+    @abstractmethod
+    def _failed(self, error: UpstreamRejected) -> bytes:
+        """Return the proxy's event for a failure."""
 
     def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request without OpenAI's own search options, and the requirements in them."""
@@ -369,7 +371,7 @@ class CompletionHandler(ABC):
         if not self.tools:
             body = without_search(body, self.row)
         try:
-            answer = await (self._ask(body) if self.outbox is None else self._ask_streaming(body, self.outbox.headers))
+            answer = await self._ask(body)
             self.rounds += 1
             return answer
         except UpstreamRejected as error:
@@ -380,22 +382,16 @@ class CompletionHandler(ABC):
             raise
 
     async def _ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Call the model and return its whole answer."""
+        """Call the model; a stream is forwarded while it arrives, with the headers of the model server."""
         await self._begin_round()
-        answer = await self.context.upstream.post(self.target, self.headers, self._request(body, stream=False))
-        self.wholes.append(answer)
-        return await self._take_whole(answer)
-
-    async def _ask_streaming(self, body: dict[str, Any], headers: dict[str, str]) -> HostedAnswer:
-        """Call the model and forward its output while it arrives, with its headers."""
-        await self._begin_round()
-        upstream, data = self.context.upstream, write_json(self._request(body, stream=True))
+        upstream, outbox = self.context.upstream, self.outbox
+        data = write_json(self._request(body, stream=outbox is not None))
         async with upstream.ask("POST", self.target, self.headers, data) as response:
-            if response.status >= 300:
-                await upstream.whole(response)
-            if response.headers.get("Content-Type", "").startswith(self.whole_types):
-                return await self._take_unstreamed(await upstream.answer(response))
-            headers.update(passed_back(response.headers))
+            kind = response.headers.get("Content-Type", "")
+            if outbox is None or response.status >= 300 or kind.startswith(self.whole_types):
+                self.wholes.append(await upstream.answer(response))
+                return await (self._take_whole if outbox is None else self._take_unstreamed)(self.wholes[-1])
+            outbox.headers.update(passed_back(response.headers))
             async for event, value in self._events(response):
                 if value is None:
                     self.done = event.raw

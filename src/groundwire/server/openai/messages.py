@@ -284,9 +284,8 @@ class MessagesHandler(CompletionHandler):
         await self.put(raw if made == came else _event("message_delta", made))
         await self.put(self._stop)
 
-    def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure as an event."""
-        return self.failure or _event("error", json.loads(self.error(error.message(), kind="api_error")))
+    def _failed(self, error: UpstreamRejected) -> bytes:
+        return _event("error", json.loads(self.error(error.message(), kind="api_error")))
 
     def _response(self, run: Run) -> dict[str, Any]:
         self._settle()

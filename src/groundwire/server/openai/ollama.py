@@ -120,9 +120,8 @@ class OllamaChatHandler(PiecesHandler):
             message["tool_calls"] = calls
         return self._finished(self._with_content(value, message), run)
 
-    def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure in the format of Ollama's streams."""
-        return self.failure or self._line({"error": error.message()})
+    def _failed(self, error: UpstreamRejected) -> bytes:
+        return self._line({"error": error.message()})
 
     def _content(self, value: dict[str, Any]) -> dict[str, Any]:
         return object_of(value.get("message"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any, Final
@@ -71,7 +70,6 @@ class ResponsesHandler(CompletionHandler):
             kept = None
             if kind == "function_call" or (kind == "function_call_output" and before):
                 call = {**item, "id": item.get("call_id")}
-                await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
                 kept = await self.conversations.run_of(call, asked, "" if kind == "function_call" else before)
             if kept is None:
                 made.append(item)
@@ -155,10 +153,7 @@ class ResponsesHandler(CompletionHandler):
         data = {**came, "response": response}
         await self.put(self._line(kind if kind in _ENDED else "response.completed", data))
 
-    def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure as an event."""
-        if self.failure:
-            return self.failure
+    def _failed(self, error: UpstreamRejected) -> bytes:
         text = error.message()
         about = {"code": str(error.status), "message": text, "param": None}
         return self._line("error", {**about, "error": {**about, "type": "upstream_error"}})
