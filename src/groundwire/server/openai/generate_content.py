@@ -14,8 +14,6 @@ from typing import Any, ClassVar, Final
 
 from groundwire.agent_loop import CallEnded, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
-from groundwire.agent_loop.tool_calls import arguments_of
-from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
 from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
@@ -23,7 +21,7 @@ from groundwire.hosted.answers.types import items, object_of
 from groundwire.server.openai.conversations import History, Said, question_in
 from groundwire.server.openai.grounding import Grounding
 from groundwire.server.openai.message_pieces import PiecesHandler
-from groundwire.server.openai.prompts import said_in
+from groundwire.server.openai.prompts import arguments_in, said_in
 from groundwire.server.request_json import UpstreamRejected
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult
@@ -179,8 +177,8 @@ class GeminiHandler(PiecesHandler):
             return
         result = event.result
         if isinstance(result, WebSearchToolResult):
-            with suppress(InvalidRequest):
-                self._grounding.queries.append(str(arguments_of(event.call).get("query", "")))
+            if arguments := arguments_in(event.call):
+                self._grounding.queries.append(str(arguments.get("query", "")))
         elif isinstance(result, OpenPageToolResult):
             status = "SUCCESS" if result.status == "success" else "ERROR"
             self._pages.append(

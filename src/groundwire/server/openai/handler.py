@@ -137,20 +137,13 @@ class CompletionHandler(ABC):
         self.run: StoredRun | None = None
         self.outbox: Outbox | None = None
         self.searched: str = ""  # the outcome of a search before the first model call
-        self.rounds: int = 0
-        """The calls of the model that are complete."""
-        self.wholes: list[UpstreamAnswer] = []
-        """The whole responses of the model server, one for each round that is not streamed."""
-        self.usage: Any = None
-        """The usage of the rounds before this one."""
+        self.rounds: int = 0  # the calls of the model that are complete
+        self.wholes: list[UpstreamAnswer] = []  # the responses of the model server that are not streamed
+        self.usage: Any = None  # of the rounds before this one
         self.round_usage: Any = None
-        """The usage of this round."""
-        self.texts: dict[str, str] = {}
-        """The texts of all rounds as sent to the client, by the name of their field."""
-        self.done: bytes = b"data: [DONE]\n\n"
-        """The event without a value that ends OpenAI's streams."""
-        self.failure: bytes = b""
-        """The event of the model server that ends a stream with a failure."""
+        self.texts: dict[str, str] = {}  # of all rounds as sent to the client, by the name of their field
+        self.done: bytes = b"data: [DONE]\n\n"  # the event without a value that ends OpenAI's streams
+        self.failure: bytes = b""  # the event of the model server that ends a stream with a failure
         self._spoken: set[str] = set()  # the fields with text in this round
 
     @classmethod
@@ -236,11 +229,7 @@ class CompletionHandler(ABC):
         """Take the whole response of a round, which is the last of `wholes`."""
 
     async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take the whole response of a server that does not stream, and forward it as a stream.
-
-        Raises:
-            UpstreamRejected: a stream cannot be made of it.
-        """
+        """Take the whole response of a server that does not stream, and forward it as a stream, if it can be one."""
         raise UpstreamRejected(502, answer.data, JSON_HEADERS)
 
     @abstractmethod
@@ -420,11 +409,7 @@ class CompletionHandler(ABC):
         self._spoken.clear()
 
     def _streamed_answer(self) -> HostedAnswer:
-        """Return the answer of a stream.
-
-        Raises:
-            UpstreamRejected: it ended early.
-        """
+        """Return the answer of a stream, unless it ended early."""
         self.stream_reader.close()
         answer = self.stream_reader.answer
         if answer.error is not None and answer.finish == "failed":

@@ -17,9 +17,7 @@ from starlette.responses import Response
 
 from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
-from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.citations.link_filter import LinkFilter
-from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs, prepare
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
@@ -27,7 +25,7 @@ from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
 from groundwire.server.openai.conversations import Said
 from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.prompts import added_up, location_of, said_in
+from groundwire.server.openai.prompts import added_up, arguments_in, location_of, said_in
 from groundwire.server.openai.upstream import UpstreamAnswer
 from groundwire.server.request_json import UpstreamRejected
 from groundwire.settings import Settings
@@ -259,11 +257,9 @@ class MessagesHandler(CompletionHandler):
         name = _SERVER_NAMES[event.call.name]
         id_ = f"{_OURS}{event.call.id}"
         if isinstance(event, CallStarted):
-            try:
-                given = arguments_of(event.call)
-            except InvalidRequest:
-                given = {}
-            self._content.append({"type": "server_tool_use", "id": id_, "name": name, "input": given})
+            self._content.append(
+                {"type": "server_tool_use", "id": id_, "name": name, "input": arguments_in(event.call)}
+            )
         elif isinstance(event, CallEnded):
             block: dict[str, Any] = {"type": f"{name}_tool_result", "tool_use_id": id_, "content": []}
             self._content.append(block)

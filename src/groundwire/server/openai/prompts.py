@@ -9,12 +9,14 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from groundwire.agent_loop.citation_ledger import marks_in
+from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Location
+from groundwire.hosted.answers import HostedCall
 from groundwire.server.openai.conversations import Said, question_in, text_of
 from groundwire.tools import Tool
 
-__all__ = ["added_up", "dated", "location_of", "merged", "messages_of", "said_in", "with_results"]
+__all__ = ["added_up", "arguments_in", "dated", "location_of", "merged", "messages_of", "said_in", "with_results"]
 
 
 _ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = MappingProxyType(
@@ -58,6 +60,14 @@ def with_results(messages: Sequence[Any], results: str, api: str) -> list[Any]:
         message["content"] = text + str(content)
     made[place] = message
     return made
+
+
+def arguments_in(call: HostedCall) -> dict[str, Any]:
+    """Return the arguments of a call; none if they are not in the form of any."""
+    try:
+        return arguments_of(call)
+    except InvalidRequest:
+        return {}
 
 
 def added_up(first: object, second: object) -> Any:

@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groundwire.agent_loop import CallStarted, LoopEvent, Run
-from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.citations.link_filter import LinkFilter
-from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of
 from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.prompts import added_up
+from groundwire.server.openai.prompts import added_up, arguments_in
 from groundwire.server.openai.upstream import UpstreamAnswer
 from groundwire.server.request_json import UpstreamRejected
 from groundwire.tools import ToolResult, WebSearchToolResult
@@ -271,10 +269,7 @@ class ResponsesHandler(CompletionHandler):
 
 
 def _action(call: HostedCall, result: ToolResult | None = None) -> dict[str, Any]:
-    try:
-        arguments = arguments_of(call)
-    except InvalidRequest:
-        arguments = {}
+    arguments = arguments_in(call)
     if call.name == "open_page":
         return {"type": "open_page", "url": str(arguments.get("url", ""))}
     query = str(arguments.get("query", ""))
