@@ -78,7 +78,7 @@ class ChatHandler(PiecesHandler):
         if rest := self._parts.close():  # without an end of its own
             delta = {"choices": [{"index": 0, "delta": {"tool_calls": rest}}]}
             self.stream_reader.event(delta)
-            await self._forward(delta, b"", ends=False)
+            await self._chunk(delta, b"")
         if text := self.say("", ends=True):
             await self._send({"content": text})
 
@@ -150,7 +150,7 @@ class ChatHandler(PiecesHandler):
         end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
         asked = (self.given.get("stream_options") or {}).get("include_usage")
         for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if asked else ())):
-            await self._forward(data, b"", ends=self._ends(data))
+            await self._chunk(data, b"")
         await self._end_streaming()
         return made
 
@@ -168,19 +168,22 @@ class ChatHandler(PiecesHandler):
         if calls != given:
             value, raw = {**value, "choices": [{**choice, "delta": {**delta, "tool_calls": calls}}]}, b""
         self.stream_reader.event(value)
+        await self._chunk(value, raw)
+
+    async def _chunk(self, value: dict[str, Any], raw: bytes) -> None:
+        """Forward a chunk with the ID of the whole stream, which is that of its first chunk."""
+        if not self._head:
+            self._head = {key: value[key] for key in _HEAD if key in value}
+        same: dict[str, Any] = {key: self._head[key] for key in ("id", "created") if key in self._head}
+        if any(value.get(key) != one for key, one in same.items()):
+            value, raw = {**value, **same}, b""
         await self._forward(value, raw, ends=self._ends(value))
 
     def _content(self, value: dict[str, Any]) -> dict[str, Any]:
-        return dict(_first(value).get("delta") or {})
+        return object_of(_first(value).get("delta"))
 
     def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
-        """Return a chunk with another delta, and with the ID of the whole stream."""
-        if not self._head:
-            self._head = {key: value[key] for key in _HEAD if key in value}
-        made: dict[str, Any] = {**value, **{key: self._head[key] for key in ("id", "created") if key in self._head}}
-        if content != self._content(value):
-            made["choices"] = [{**_first(value), "delta": content}]
-        return made
+        return {**value, "choices": [{**_first(value), "delta": content}]}
 
     def _ends(self, value: dict[str, Any]) -> bool:
         """Whether a chunk has the finish reason, or follows it."""

@@ -187,8 +187,8 @@ class GeminiHandler(PiecesHandler):
 
     def _response(self, run: Run) -> dict[str, Any]:
         """Return one response, with the parts of all rounds."""
-        value = self.tail[-1][0]
-        return self._finished(self._with_content(value, [part for parts in self.contents for part in parts]), run)
+        value, parts = self.tail[-1][0], [part for parts in self.contents for part in parts]
+        return self._finished(self._with_content(value, parts) if len(self.contents) > 1 else value, run)
 
     async def _last_events(self, run: Run) -> None:
         await super()._last_events(run)
@@ -228,8 +228,6 @@ class GeminiHandler(PiecesHandler):
 
     def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
         candidate = _candidate(value)
-        if content == _parts(candidate):
-            return dict(value)
         parts = {"role": "model", **(candidate.get("content") or {}), "parts": content}
         return {**value, "candidates": [{**candidate, "content": parts}]}
 
@@ -285,7 +283,7 @@ class GeminiHandler(PiecesHandler):
         parts = self._content(value)
         if reason := self.excuse(run):
             parts = [*parts, {"text": reason}]
-        made = self._with_content(value, parts)
+        made = value if parts == self._content(value) else self._with_content(value, parts)
         texts = None if self._streamed else [_text(part) for part in parts]
         more = self._grounding.metadata(texts, self.ledger.sources)
         if self._pages:

@@ -82,7 +82,7 @@ class PiecesHandler(CompletionHandler):
         """Forward a piece, unchanged if possible; the end waits."""
         given = self._content(value)
         new = self._shown(given, ends=ends)
-        made = self._with_content(value, new)
+        made = dict(value) if new == given else self._with_content(value, new)
         if value.get(self.usage_key):
             self.round_usage = value[self.usage_key]
             made[self.usage_key] = added_up(self.usage, self.round_usage)

@@ -118,7 +118,7 @@ class OllamaChatHandler(PiecesHandler):
         message = {**self._content(value), **self.texts}
         if calls := [call for one in self.contents for call in one.get("tool_calls") or ()]:
             message["tool_calls"] = calls
-        return self._finished(self._with_content(value, message), run)
+        return self._finished(self._with_content(value, message) if message else value, run)
 
     def _failed(self, error: UpstreamRejected) -> bytes:
         return self._line({"error": error.message()})
@@ -127,7 +127,7 @@ class OllamaChatHandler(PiecesHandler):
         return object_of(value.get("message"))
 
     def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
-        return dict(value) if content == self._content(value) else {**value, "message": content}
+        return {**value, "message": content}
 
     def _ends(self, value: dict[str, Any]) -> bool:
         return bool(value.get("done"))
@@ -178,7 +178,7 @@ class OllamaChatHandler(PiecesHandler):
             message = {**message, "content": reason}
         if notes := self.annotations():
             message = {**message, "annotations": notes}
-        made = self._with_content(value, message)
+        made = self._with_content(value, message) if message != self._content(value) else dict(value)
         if self.usage:
             made |= added_up(self.usage, self.round_usage)
         if run.stop not in ("answered", "calls"):
