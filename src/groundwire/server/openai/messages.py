@@ -41,7 +41,7 @@ _OVER = "Search limit reached"
 
 
 @dataclass(slots=True)
-class _Block:
+class _StreamedBlock:
     """A block of the model server that is being received."""
 
     place: int
@@ -145,7 +145,7 @@ class MessagesHandler(CompletionHandler):
         self._last: dict[str, Any] = {}  # the message, without its content
         self._ending: tuple[dict[str, Any], bytes] = ({}, b"")  # the event with the stop reason
         self._stop = _event("message_stop", {})
-        self._blocks: dict[object, _Block | None] = {}  # by their index in this round; None is a local call
+        self._blocks: dict[object, _StreamedBlock | None] = {}  # by their index in this round; None is a local call
 
     async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole message, whose blocks become those of the API."""
@@ -180,7 +180,7 @@ class MessagesHandler(CompletionHandler):
             given = object_of(value.get("content_block"))
             self._blocks[index] = None
             if given.get("type") != "tool_use" or not self.is_ours(given.get("name")):
-                self._blocks[index] = _Block(len(self._content), *self._filters())
+                self._blocks[index] = _StreamedBlock(len(self._content), *self._filters())
                 self._content.append(dict(given))
                 await self.put(_placed(value, len(self._content) - 1, raw))
         elif kind not in ("content_block_delta", "content_block_stop"):
@@ -189,7 +189,7 @@ class MessagesHandler(CompletionHandler):
             await (self._delta if kind.endswith("delta") else self._end)(block, value, raw)
         self._sent = len(self._content)
 
-    async def _delta(self, block: _Block, value: dict[str, Any], raw: bytes) -> None:
+    async def _delta(self, block: _StreamedBlock, value: dict[str, Any], raw: bytes) -> None:
         delta = object_of(value.get("delta"))
         if delta.get("type") == "citations_delta":
             await self._say_rest(block)  # the text that it is about
@@ -209,7 +209,7 @@ class MessagesHandler(CompletionHandler):
         whole = not known.get("citations") and [piece for piece, _ in pieces] == [text]
         await self._say(block, pieces, _placed(value, block.place, raw) if whole else b"")
 
-    async def _end(self, block: _Block, value: dict[str, Any], raw: bytes) -> None:
+    async def _end(self, block: _StreamedBlock, value: dict[str, Any], raw: bytes) -> None:
         await self._say_rest(block)
         if block.said:
             self._texts.append("".join(block.said))
@@ -218,12 +218,14 @@ class MessagesHandler(CompletionHandler):
                 self._content[block.place]["input"] = json.loads(block.arguments)
         await self.put(_placed(value, block.place, raw))
 
-    async def _say_rest(self, block: _Block) -> None:
+    async def _say_rest(self, block: _StreamedBlock) -> None:
         """Send the text that is held back."""
         await self._say(block, [*block.cited.feed(block.links.close()), *block.cited.close()])
         block.links, block.cited = self._filters()
 
-    async def _say(self, block: _Block, pieces: Sequence[tuple[str, tuple[Source, ...]]], raw: bytes = b"") -> None:
+    async def _say(
+        self, block: _StreamedBlock, pieces: Sequence[tuple[str, tuple[Source, ...]]], raw: bytes = b""
+    ) -> None:
         """Send text and citations; text after a citation is a block of its own."""
         for text, sources in pieces:
             cited = self._content[block.place].get("citations")
