@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
-from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run
+from groundwire.agent_loop import CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
 from groundwire.citations.link_filter import LinkFilter
 from groundwire.hosted import Needs, prepare
@@ -67,11 +67,10 @@ class MessagesHandler(CompletionHandler):
 
     def __init__(self, *args: Any) -> None:
         self._content: list[dict[str, Any]] = []
-        self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks waiting for the numbers of their pages
+        self._local: list[LoopEvent] = []  # local calls, which wait for the numbers of their pages
         self._snippets: dict[str, str] = {}
         self._texts: list[str] = []
         self._searches = self._fetches = 0
-        self._sent = 0  # blocks that the client has
         super().__init__(*args)
         self._numbers = dict(_numbers(self.sent))
 
@@ -140,8 +139,7 @@ class MessagesHandler(CompletionHandler):
     async def _begin_round(self) -> None:
         """Start another round, after the blocks of local calls."""
         await super()._begin_round()
-        self._settle()
-        await self._send()
+        await self._settle()
         self._last: dict[str, Any] = {}  # the message, without its content
         self._ending: tuple[dict[str, Any], bytes] = ({}, b"")  # the event with the stop reason
         self._stop = _event("message_stop", {})
@@ -187,7 +185,6 @@ class MessagesHandler(CompletionHandler):
             await self.put(raw)
         elif block := self._blocks.get(index):
             await (self._delta if kind.endswith("delta") else self._end)(block, value, raw)
-        self._sent = len(self._content)
 
     async def _delta(self, block: _StreamedBlock, value: dict[str, Any], raw: bytes) -> None:
         delta = object_of(value.get("delta"))
@@ -255,24 +252,18 @@ class MessagesHandler(CompletionHandler):
         return self.link_filter(), CitedText(self.ledger)
 
     def _told(self, event: LoopEvent) -> None:
-        """Show a call of a local tool as the API shows its own."""
-        name = _SERVER_NAMES[event.call.name]
-        id_ = f"{_OURS}{event.call.id}"
-        if isinstance(event, CallStarted):
-            self._content.append(
-                {"type": "server_tool_use", "id": id_, "name": name, "input": arguments_in(event.call)}
-            )
-        elif isinstance(event, CallEnded):
-            block: dict[str, Any] = {"type": f"{name}_tool_result", "tool_use_id": id_, "content": []}
-            self._content.append(block)
-            self._results.append((block, event.result))
+        self._local.append(event)
+
+    async def _run(self) -> Run:
+        run = await super()._run()
+        await self._settle()
+        return run
 
     def _answered(self) -> list[str]:
         return self._texts
 
     async def _last_events(self, run: Run) -> None:
         message = self._response(run)
-        await self._send()
         came, raw = self._ending
         delta = {**(came.get("delta") or {"stop_sequence": message.get("stop_sequence")})}
         delta["stop_reason"] = message["stop_reason"]
@@ -286,7 +277,6 @@ class MessagesHandler(CompletionHandler):
         return _event("error", json.loads(self.error(error.message(), kind="api_error")))
 
     def _response(self, run: Run) -> dict[str, Any]:
-        self._settle()
         reason = self._last.get("stop_reason")
         if run.stop in ("rounds", "budget"):
             reason = "pause_turn"
@@ -304,35 +294,46 @@ class MessagesHandler(CompletionHandler):
         """Whether the proxy added anything to the response."""
         return self.rounds > 1 or bool(self._searches or self._fetches)
 
-    def _settle(self) -> None:
-        """Fill in the results of calls once their pages have numbers."""
-        for block, result in self._results:
-            kind = str(block["type"])
-            if result.status == "error":
-                code = "max_uses_exceeded" if result.error.startswith(_OVER) else "unavailable"
-                code = "url_not_accessible" if isinstance(result, OpenPageToolResult) else code
-                block["content"] = {"type": f"{kind}_error", "error_code": code}
-            elif isinstance(result, WebSearchToolResult):
-                self._searches += 1
-                self._snippets |= {row.url: row.snippet for row in result.results}
-                block["content"] = [
-                    {
-                        "type": "web_search_result",
-                        "url": row.url,
-                        "title": row.title,
-                        "encrypted_content": self._sealed(row.url, row.snippet),
-                        "page_age": row.published,
-                    }
-                    for row in result.results
-                ]
-            elif isinstance(result, OpenPageToolResult):
-                self._fetches += 1
-                self._snippets.setdefault(result.final_url or result.url, result.content)
-                source = {"type": "text", "media_type": "text/plain", "data": result.content}
-                document = {"type": "document", "title": result.title, "citations": None, "source": source}
-                found = {"type": "web_fetch_result", "url": result.final_url or result.url, "retrieved_at": None}
-                block["content"] = {**found, "content": document}
-        self._results.clear()
+    async def _settle(self) -> None:
+        """Show local calls as the API shows its own, once their pages have numbers."""
+        for event in self._local:
+            name, id_ = _SERVER_NAMES[event.call.name], f"{_OURS}{event.call.id}"
+            block: dict[str, Any]
+            if isinstance(event, CallStarted):
+                block = {"type": "server_tool_use", "id": id_, "name": name, "input": arguments_in(event.call)}
+            else:
+                kind = f"{name}_tool_result"
+                block = {"type": kind, "tool_use_id": id_, "content": self._result(kind, event.result)}
+            self._content.append(block)
+            for value in _block_events(len(self._content) - 1, block):
+                await self.put(_event(value["type"], value))
+        self._local.clear()
+
+    def _result(self, kind: str, result: ToolResult) -> Any:
+        """Return the content of the block of a result."""
+        if isinstance(result, WebSearchToolResult) and result.status == "success":
+            self._searches += 1
+            self._snippets |= {row.url: row.snippet for row in result.results}
+            return [
+                {
+                    "type": "web_search_result",
+                    "url": row.url,
+                    "title": row.title,
+                    "encrypted_content": self._sealed(row.url, row.snippet),
+                    "page_age": row.published,
+                }
+                for row in result.results
+            ]
+        if isinstance(result, OpenPageToolResult) and result.status == "success":
+            self._fetches += 1
+            self._snippets.setdefault(result.final_url or result.url, result.content)
+            source = {"type": "text", "media_type": "text/plain", "data": result.content}
+            document = {"type": "document", "title": result.title, "citations": None, "source": source}
+            page = {"type": "web_fetch_result", "url": result.final_url or result.url, "retrieved_at": None}
+            return {**page, "content": document}
+        code = "max_uses_exceeded" if result.error.startswith(_OVER) else "unavailable"
+        code = "url_not_accessible" if isinstance(result, OpenPageToolResult) else code
+        return {"type": f"{kind}_error", "error_code": code}
 
     def _sealed(self, url: str, snippet: str = "") -> str:
         """Return a page's number and a snippet, in place of the API's encrypted content."""
@@ -347,13 +348,6 @@ class MessagesHandler(CompletionHandler):
             "encrypted_index": self._sealed(source.url),
             "cited_text": self._snippets.get(source.url, "")[:_CITED],
         }
-
-    async def _send(self) -> None:
-        """Send the complete blocks that were not sent yet."""
-        for index, block in enumerate(self._content[self._sent :], self._sent):
-            for value in _block_events(index, block):
-                await self.put(_event(value["type"], value))
-        self._sent = len(self._content)
 
 
 class CountTokensHandler(MessagesHandler):
