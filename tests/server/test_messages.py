@@ -231,3 +231,30 @@ async def test_a_model_server_without_this_api_is_named_as_the_reason(
     with pytest.raises(heavy.anthropic.NotFoundError) as caught:
         await asked(client, streamed, tools=tools)
     assert caught.value.body == theirs
+
+
+async def test_text_comes_before_a_citation_of_the_model_server(serve: Serve) -> None:
+    """Also what waits for the next chunk, as it may begin a link or a marker."""
+    client, models = await serve(script(end=Say("Never sent.")))
+    citation = {"type": "char_location", "cited_text": "So.", "document_index": 0, "document_title": "A"}
+    citation |= {"start_char_index": 0, "end_char_index": 3}
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
+    message["usage"] = {"input_tokens": 1, "output_tokens": 1}
+    place = {"type": "content_block_delta", "index": 0}
+    events: list[Any] = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {**place, "delta": {"type": "text_delta", "text": "So it is, in a[1"}},
+        {**place, "delta": {"type": "citations_delta", "citation": citation}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}},
+        {"type": "message_stop"},
+    ]
+    data = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events)
+    models.fail(InjectedFault.status(200, data, "text/event-stream"))
+    body: Any = {"model": "m", "max_tokens": 9, "messages": QUESTION, "tools": [SEARCHING]}
+    async with client.messages.stream(**body) as stream:
+        deltas = [event.delta async for event in stream if event.type == "content_block_delta"]
+        [block] = (await stream.get_final_message()).content
+    assert [delta.type for delta in deltas] == ["text_delta", "text_delta", "citations_delta"]
+    assert (block.text, len(block.citations)) == ("So it is, in a[1", 1)

@@ -186,6 +186,19 @@ async def test_nothing_of_an_earlier_round_is_lost(ask: Ask, streamed: bool) -> 
     assert reply.headers["X-Request-Id"] == "req_1"
 
 
+async def test_the_end_of_an_earlier_round_is_not_lost(ask: Ask) -> None:
+    """As of servers that send the log probabilities of the last token with the finish reason."""
+    call = {"id": "c1", "type": "function", "function": SEARCH}
+    odds = {"content": [{"token": "</s>", "logprob": -0.5}]}
+    calling = {"index": 0, "delta": {"tool_calls": [{"index": 0, **call}]}, "finish_reason": None}
+    ended = {"index": 0, "delta": {}, "finish_reason": "tool_calls", "logprobs": odds}
+    first = "".join(f"data: {json.dumps({'id': 'x', 'choices': [one]})}\n\n" for one in (calling, ended))
+    reply = await ask(Fixed(first.encode() + b"data: [DONE]\n\n", stream({"content": "Found."})), stream=True)
+    choices = [choice for one in reply.chunks for choice in one["choices"]]
+    assert [choice["finish_reason"] for choice in choices if choice.get("logprobs") == odds] == [None]
+    assert [choice["finish_reason"] for choice in choices if choice["finish_reason"]] == ["stop"]
+
+
 @pytest.mark.parametrize("path", ["chat/completions", "responses"])
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_the_model_is_answered_that_it_has_no_such_tool(ask: Ask, path: str, streamed: bool) -> None:

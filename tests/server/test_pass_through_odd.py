@@ -110,12 +110,16 @@ def messages(odd: Odd, streamed: bool) -> bytes:
     blocks = [("thinking", "thinking", odd.text()), ("text", "text", odd.text()), ("text", "text", odd.text())]
     if not streamed:
         content = [odd(**{"type": kind, key: text}) for kind, key, text in blocks]
+        content.append(odd(type="text", text=odd.text(), citations=[odd(type="char_location", cited_text=odd.text())]))
         return odd.written(odd(**head, content=content, stop_reason="end_turn", stop_sequence=None)).encode()
     events = [odd(type="message_start", message=odd(**head, content=[], stop_reason=None)), odd(type="ping")]
     for index, (kind, key, text) in enumerate(blocks):
         events.append(odd(type="content_block_start", index=index, content_block=odd(**{"type": kind, key: ""})))
         for piece in (text, odd.text()):
             delta = odd(**{"type": f"{kind}_delta", key: piece})
+            events.append(odd(type="content_block_delta", index=index, delta=delta))
+        if kind == "text":
+            delta = odd(type="citations_delta", citation=odd(type="char_location", cited_text=odd.text()))
             events.append(odd(type="content_block_delta", index=index, delta=delta))
         events.append(odd(type="content_block_stop", index=index))
         if odd.chance.random() < 0.3:
@@ -311,3 +315,37 @@ async def test_a_server_that_does_not_stream_may_send_anything_for_json(ask: Ask
         status, _, body, _ = await ask(api, answer, streamed=True, kind="application/json")
         assert status in (200, 502)
         assert status == 200 or re.search("(did not answer|answered) with", json.loads(body)["error"]["message"])
+
+
+_CALL = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+_USE = {"type": "server_tool_use", "id": "srvtoolu_gw_1", "name": "web_search", "input": {"query": "q"}}
+_RESULT = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_gw_1", "content": [{"encrypted_content": "x"}]}
+_CITED = {"type": "text", "text": "So.", "citations": [{"encrypted_index": "x"}], "annotations": [{"url": "x"}]}
+_PARTS = [{"text": "So."}, {"functionCall": {"name": "add", "args": {}}}]
+HISTORIES: dict[str, list[Any]] = {
+    "messages": [{"role": "assistant", "content": [_USE, _RESULT, _CITED]}],
+    "input": [
+        {"role": "assistant", "content": [_CITED]},
+        {"type": "function_call", "call_id": "c1", "name": "add", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "1"},
+        {"type": "web_search_call", "id": "ws_gw_1"},
+    ],
+    "contents": [
+        {"role": "model", "parts": _PARTS},
+        {"role": "user", "parts": [{"functionResponse": {"name": "add"}}]},
+    ],
+    "chat": [{"role": "assistant", "content": "So.", "tool_calls": [_CALL]}, {"role": "tool", "tool_call_id": "c1"}],
+}
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_a_history_that_is_not_in_its_apis_form_is_no_failure_of_the_proxy(ask: Ask, api: str) -> None:
+    refusal = json.dumps({"type": "error", "error": {"message": "No."}}).encode()
+    key = {"responses": "input", "gemini": "contents"}.get(api, "messages")
+    for seed in range(120):
+        chance = Random(f"{api} {seed}")
+        history = HISTORIES["chat" if api in ("chat", "ollama") else key] + [{"role": "user", "content": "What?"}]
+        more = {key: [mutated(one, chance) if chance.random() < 0.7 else one for one in history]}
+        status, _, body, _ = await ask(api, refusal, 400, streamed=False, **more)
+        assert status == 400, (more, body)
+        assert json.loads(body)["error"]

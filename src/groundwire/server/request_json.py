@@ -16,7 +16,20 @@ from pydantic_core import from_json, to_json
 
 from groundwire.errors import InvalidRequest
 
-__all__ = ["MAX_VALUES", "UpstreamRejected", "broken", "check_json", "error_body", "parse_model_request", "write_json"]
+__all__ = [
+    "JSON_HEADERS",
+    "MAX_VALUES",
+    "UpstreamRejected",
+    "broken",
+    "check_json",
+    "error_body",
+    "parse_model_request",
+    "rejected",
+    "write_json",
+]
+
+JSON_HEADERS: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
+"""The headers of a response in JSON."""
 
 
 @dataclass(eq=False)
@@ -47,14 +60,18 @@ def error_body(message: str, *, kind: str = "invalid_request_error", code: str =
     return json.dumps({"error": {"message": message, "type": kind, "param": param, "code": code or None}}).encode()
 
 
+def rejected(status: int, message: str, *, kind: str = "upstream_error", code: str = "") -> UpstreamRejected:
+    """Return the proxy's own failure, with an error in OpenAI's form."""
+    return UpstreamRejected(status, error_body(message, kind=kind, code=code), JSON_HEADERS)
+
+
 def broken(what: str) -> UpstreamRejected:
     """Return the failure for an unusable response of a model server.
 
     Args:
         what: What it did, such as `sent an event that is not JSON`.
     """
-    body = error_body(f"The model server {what}.", kind="upstream_error", code="upstream_broken")
-    return UpstreamRejected(502, body, {"Content-Type": "application/json"})
+    return rejected(502, f"The model server {what}.", code="upstream_broken")
 
 
 MAX_VALUES: Final = 20_000

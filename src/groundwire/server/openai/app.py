@@ -6,10 +6,10 @@ import asyncio
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import TypeVar
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -30,7 +30,7 @@ from groundwire.server.openai.messages import CountTokensHandler, MessagesHandle
 from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
-from groundwire.server.request_json import UpstreamRejected, broken, error_body, parse_model_request
+from groundwire.server.request_json import JSON_HEADERS, UpstreamRejected, broken, parse_model_request, rejected
 from groundwire.server.warning_header import warning_headers
 from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
@@ -51,6 +51,7 @@ _GENERATING = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
 _RESPONSE = re.compile(r"responses/([^/]+)(/.*)?")
 _ABSENT = (404, 405, 501)  # of a path that a server does not have
 _HEALTH = 3.0  # seconds until a model server counts as down
+_T = TypeVar("_T")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -110,22 +111,23 @@ class Proxy:
             f"{root}/api/chat": OllamaChatHandler,
             f"{root}/api/generate": OllamaGenerateHandler,
         }
-        routes = [Route(path, _Answering(self, handler), methods=["POST"]) for path, handler in handlers.items()]
-        for base, call in (
-            (b, c) for b in (f"{root}/v1beta", prefix) for c in ("generateContent", "streamGenerateContent")
-        ):
-            handler = _Answering(self, GeminiHandler, f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}")
-            routes.append(Route(f"{base}/{{model:path}}:{call}", handler, methods=["POST"]))
-        routes.append(Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS))
-        routes += [  # of Ollama and Gemini, which are below the root of a server
-            Route(f"{root}/{path}/{{path:path}}", _Passing(self, f"/{path}/"), methods=_METHODS)
-            for path in ("api", "v1beta")
+        routes = [
+            Route(path, _Endpoint(partial(self.answer, handler, handler.path)), methods=["POST"])
+            for path, handler in handlers.items()
         ]
+        for base in (f"{root}/v1beta", prefix):
+            for call in ("generateContent", "streamGenerateContent"):
+                target = f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}"
+                answer = _Endpoint(partial(self.answer, GeminiHandler, target))
+                routes.append(Route(f"{base}/{{model:path}}:{call}", answer, methods=["POST"]))
+        # Ollama and Gemini are below the root of a server.
+        for path, above in ((prefix, ""), (f"{root}/api", "/api/"), (f"{root}/v1beta", "/v1beta/")):
+            routes.append(Route(f"{path}/{{path:path}}", self._passing(above), methods=_METHODS))
         routes.append(Route(f"{root}/health", self._health, methods=["GET"]))
         self.beside: tuple[str, ...] = tuple(f"{root}/{name}" for name in ("api", "v1beta", "health"))
         """The paths of endpoints outside the prefix."""
         if not root:  # Ollama's command line looks there whether its server runs
-            routes.append(Route("/", _Passing(self, "/"), methods=["GET"]))
+            routes.append(Route("/", self._passing("/"), methods=["GET"]))
             self.beside += ("/",)
         self.endpoints = Starlette(routes=routes)
         self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts, web.settings.server.allowed_origins)
@@ -147,8 +149,10 @@ class Proxy:
     async def answer(
         self, handler: type[CompletionHandler], target: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Handle a request of an API, forwarded to `target`."""
+        """Handle a request of an API, forwarded to `target`, which may have fields of the request's path."""
         request = Request(scope, receive)
+        query = scope["query_string"].decode("latin-1")
+        target = target.format(**scope["path_params"]) + (f"?{query}" if query else "")
         try:
             data = await _body(request)
             body = parse_model_request(data)
@@ -169,7 +173,7 @@ class Proxy:
             await answer_whole(_whole(asked), scope, receive, send)
             return
         await answer_with_events(
-            _shaped(asked),
+            partial(_streamed, asked),
             asked.failed,
             scope,
             receive,
@@ -208,12 +212,15 @@ class Proxy:
                 path = f"responses/{await conversations.upstream_id(stored[1])}{stored[2] or ''}"
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
                 text = f"The key of this server does not allow {request.method} {path[:80]}."
-                raise UpstreamRejected(403, error_body(text), _TYPED)
+                raise rejected(403, text, kind="invalid_request_error")
         except UpstreamRejected as error:
             await _response(error)(scope, receive, send)
             return
         fresh = not _harmless(request.method, path)
         await _Relay(self.upstream, request.method, path, headers, data, query, fresh)(scope, receive, send)
+
+    def _passing(self, above: str) -> _Endpoint:
+        return _Endpoint(partial(until_done, partial(self.forward, above=above)))
 
     def _headers(self, request: Request) -> dict[str, str]:
         """Return the headers for the model server, with its key."""
@@ -224,28 +231,14 @@ class Proxy:
         return headers
 
 
-class _Answering:
-    """The endpoint of an API, as an ASGI application."""
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """An ASGI application, which Starlette tells from a function of a request by its type."""
 
-    def __init__(self, proxy: Proxy, handler: type[CompletionHandler], target: str = "") -> None:
-        self._proxy = proxy
-        self._handler = handler
-        self._target = target or handler.path
+    app: Callable[[Scope, Receive, Send], Awaitable[None]]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        query = scope["query_string"].decode("latin-1")
-        target = self._target.format(**scope["path_params"]) + (f"?{query}" if query else "")
-        await self._proxy.answer(self._handler, target, scope, receive, send)
-
-
-class _Passing:
-    """The endpoint for everything else."""
-
-    def __init__(self, proxy: Proxy, above: str = "") -> None:
-        self._forward = partial(proxy.forward, above=above)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await until_done(self._forward, scope, receive, send)
+        await self.app(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,35 +296,25 @@ def _owner(request: Request, scope: Scope) -> str:
 
 async def _whole(asked: CompletionHandler) -> Response:
     try:
-        response = await asked.answer()
-    except (GroundwireError, UpstreamRejected) as error:
-        response = _response(error, type(asked))
-    except Exception:
-        _logger.exception("An answer could not be read")
-        response = _response(broken(_ODD), type(asked))
+        response = await _shaped(asked, asked.answer())
+    except UpstreamRejected as error:
+        return Response(error.body, error.status, dict(error.headers))
     response.headers.update(warning_headers(asked.plan.warnings))
     return response
 
 
-def _shaped(asked: CompletionHandler) -> Callable[[Outbox], Coroutine[Any, Any, None]]:
-    """Return the coroutine function of a stream, whose failures are in the API's format."""
+async def _streamed(asked: CompletionHandler, outbox: Outbox) -> None:
+    outbox.headers |= warning_headers(asked.plan.warnings)
+    await _shaped(asked, asked.stream(outbox))
 
-    async def stream(outbox: Outbox) -> None:
-        warned = warning_headers(asked.plan.warnings)
-        outbox.headers |= warned
-        try:
-            await asked.stream(outbox)
-        except UpstreamRejected as error:
-            headers = {**error.headers, **warned}
-            if error.is_upstreams and error.status not in _ABSENT:
-                raise replace(error, headers=headers) from error
-            raise UpstreamRejected(error.status, bytes(_response(error, type(asked)).body), headers) from error
-        except Exception as error:
-            _logger.exception("An answer could not be read")
-            failure = broken(_ODD)
-            raise UpstreamRejected(502, bytes(_response(failure, type(asked)).body), failure.headers) from error
 
-    return stream
+async def _shaped(asked: CompletionHandler, work: Awaitable[_T]) -> _T:
+    """Await work whose failures become those of the API."""
+    try:
+        return await work
+    except Exception as error:
+        failure = _failure(error, type(asked))
+        raise replace(failure, headers={**failure.headers, **warning_headers(asked.plan.warnings)}) from error
 
 
 async def _body(request: Request) -> bytes:
@@ -339,25 +322,26 @@ async def _body(request: Request) -> bytes:
     async for piece in request.stream():
         data += piece
         if len(data) > _LARGEST:
-            raise UpstreamRejected(413, error_body(f"The request has more than {_LARGEST:,} bytes."), _TYPED)
+            raise rejected(413, f"The request has more than {_LARGEST:,} bytes.", kind="invalid_request_error")
     return bytes(data)
 
 
-_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
-_ODD: Final = "answered in an unexpected form"
+def _failure(error: Exception, handler: type[CompletionHandler]) -> UpstreamRejected:
+    """Return a failure as the client gets it: the model server's unchanged, the proxy's own in the API's format."""
+    if isinstance(error, GroundwireError):
+        param = error.field if isinstance(error, InvalidRequest) else ""
+        return UpstreamRejected(400, handler.error(str(error), param=param), JSON_HEADERS)
+    if not isinstance(error, UpstreamRejected):
+        _logger.error("An answer could not be read", exc_info=error)
+        error = broken("answered in an unexpected form")
+    if not error.is_upstreams and handler.has_own_errors:
+        return replace(error, body=handler.error(error.message(), error.status, kind="api_error"))
+    theirs = error.is_upstreams and object_of(parsed(error.body)).get("type") == "error"  # of a Messages API
+    if error.is_upstreams and handler.absent and error.status in _ABSENT and not theirs:
+        return UpstreamRejected(error.status, handler.error(handler.absent, kind="not_found_error"), JSON_HEADERS)
+    return error
 
 
-def _response(
-    error: GroundwireError | UpstreamRejected, handler: type[CompletionHandler] = CompletionHandler
-) -> Response:
-    """Return a failure: the model server's unchanged, the proxy's own in the API's format."""
-    if isinstance(error, UpstreamRejected):
-        body = error.body
-        theirs = error.is_upstreams and object_of(parsed(body)).get("type") == "error"
-        if handler.absent and error.is_upstreams and error.status in _ABSENT and not theirs:
-            return Response(handler.error(handler.absent, kind="not_found_error"), error.status, _TYPED)
-        if not error.is_upstreams and handler.has_own_errors:
-            body = handler.error(error.message(), error.status, kind="api_error")
-        return Response(body, error.status, dict(error.headers))
-    param = error.field if isinstance(error, InvalidRequest) else ""
-    return Response(handler.error(str(error), param=param), 400, _TYPED)
+def _response(error: Exception, handler: type[CompletionHandler] = CompletionHandler) -> Response:
+    failure = _failure(error, handler)
+    return Response(failure.body, failure.status, dict(failure.headers))

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 from uuid import uuid4
 
 from groundwire.agent_loop.citation_ledger import CitationLedger, marks_in
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
 from groundwire.storage import Store, StoreError
 from groundwire.storage.base import AssignNumbers, Numbers
@@ -40,7 +41,6 @@ class Said:
     """A text of a conversation."""
 
     text: str
-    """The text."""
     role: Literal["user", "assistant", ""] = ""
     """Who said it; empty for instructions and results of tools, which clients change from request to request."""
     cited: Mapping[int, str] = field(default_factory=dict)
@@ -119,7 +119,6 @@ class StoredRun:
     """A run that waits for the client."""
 
     id: str
-    """Its name."""
     ledger: str
     """The ledger of its conversation."""
     added: list[Any]
@@ -262,12 +261,9 @@ class Conversations:
         names = history.names() if answers else []
         if not names and not keys:
             return
-        name, note = ledger.id.encode(), json.dumps([ledger.id]).encode()
         with suppress(StoreError):
             await ledger.save()
-            await self._store.batch(
-                [AssignNumbers(self._key("said", key), ((name,),), note, _LIFE) for key in (*names, *keys)]
-            )
+            await self._note("said", (*names, *keys), [ledger.id])
 
     async def keep_run(self, run: StoredRun, calls: Sequence[Mapping[str, Any]], question: str, response: str) -> None:
         """Store a run for the request with the results of the client's functions.
@@ -279,15 +275,11 @@ class Conversations:
             response: The ID of the response, from which a client may continue; empty for none.
         """
         value = {"ledger": run.ledger, "added": run.added, "trailing": run.trailing, "used": dict(run.used)}
-        packed = zlib.compress(json.dumps(value).encode(), 1)
-        note = json.dumps([run.id, _digest(question)]).encode()
         names = [_call_name(call, "") for call in calls]
         names += [_call_name({"id": call["id"]}, response) for call in calls] if response else []
         with suppress(StoreError):
-            await self._store.set(self._key("run", run.id), packed, fresh=_RUN_LIFE)
-            await self._store.batch(
-                [AssignNumbers(self._key("said", name), ((run.id.encode(),),), note, _RUN_LIFE) for name in names]
-            )
+            await self._keep("run", run.id, json.dumps(value), _RUN_LIFE)
+            await self._note("said", names, [run.id, _digest(question)], _RUN_LIFE)
 
     async def run_of(self, call: Mapping[str, Any], question: str, response: str = "") -> StoredRun | None:
         """Return the run that is waiting for a call, or None.
@@ -297,55 +289,37 @@ class Conversations:
             question: The user's preceding message; empty if the history is truncated.
             response: The ID of the response with the call, if the client continues from it.
         """
+        await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
         notes = await self._noted(_call_name({"id": call.get("id")} if response else call, response))
         same = [str(one[0]) for one in notes if response or one[1] == _digest(question)]
         every = list(dict.fromkeys(str(one[0]) for one in notes))
         if not same and (len(str(call.get("id") or "")) >= _UNIQUE or (not question and len(every) == 1)):
             same = every
-        if not same:
-            return None
-        with suppress(StoreError):
-            entry = await self._store.get(self._key("run", same[-1]))
-            if entry is not None:
-                return StoredRun(id=same[-1], **json.loads(zlib.decompress(entry.value)))
-        return None
+        kept = await self._kept("run", same[-1]) if same else ""
+        return StoredRun(id=same[-1], **json.loads(kept)) if kept else None
 
     async def keep_marked(self, shown: History, said: str) -> None:
         """Store an answer of the model of which the client gets less, such as one without its markers."""
         name = _digest(said)
-        note = json.dumps([name]).encode()
         with suppress(StoreError):
-            await self._store.set(
-                self._key("marked", name), zlib.compress(said.encode("utf-8", "surrogatepass")), fresh=_LIFE
-            )
-            await self._store.batch(
-                [
-                    AssignNumbers(self._key("shown", key), ((name.encode(),),), note, _LIFE)
-                    for key in shown.names(marked=False)
-                ]
-            )
+            await self._keep("marked", name, said)
+            await self._note("shown", shown.names(marked=False), [name])
 
     async def marked(self, shown: History) -> str:
         """Return the model's text for the last answer that the client got; empty if it is unknown or ambiguous."""
         if not shown.ends:
             return ""
         notes = await self._noted(shown.name(shown.ends[0]), "shown")
-        with suppress(StoreError):
-            if len(notes) == 1 and (entry := await self._store.get(self._key("marked", str(notes[0][0])))):
-                return zlib.decompress(entry.value).decode("utf-8", "surrogatepass")
-        return ""
+        return await self._kept("marked", str(notes[0][0])) if len(notes) == 1 else ""
 
     async def keep_response_id(self, shown: str, upstream: str) -> None:
         """Store which response of the model server ends the merged response that the client knows by another ID."""
         with suppress(StoreError):
-            await self._store.set(self._key("response", _digest(shown)), upstream.encode(), fresh=_LIFE)
+            await self._keep("continued", _digest(shown), upstream)
 
     async def upstream_id(self, shown: str) -> str:
         """Return the model server's ID of a response, which is the client's unless it was merged of several."""
-        with suppress(StoreError):
-            if entry := await self._store.get(self._key("response", _digest(shown))):
-                return entry.value.decode()
-        return shown
+        return await self._kept("continued", _digest(shown)) or shown
 
     async def restored(self, messages: Sequence[Any]) -> tuple[list[Any], StoredRun | None]:
         """Return chat messages with stored runs in place of their visible part, and the last run."""
@@ -355,14 +329,28 @@ class Conversations:
         for message in messages:
             kept = None
             asked = question_in([message]) or asked
-            for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
-                function = call.get("function") if isinstance(call, Mapping) else None
-                if kept is None and isinstance(function, Mapping):
-                    await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
+            for call in items(object_of(message).get("tool_calls")):
+                if kept is None and isinstance(function := call.get("function"), dict):
                     kept = await self.run_of({**function, "id": call.get("id")}, asked)
             made += [message] if kept is None else kept.added
             run = kept or run
         return made, run
+
+    async def _keep(self, kind: str, name: str, text: str, life: float = _LIFE) -> None:
+        packed = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+        await self._store.set(self._key(kind, name), packed, fresh=life)
+
+    async def _kept(self, kind: str, name: str) -> str:
+        """Return a text of `_keep`, empty if there is none."""
+        with suppress(StoreError):
+            if entry := await self._store.get(self._key(kind, name)):
+                return zlib.decompress(entry.value).decode("utf-8", "surrogatepass")
+        return ""
+
+    async def _note(self, kind: str, names: Iterable[str], note: list[str], life: float = _LIFE) -> None:
+        """Note an ID, and what else is known about it, at each of these names."""
+        about, group = json.dumps(note).encode(), ((note[0].encode(),),)
+        await self._store.batch([AssignNumbers(self._key(kind, name), group, about, life) for name in names])
 
     async def _noted(self, name: str, kind: str = "said") -> list[list[Any]]:
         with suppress(StoreError):

@@ -7,58 +7,47 @@ words of a response, for the same client and as long as the numbers are stored.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import date
 from typing import Any, ClassVar, Final
 
-from starlette.responses import Response
-
 from groundwire.agent_loop import CallEnded, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
-from groundwire.agent_loop.tool_calls import arguments_of
-from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
-from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
+from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.server.client_disconnect import Outbox
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.server.openai.conversations import History, Said, question_in
 from groundwire.server.openai.grounding import Grounding
-from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.prompts import added_up, said_in
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
+from groundwire.server.openai.message_pieces import PiecesHandler
+from groundwire.server.openai.prompts import arguments_in, said_in
+from groundwire.server.request_json import UpstreamRejected
 from groundwire.settings import Settings
-from groundwire.tools import OpenPageToolResult, Tool, WebSearchToolResult
+from groundwire.tools import OpenPageToolResult, WebSearchToolResult
 
 __all__ = ["GeminiHandler"]
 
 _SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
 _READS = ("urlContext", "url_context")
 _SPANS = ("timeRangeFilter", "time_range_filter")
-_BETWEEN = "\n\n"  # the texts of two rounds
 _STATUS: Final[Mapping[int, str]] = {400: "INVALID_ARGUMENT", 502: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"}
 
 
-class GeminiHandler(CompletionHandler):
+class GeminiHandler(PiecesHandler):
     """A request for content; the URL says whether it is streamed."""
 
     api = "gemini"
     path = "/v1beta/models/"
     has_own_errors: ClassVar[bool] = True
+    whole_types = ()
+    usage_key: ClassVar[str] = "usageMetadata"
 
     def __init__(self, *args: Any) -> None:
-        self._whole: UpstreamAnswer | None = None  # the last answer that came whole
-        self._usage: Any = None  # of the rounds before this one
-        self._end: tuple[dict[str, Any], bytes] = ({}, b"")  # of a round: its last answer, and how it came
-        self._parts: list[dict[str, Any]] = []
         self._text = ""  # what the client has got
         self._grounding = Grounding()
         self._shown_before = History()  # what the client has got and asked
-        self._marked = ""  # what the model has said
-        self._said_now = False  # whether this round has said anything
         self._pages: list[dict[str, str]] = []
-        self._failure = b""
         self._sent_any = False
         super().__init__(*args)
         path, _, query = self.target.partition("?")
@@ -69,9 +58,15 @@ class GeminiHandler(CompletionHandler):
             self.target = f"{path}?" + "&".join(["alt=sse", *filter(None, query.split("&"))])
 
     @classmethod
+    def wanted(cls, body: Mapping[str, Any]) -> Collection[str]:
+        """Return the tools that the request asks for."""
+        kinds = {kind for tool in items(body.get("tools")) for kind in tool}
+        return [name for name, of in (("web_search", _SEARCHES), ("open_page", _READS)) if kinds & {*of}]
+
+    @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request has a tool that runs locally; others are forwarded unchanged."""
-        return bool(body.get("contents")) and bool(_kinds(body))
+        return bool(body.get("contents")) and bool(cls.wanted(body))
 
     @classmethod
     def error(cls, message: str, status: int = 400, *, kind: str = "", param: str = "") -> bytes:
@@ -98,13 +93,7 @@ class GeminiHandler(CompletionHandler):
         """Return what keeps an idle stream open."""
         return b": searching\r\n\r\n" if self._as_events else b" "
 
-    def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """Return the tools that the request asks for."""
-        kinds = _kinds(self.given)
-        wanted = {name for name, of in (("web_search", _SEARCHES), ("open_page", _READS)) if kinds & {*of}}
-        return tuple(tool for tool in tools if tool.name in wanted)
-
-    def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request with one search tool, and the requirements of the tools."""
         tools: list[Any] = []
         given: Mapping[str, Any] = {}
@@ -125,7 +114,7 @@ class GeminiHandler(CompletionHandler):
             body = {**body, "toolConfig": {k: v for k, v in config.items() if k != "includeServerSideToolInvocations"}}
         return {**body, "tools": [*tools, {"googleSearch": {}}]}, needs
 
-    async def restored(self) -> list[Any]:
+    async def _restored(self) -> list[Any]:
         """Return the contents with stored runs, and with the markers of earlier responses."""
         made: list[Any] = []
         turn: list[Any] = []
@@ -142,7 +131,7 @@ class GeminiHandler(CompletionHandler):
             if made and _has_results(made[-1]) and _has_results(content):
                 content = {**content, "parts": [*made.pop()["parts"], *content["parts"]]}
             made.append(content)
-        self._restored = made
+        self._history = made
         return made
 
     async def _turn(self, contents: list[Any], before: Any) -> list[Any]:
@@ -151,7 +140,7 @@ class GeminiHandler(CompletionHandler):
             self._shown_before.add(one)
         if not contents:
             return []
-        parts = [part for one in contents for part in one.get("parts") or () if isinstance(part, Mapping)]
+        parts = [part for one in contents for part in items(one.get("parts"))]
         for part in parts:
             if isinstance(call := part.get("functionCall", part.get("function_call")), Mapping):
                 told = {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("args")}
@@ -163,138 +152,103 @@ class GeminiHandler(CompletionHandler):
             return contents
         return [{"role": "model", "parts": [{"text": marked}, *(part for part in parts if "text" not in part)]}]
 
-    def said(self) -> tuple[Said, ...]:
+    def _said(self) -> tuple[Said, ...]:
         """Return the texts of the conversation, with their markers."""
-        return said_in(self._restored if self.sent else ())
+        return said_in(self._history if self.sent else ())
 
-    def answered(self) -> list[str]:
-        """Return the model's text."""
-        return [self._marked] if self._marked else []
+    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+        """Return the request of a round, of which the URL says whether it is streamed."""
+        return body
 
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Request whole content."""
-        self._begin()
-        self._whole = answer = await self.context.upstream.post(self.target, self.headers, body)
-        candidate = _candidate(answer.value)
-        self._parts += self._shown(_parts(candidate), ends=True)
-        self._end = answer.value, answer.data
-        return read_answer("gemini", answer.value)
+    async def _begin_round(self) -> None:
+        await super()._begin_round()
+        self._cited = CitedText(self.ledger)
 
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a stream, and forward its responses without local calls and without the end."""
-        if self._parts:  # the end of the round before, which is none of the whole answer
-            candidate = {name: one for name, one in _candidate(self._end[0]).items() if name != "finishReason"}
-            await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"", outbox)
-        self._begin()
-        stream = AnswerStream("gemini")
-        data = write_json(body)
-        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-            if response.status >= 300:
-                await self.context.upstream.whole(response)
-            outbox.headers |= passed_back(response.headers)
-            async for event, found in events_of(response):
-                await self._event(event, found, stream, outbox)
-        stream.close()
-        answer = stream.answer
-        if answer.error is not None and answer.finish == "failed" and not self._end[0]:
-            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
-        return answer
+    def _streamed_answer(self) -> HostedAnswer:
+        """Return the answer of a stream, which also a refusal may end."""
+        if not self.tail:
+            return super()._streamed_answer()
+        self.stream_reader.close()
+        return self.stream_reader.answer
 
-    def told(self, event: LoopEvent) -> None:
+    def _told(self, event: LoopEvent) -> None:
         """Record queries and pages."""
         if not isinstance(event, CallEnded):
             return
         result = event.result
         if isinstance(result, WebSearchToolResult):
-            with suppress(InvalidRequest):
-                self._grounding.queries.append(str(arguments_of(event.call).get("query", "")))
+            if arguments := arguments_in(event.call):
+                self._grounding.queries.append(str(arguments.get("query", "")))
         elif isinstance(result, OpenPageToolResult):
             status = "SUCCESS" if result.status == "success" else "ERROR"
             self._pages.append(
                 {"retrievedUrl": result.final_url or result.url, "urlRetrievalStatus": f"URL_RETRIEVAL_STATUS_{status}"}
             )
 
-    def whole(self, run: Run) -> Response:
-        """Return one response."""
-        value, data = self._end
-        made = self._ended(value, self._parts, run)
-        headers = dict(self._whole.headers) if self._whole else {}
-        return Response(data if made == value else json.dumps(made), headers=headers)
+    def _response(self, run: Run) -> dict[str, Any]:
+        """Return one response, with the parts of all rounds."""
+        value, parts = self.tail[-1][0], [part for parts in self.contents for part in parts]
+        return self._finished(self._with_content(value, parts) if len(self.contents) > 1 else value, run)
 
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
-        """Send the end, with the grounding metadata."""
-        value, data = self._end
-        made = self._ended(value, self._parts, run)
-        await self._put(made, data if made == value else b"", outbox)
+    async def _last_events(self, run: Run) -> None:
+        await super()._last_events(run)
         if not self._as_events:
-            await outbox.put(b"]")
+            await super().put(b"]")
 
     def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure within a stream."""
-        data = self._failure or self.error(error.message(), error.status)
-        if self._as_events:
-            return self._failure or b"data: " + data + b"\r\n\r\n"
-        return (b",\r\n" if self._sent_any else b"[") + data + b"]"
+        """Return a failure within a stream, which ends an array."""
+        data = super().failed(error)
+        return data if self._as_events else self._separator() + data + b"]"
+
+    def _failed(self, error: UpstreamRejected) -> bytes:
+        return self._line(json.loads(self.error(error.message(), error.status)))
+
+    def _separator(self) -> bytes:
+        return b",\r\n" if self._sent_any else b"["
 
     async def _remember(self, run: Run) -> None:
         await super()._remember(run)
         if self._text:
             self._shown_before.add(Said(self._text, "assistant"))
-            await self.conversations.keep_marked(self._shown_before, self._marked)
+            await self.conversations.keep_marked(self._shown_before, self.texts["content"])
 
-    def _begin(self) -> None:
-        """Add up the previous round, and start another."""
-        self._usage = added_up(self._usage, self._end[0].get("usageMetadata"))
-        self._end = ({}, b"")
-        self._filter = self.link_filter()
-        self._cited = CitedText(self.ledger)
-        self._said_now = False
+    def _raw(self, event: ServerSentEvent) -> bytes:
+        """Return an event as it came, or its value in a JSON array."""
+        return event.raw if self._as_events else event.data.encode("utf-8", "surrogatepass")
 
-    async def _event(
-        self, event: ServerSentEvent, value: dict[str, Any] | None, stream: AnswerStream, outbox: Outbox
-    ) -> None:
-        if value is None:
-            return
-        raw = event.raw if self._as_events else event.data.encode("utf-8", "surrogatepass")
-        if value.get("error"):
-            self._failure = raw
-            await outbox.put(b"")  # the failure is an event, as it came
-            raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
-        stream.event(value)
+    async def put(self, data: bytes) -> None:
+        """Send a response of a stream, or of a JSON array."""
+        if data and not self._as_events:
+            data = self._separator() + data
+        self._sent_any = self._sent_any or bool(data)
+        await super().put(data)
+
+    def _content(self, value: dict[str, Any]) -> list[dict[str, Any]]:
+        return _parts(_candidate(value))
+
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
         candidate = _candidate(value)
-        given = _parts(candidate)
-        ends = bool(candidate.get("finishReason"))
-        parts = self._shown(given, ends=ends)
-        if ends:
-            self._parts = parts
-            self._end = value, raw
-        elif parts or not given:
-            made = self._with(value, parts)
-            await self._put(made, raw if made == value else b"", outbox)
+        parts = {"role": "model", **(candidate.get("content") or {}), "parts": content}
+        return {**value, "candidates": [{**candidate, "content": parts}]}
 
-    def _with(self, value: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return a response with other parts, and with the usage of all rounds."""
-        made = dict(value)
-        candidate = _candidate(value)
-        if parts != _parts(candidate):
-            content = {"role": "model", **(candidate.get("content") or {}), "parts": parts}
-            made["candidates"] = [{**candidate, "content": content}]
-        if self._usage is not None and "usageMetadata" in value:
-            made["usageMetadata"] = added_up(self._usage, value["usageMetadata"])
-        return made
+    def _ends(self, value: dict[str, Any]) -> bool:
+        return bool(_candidate(value).get("finishReason"))
 
-    async def _put(self, made: dict[str, Any], raw: bytes, outbox: Outbox) -> None:
-        data = json.dumps(made).encode()
-        if self._as_events:
-            await outbox.put(raw or b"data: " + data + b"\r\n\r\n")
-        else:
-            await outbox.put((b",\r\n" if self._sent_any else b"[") + (raw or data))
-        self._sent_any = True
+    def _says(self, value: dict[str, Any]) -> bool:
+        return bool(self._content(value))
 
-    def _shown(self, parts: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
-        """Return parts for the client: without local calls and markers."""
+    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
+        candidate = {name: one for name, one in _candidate(value).items() if name != "finishReason"}
+        return {**value, "candidates": [candidate]}
+
+    def _line(self, value: dict[str, Any]) -> bytes:
+        """Return a response as an event, or as an element of an array."""
+        data = json.dumps(value).encode()
+        return b"data: " + data + b"\r\n\r\n" if self._as_events else data
+
+    def _shown(self, content: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
         made: list[dict[str, Any]] = []
-        for part in parts:
+        for part in content:
             call = part.get("functionCall")
             if isinstance(call, Mapping) and self.is_ours(call.get("name")):
                 continue
@@ -315,12 +269,7 @@ class GeminiHandler(CompletionHandler):
 
     def _taken(self, text: str, *, ends: bool = False) -> str:
         """Return a text without its markers, and record what they support."""
-        text = self._filter.feed(text) + (self._filter.close() if ends else "")
-        if text and not self._said_now:
-            self._said_now = True
-            if self._text:
-                text = _BETWEEN + text
-        self._marked += text
+        text = self.say(text, ends=ends)
         shown = ""
         for piece, sources in [*self._cited.feed(text), *(self._cited.close() if ends else ())]:
             shown += piece
@@ -330,40 +279,26 @@ class GeminiHandler(CompletionHandler):
                 self._grounding.support(sources)
         return shown
 
-    def _ended(self, value: dict[str, Any], parts: list[dict[str, Any]], run: Run) -> dict[str, Any]:
-        if not self._text and run.stop not in ("answered", "calls"):
-            parts = [*parts, {"text": run.reason}]
-        made = self._with(value, parts)
-        more = self._grounding.metadata(
-            None if self._streamed else [_text(part) for part in parts], self.ledger.sources
-        )
+    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+        parts = self._content(value)
+        if reason := self.excuse(run):
+            parts = [*parts, {"text": reason}]
+        made = value if parts == self._content(value) else self._with_content(value, parts)
+        texts = None if self._streamed else [_text(part) for part in parts]
+        more = self._grounding.metadata(texts, self.ledger.sources)
         if self._pages:
             more["urlContextMetadata"] = {"urlMetadata": self._pages}
         if run.stop not in ("answered", "calls"):
             more["finishReason"] = "MAX_TOKENS"
-        if more:
-            candidate = {"index": 0, **_candidate(made), **more}
-            made["candidates"] = [candidate]
-        return made
-
-
-def _kinds(body: Mapping[str, Any]) -> set[str]:
-    """Return the tools of a request that run locally."""
-    tools = body.get("tools")
-    named = {name for tool in tools if isinstance(tool, Mapping) for name in tool} if isinstance(tools, list) else set()
-    return named & {*_SEARCHES, *_READS}
+        return {**made, "candidates": [{"index": 0, **_candidate(made), **more}]} if more else made
 
 
 def _candidate(value: Mapping[str, Any]) -> dict[str, Any]:
-    candidates = value.get("candidates")
-    found = [one for one in candidates if isinstance(one, dict)] if isinstance(candidates, list) else []
-    return next((one for one in found if not one.get("index")), {})
+    return next((one for one in items(value.get("candidates")) if not one.get("index")), {})
 
 
 def _parts(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    content = candidate.get("content")
-    parts = content.get("parts") if isinstance(content, Mapping) else None
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return list(items(object_of(candidate.get("content")).get("parts")))
 
 
 def _text(part: Mapping[str, Any]) -> str:

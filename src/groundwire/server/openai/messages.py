@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
-from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run
+from groundwire.agent_loop import CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
-from groundwire.agent_loop.tool_calls import arguments_of
-from groundwire.errors import InvalidRequest
-from groundwire.hosted import Location, Needs, prepare
-from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
+from groundwire.citations.link_filter import LinkFilter
+from groundwire.hosted import Needs, prepare
+from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.hosted.answers.types import items
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
-from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import Said
 from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.messages_stream import StreamedRound, cited_blocks, event_of, parts_of
-from groundwire.server.openai.prompts import added_up, said_in
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
+from groundwire.server.openai.prompts import added_up, arguments_in, location_of, said_in
+from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.request_json import UpstreamRejected
 from groundwire.settings import Settings
-from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult
+from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 
 __all__ = ["CountTokensHandler", "MessagesHandler"]
 
@@ -39,6 +38,20 @@ _SERVER_NAMES: Final[Mapping[str, str]] = {"web_search": "web_search", "open_pag
 _OURS = "srvtoolu_gw_"
 _CITED = 150  # characters of a quotation, as in the API
 _OVER = "Search limit reached"
+
+
+@dataclass(slots=True)
+class _StreamedBlock:
+    """A block of the model server that is being received."""
+
+    place: int
+    """Its index in the client's message; text after a citation continues at the next index."""
+    links: LinkFilter
+    cited: CitedText
+    gap: str = ""
+    """Whitespace after a citation, dropped if another one follows."""
+    arguments: str = ""
+    said: list[str] = field(default_factory=list)
 
 
 class MessagesHandler(CompletionHandler):
@@ -53,14 +66,11 @@ class MessagesHandler(CompletionHandler):
     )
 
     def __init__(self, *args: Any) -> None:
-        self._last = UpstreamAnswer({}, b"", {})
-        self._usage: Any = None
         self._content: list[dict[str, Any]] = []
-        self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks waiting for the numbers of their pages
+        self._local: list[LoopEvent] = []  # local calls, which wait for the numbers of their pages
         self._snippets: dict[str, str] = {}
         self._texts: list[str] = []
-        self._searches = self._fetches = self._sent = self._rounds = 0
-        self._failure = b""
+        self._searches = self._fetches = 0
         super().__init__(*args)
         self._numbers = dict(_numbers(self.sent))
 
@@ -70,42 +80,35 @@ class MessagesHandler(CompletionHandler):
         return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
 
     @classmethod
+    def wanted(cls, body: Mapping[str, Any]) -> Collection[str]:
+        """Return the tools that the request declares."""
+        kinds = [str(tool.get("type")) for tool in items(body.get("tools"))]
+        prefixes = {"web_search": _SEARCH, "open_page": _FETCH}
+        return [name for name, prefix in prefixes.items() if any(kind.startswith(prefix) for kind in kinds)]
+
+    @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request has a server tool that is carried out here; others go on as they are."""
-        return any(_is_server_tool(tool) for tool in _tools(body))
+        return bool(cls.wanted(body))
 
-    def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """Return the tools that the request declares."""
-        kinds = [str(tool.get("type")) for tool in _tools(self.given)]
-        wanted = {
-            name
-            for name, kind in (("web_search", _SEARCH), ("open_page", _FETCH))
-            if any(one.startswith(kind) for one in kinds)
-        }
-        return tuple(tool for tool in tools if tool.name in wanted)
-
-    def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request with at most one server tool for searching, and its requirements."""
         tools = [tool for tool in body.get("tools") or () if not str(_type(tool)).startswith(_FETCH)]
-        asked = [tool for tool in _tools(body) if _is_server_tool(tool)]
-        place: Mapping[str, Any] = next(
-            (tool["user_location"] for tool in asked if isinstance(tool.get("user_location"), Mapping)), {}
-        )
-        parts = {key: place[key] for key in ("city", "region", "country", "timezone") if place.get(key)}
-        needs = Needs(location=Location(**parts) if parts else None)
+        asked = [tool for tool in items(body.get("tools")) if str(tool.get("type")).startswith((_SEARCH, _FETCH))]
+        place = next((tool["user_location"] for tool in asked if isinstance(tool.get("user_location"), Mapping)), None)
         if len(tools) < len(body["tools"]) and not any(str(_type(tool)).startswith(_SEARCH) for tool in tools):
             fetch = next(tool for tool in asked if str(tool["type"]).startswith(_FETCH))
             kept = {key: fetch[key] for key in ("allowed_domains", "blocked_domains", "max_uses") if fetch.get(key)}
             tools.append({"type": "web_search_20250305", "name": "web_search", **kept})
-        return {**body, "tools": tools}, needs
+        return {**body, "tools": tools}, Needs(location=location_of(place))
 
-    async def restored(self) -> list[Any]:
+    async def _restored(self) -> list[Any]:
         """Return the conversation with server tools converted to function tools for the model server."""
         made: list[Any] = []
         waiting: list[Any] = []
         for message in self.sent:
-            content = message.get("content") if isinstance(message, Mapping) else None
-            if message.get("role") != "assistant" or not isinstance(content, list):
+            content = object_of(message).get("content")
+            if object_of(message).get("role") != "assistant" or not isinstance(content, list):
                 blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
                 made.append({**message, "content": [*waiting, *(blocks or ())]} if waiting else message)
                 waiting = []
@@ -113,189 +116,229 @@ class MessagesHandler(CompletionHandler):
             blocks = []
             for block in content:
                 kind = str(_type(block))
-                if kind == "server_tool_use" and str(block.get("id", "")).startswith(_OURS):
-                    name = next((one for one, other in _SERVER_NAMES.items() if other == block.get("name")), "")
-                    if waiting:
-                        made += [{"role": "assistant", "content": blocks}, {"role": "user", "content": waiting}]
-                        blocks, waiting = [], []
-                    blocks.append({"type": "tool_use", "id": block["id"], "name": name, "input": block.get("input")})
-                elif kind in ("web_search_tool_result", "web_fetch_tool_result") and _is_ours(block):
+                result = kind in ("web_search_tool_result", "web_fetch_tool_result") and _is_ours(block)
+                if waiting and not result and kind != "tool_use":
+                    made += [{"role": "assistant", "content": blocks}, {"role": "user", "content": waiting}]
+                    blocks, waiting = [], []
+                if result:
                     text = _result_text(block.get("content"))
                     waiting.append({"type": "tool_result", "tool_use_id": block["tool_use_id"], "content": text})
+                elif kind == "server_tool_use" and str(block.get("id", "")).startswith(_OURS):
+                    name = next((one for one, other in _SERVER_NAMES.items() if other == block.get("name")), "")
+                    blocks.append({"type": "tool_use", "id": block["id"], "name": name, "input": block.get("input")})
                 else:
-                    if waiting and kind != "tool_use":
-                        made += [{"role": "assistant", "content": blocks}, {"role": "user", "content": waiting}]
-                        blocks, waiting = [], []
                     blocks.append(_with_marks(block))
             if blocks:
                 made.append({**message, "content": blocks})
         return [*made, {"role": "user", "content": waiting}] if waiting else made
 
-    def said(self) -> tuple[Said, ...]:
+    def _said(self) -> tuple[Said, ...]:
         """Return the texts of the conversation, and the numbers in its blocks."""
         return (*said_in(self.sent), Said("", cited=self._numbers))
 
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Request a whole message, and convert its blocks to those of the API."""
-        self._settle()
-        return self._take(await self.context.upstream.post(self.target, self.headers, {**body, "stream": False}))
+    async def _begin_round(self) -> None:
+        """Start another round, after the blocks of local calls."""
+        await super()._begin_round()
+        await self._settle()
+        self._last: dict[str, Any] = {}  # the message, without its content
+        self._ending: tuple[dict[str, Any], bytes] = ({}, b"")  # the event with the stop reason
+        self._stop = _event("message_stop", {})
+        self._blocks: dict[object, _StreamedBlock | None] = {}  # by their index in this round; None is a local call
 
-    def _take(self, answer: UpstreamAnswer) -> HostedAnswer:
-        self._last = answer
-        self._rounds += 1
-        self._usage = added_up(self._usage, self._last.value.get("usage"))
-        for block in items(self._last.value.get("content")):
-            kind = _type(block)
-            if kind == "text":
-                self._texts.append(str(block.get("text", "")))
-                self._content += self._cited(block)
-            elif kind != "tool_use" or not self.is_ours(block.get("name")):
-                self._content.append(block)
-        return read_answer("anthropic", self._last.value)
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take a whole message, whose blocks become those of the API."""
+        for value in _events_in(answer.value):
+            await self._piece(value, _event(value["type"], value))
+        self._last = answer.value
+        self.round_usage = answer.value.get("usage")
+        return read_answer("anthropic", answer.value)
 
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a stream, and forward its events without local calls and without the end."""
-        self._settle()
-        if self._rounds:
-            await self._send(outbox)
-        stream = AnswerStream("anthropic")
-        self._round = StreamedRound(
-            self._content,
-            first=not self._rounds,
-            is_ours=self.is_ours,
-            block=lambda: (self.link_filter(), CitedText(self.ledger)),
-            citation=self._citation,
-        )
-        data = write_json({**body, "stream": True})
-        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-            if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
-                answer = self._take(await self.context.upstream.answer(response))  # of a server that does not stream
-                await self._send(outbox)
-                return answer
-            outbox.headers |= passed_back(response.headers)
-            async for event, found in events_of(response):
-                await self._event(event, found, stream, outbox)
-        stream.close()
-        if (failure := stream.answer.error) is not None and stream.answer.finish == "failed":
-            raise broken(f"ended its response early ({failure.message or failure.code})")
-        self._rounds += 1
-        self._sent = len(self._content) + 1
-        self._texts += self._round.texts
-        ending = self._round.ending[0]
-        usage = {**(self._round.message.get("usage") or {}), **(ending.get("usage") or {})}
-        self._usage = added_up(self._usage, usage)
-        self._last = UpstreamAnswer({**self._round.message, **(ending.get("delta") or {})}, b"", {})
-        return stream.answer
+    async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
+        return await self._take_whole(answer)
 
-    async def _event(
-        self, event: ServerSentEvent, data: dict[str, Any] | None, stream: AnswerStream, outbox: Outbox
-    ) -> None:
-        if data is None:
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
+        self.stream_reader.event(value, event.name)
+        await self._piece(value, event.raw)
+
+    async def _piece(self, value: dict[str, Any], raw: bytes) -> None:
+        """Forward an event, unchanged if possible, unless it is about a local call or the end."""
+        kind, index = value.get("type"), value.get("index")
+        if kind == "message_start":
+            self._last = object_of(value.get("message"))
+            self.round_usage = self._last.get("usage") or {}
+            if not self.rounds:
+                await self.put(raw)
+        elif kind == "message_delta":
+            self._ending = value, raw
+            self.round_usage = {**(self.round_usage or {}), **(value.get("usage") or {})}
+            self._last = {**self._last, **(value.get("delta") or {})}
+        elif kind == "message_stop":
+            self._stop = raw
+        elif kind == "content_block_start":
+            given = object_of(value.get("content_block"))
+            self._blocks[index] = None
+            if given.get("type") != "tool_use" or not self.is_ours(given.get("name")):
+                self._blocks[index] = _StreamedBlock(len(self._content), *self._filters())
+                self._content.append(dict(given))
+                await self.put(_placed(value, len(self._content) - 1, raw))
+        elif kind not in ("content_block_delta", "content_block_stop"):
+            await self.put(raw)
+        elif block := self._blocks.get(index):
+            await (self._delta if kind.endswith("delta") else self._end)(block, value, raw)
+
+    async def _delta(self, block: _StreamedBlock, value: dict[str, Any], raw: bytes) -> None:
+        delta = object_of(value.get("delta"))
+        if delta.get("type") == "citations_delta":
+            await self._say_rest(block)  # the text that it is about
+        known = self._content[block.place]
+        for name in ("thinking", "signature"):
+            if isinstance(delta.get(name), str):
+                known[name] = known.get(name, "") + delta[name]
+        if "citation" in delta:
+            known["citations"] = [*(known.get("citations") or ()), delta.get("citation")]
+        block.arguments += delta.get("partial_json") or ""
+        if delta.get("type") != "text_delta":
+            await self.put(_placed(value, block.place, raw))
             return
-        if data.get("type") == "error" or data.get("error"):
-            self._failure = event.raw
-            await outbox.put(b"")  # the failure is an event, as it came
-            raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
-        stream.event(data, event.name)
-        for piece in self._round.take(data, event.raw):
-            await outbox.put(piece)
+        text = str(delta.get("text") or "")
+        block.said.append(text)
+        pieces = block.cited.feed(block.links.feed(text))
+        whole = not known.get("citations") and [piece for piece, _ in pieces] == [text]
+        await self._say(block, pieces, _placed(value, block.place, raw) if whole else b"")
 
-    def told(self, event: LoopEvent) -> None:
-        """Show a call of a local tool as the API shows its own."""
-        name = _SERVER_NAMES[event.call.name]
-        id_ = f"{_OURS}{event.call.id}"
-        if isinstance(event, CallStarted):
-            try:
-                given = arguments_of(event.call)
-            except InvalidRequest:
-                given = {}
-            self._content.append({"type": "server_tool_use", "id": id_, "name": name, "input": given})
-        elif isinstance(event, CallEnded):
-            block: dict[str, Any] = {"type": f"{name}_tool_result", "tool_use_id": id_, "content": []}
-            self._content.append(block)
-            self._results.append((block, event.result))
+    async def _end(self, block: _StreamedBlock, value: dict[str, Any], raw: bytes) -> None:
+        await self._say_rest(block)
+        if block.said:
+            self._texts.append("".join(block.said))
+        if block.arguments:
+            with suppress(ValueError):
+                self._content[block.place]["input"] = json.loads(block.arguments)
+        await self.put(_placed(value, block.place, raw))
 
-    def answered(self) -> list[str]:
-        """Return the texts of the model."""
+    async def _say_rest(self, block: _StreamedBlock) -> None:
+        """Send the text that is held back."""
+        await self._say(block, [*block.cited.feed(block.links.close()), *block.cited.close()])
+        block.links, block.cited = self._filters()
+
+    async def _say(
+        self, block: _StreamedBlock, pieces: Sequence[tuple[str, tuple[Source, ...]]], raw: bytes = b""
+    ) -> None:
+        """Send text and citations; text after a citation is a block of its own."""
+        for text, sources in pieces:
+            cited = self._content[block.place].get("citations")
+            if sources:
+                block.gap = ""
+            elif cited and not text.strip():
+                block.gap += text
+                continue
+            elif cited:
+                await self.put(_event("content_block_stop", {"index": block.place}))
+                block.place = len(self._content)
+                self._content.append({"type": "text", "text": ""})
+                begin = {"index": block.place, "content_block": self._content[-1]}
+                await self.put(_event("content_block_start", begin))
+                text, block.gap = block.gap + text, ""
+            known = self._content[block.place]
+            deltas: list[dict[str, Any]] = [{"type": "text_delta", "text": text}] if text else []
+            known |= {"text": known.get("text", "") + text} if text else {}
+            if sources:
+                citations = [self._citation(source) for source in sources]
+                known["citations"] = [*(cited or ()), *citations]
+                deltas += [{"type": "citations_delta", "citation": one} for one in citations]
+            for delta in deltas:
+                await self.put(raw or _event("content_block_delta", {"index": block.place, "delta": delta}))
+
+    def _filters(self) -> tuple[LinkFilter, CitedText]:
+        return self.link_filter(), CitedText(self.ledger)
+
+    def _told(self, event: LoopEvent) -> None:
+        self._local.append(event)
+
+    async def _run(self) -> Run:
+        run = await super()._run()
+        await self._settle()
+        return run
+
+    def _answered(self) -> list[str]:
         return self._texts
 
-    def whole(self, run: Run) -> Response:
-        """Return one message."""
-        made, answer = self._message(run), self._last
-        return Response(answer.data if made == answer.value else json.dumps(made), headers=dict(answer.headers))
-
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
-        """Send the end."""
-        message = self._message(run)
-        await self._send(outbox)
-        came, raw = self._round.ending
+    async def _last_events(self, run: Run) -> None:
+        message = self._response(run)
+        came, raw = self._ending
         delta = {**(came.get("delta") or {"stop_sequence": message.get("stop_sequence")})}
         delta["stop_reason"] = message["stop_reason"]
         made = {"type": "message_delta", **came, "delta": delta}
         if "usage" in message and (self._changed or not came):
             made["usage"] = message["usage"]
-        await outbox.put(raw if made == came else event_of("message_delta", made))
-        await outbox.put(self._round.stop)
+        await self.put(raw if made == came else _event("message_delta", made))
+        await self.put(self._stop)
 
-    def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure as an event."""
-        return self._failure or event_of("error", json.loads(self.error(error.message(), kind="api_error")))
+    def _failed(self, error: UpstreamRejected) -> bytes:
+        return _event("error", json.loads(self.error(error.message(), kind="api_error")))
 
-    def _message(self, run: Run) -> dict[str, Any]:
-        self._settle()
-        reason = self._last.value.get("stop_reason")
+    def _response(self, run: Run) -> dict[str, Any]:
+        reason = self._last.get("stop_reason")
         if run.stop in ("rounds", "budget"):
             reason = "pause_turn"
         if not self._changed:
-            return {**self._last.value, "content": self._content, "stop_reason": reason}
+            return {**self._last, "content": self._content, "stop_reason": reason}
         uses = {"web_search_requests": self._searches, "web_fetch_requests": self._fetches}
-        usage = {**(self._usage or {"input_tokens": 0, "output_tokens": 0}), "server_tool_use": uses}
-        return {**self._last.value, "content": self._content, "stop_reason": reason, "usage": usage}
+        usage = {
+            **(added_up(self.usage, self.round_usage) or {"input_tokens": 0, "output_tokens": 0}),
+            "server_tool_use": uses,
+        }
+        return {**self._last, "content": self._content, "stop_reason": reason, "usage": usage}
 
     @property
     def _changed(self) -> bool:
         """Whether the proxy added anything to the response."""
-        return self._rounds > 1 or bool(self._searches or self._fetches)
+        return self.rounds > 1 or bool(self._searches or self._fetches)
 
-    def _settle(self) -> None:
-        """Fill in the results of calls once their pages have numbers."""
-        for block, result in self._results:
-            kind = str(block["type"])
-            if result.status == "error":
-                code = "max_uses_exceeded" if result.error.startswith(_OVER) else "unavailable"
-                code = "url_not_accessible" if isinstance(result, OpenPageToolResult) else code
-                block["content"] = {"type": f"{kind}_error", "error_code": code}
-            elif isinstance(result, WebSearchToolResult):
-                self._searches += 1
-                self._snippets |= {row.url: row.snippet for row in result.results}
-                block["content"] = [
-                    {
-                        "type": "web_search_result",
-                        "url": row.url,
-                        "title": row.title,
-                        "encrypted_content": self._sealed(row.url, row.snippet),
-                        "page_age": row.published,
-                    }
-                    for row in result.results
-                ]
-            elif isinstance(result, OpenPageToolResult):
-                self._fetches += 1
-                self._snippets.setdefault(result.final_url or result.url, result.content)
-                source = {"type": "text", "media_type": "text/plain", "data": result.content}
-                document = {"type": "document", "title": result.title, "citations": None, "source": source}
-                found = {"type": "web_fetch_result", "url": result.final_url or result.url, "retrieved_at": None}
-                block["content"] = {**found, "content": document}
-        self._results.clear()
+    async def _settle(self) -> None:
+        """Show local calls as the API shows its own, once their pages have numbers."""
+        for event in self._local:
+            name, id_ = _SERVER_NAMES[event.call.name], f"{_OURS}{event.call.id}"
+            block: dict[str, Any]
+            if isinstance(event, CallStarted):
+                block = {"type": "server_tool_use", "id": id_, "name": name, "input": arguments_in(event.call)}
+            else:
+                kind = f"{name}_tool_result"
+                block = {"type": kind, "tool_use_id": id_, "content": self._result(kind, event.result)}
+            self._content.append(block)
+            for value in _block_events(len(self._content) - 1, block):
+                await self.put(_event(value["type"], value))
+        self._local.clear()
+
+    def _result(self, kind: str, result: ToolResult) -> Any:
+        """Return the content of the block of a result."""
+        if isinstance(result, WebSearchToolResult) and result.status == "success":
+            self._searches += 1
+            self._snippets |= {row.url: row.snippet for row in result.results}
+            return [
+                {
+                    "type": "web_search_result",
+                    "url": row.url,
+                    "title": row.title,
+                    "encrypted_content": self._sealed(row.url, row.snippet),
+                    "page_age": row.published,
+                }
+                for row in result.results
+            ]
+        if isinstance(result, OpenPageToolResult) and result.status == "success":
+            self._fetches += 1
+            self._snippets.setdefault(result.final_url or result.url, result.content)
+            source = {"type": "text", "media_type": "text/plain", "data": result.content}
+            document = {"type": "document", "title": result.title, "citations": None, "source": source}
+            page = {"type": "web_fetch_result", "url": result.final_url or result.url, "retrieved_at": None}
+            return {**page, "content": document}
+        code = "max_uses_exceeded" if result.error.startswith(_OVER) else "unavailable"
+        code = "url_not_accessible" if isinstance(result, OpenPageToolResult) else code
+        return {"type": f"{kind}_error", "error_code": code}
 
     def _sealed(self, url: str, snippet: str = "") -> str:
         """Return a page's number and a snippet, in place of the API's encrypted content."""
         made = json.dumps([self.ledger.number(url), url, snippet])
         return base64.b64encode(made.encode("utf-8", "surrogatepass")).decode()
-
-    def _cited(self, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Return the blocks of a text, split at markers, which become citations."""
-        text, cited = self.shown(str(block.get("text", ""))), CitedText(self.ledger)
-        return cited_blocks({**block, "text": text}, [*cited.feed(text), *cited.close()], self._citation)
 
     def _citation(self, source: Source) -> dict[str, Any]:
         return {
@@ -305,20 +348,6 @@ class MessagesHandler(CompletionHandler):
             "encrypted_index": self._sealed(source.url),
             "cited_text": self._snippets.get(source.url, "")[:_CITED],
         }
-
-    async def _send(self, outbox: Outbox) -> None:
-        """Send the complete blocks that were not sent yet."""
-        if not self._sent:
-            self._sent = 1
-            head = {**self._last.value, "content": [], "stop_reason": None, "stop_sequence": None}
-            await outbox.put(event_of("message_start", {"message": head}))
-        for index, block in enumerate(self._content[self._sent - 1 :], self._sent - 1):
-            empty, deltas = parts_of(block)
-            await outbox.put(event_of("content_block_start", {"index": index, "content_block": empty}))
-            for delta in deltas:
-                await outbox.put(event_of("content_block_delta", {"index": index, "delta": delta}))
-            await outbox.put(event_of("content_block_stop", {"index": index}))
-        self._sent = len(self._content) + 1
 
 
 class CountTokensHandler(MessagesHandler):
@@ -333,17 +362,8 @@ class CountTokensHandler(MessagesHandler):
         return Response(made.data, headers=dict(made.headers))
 
 
-def _tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    tools = body.get("tools")
-    return [tool for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, list) else []
-
-
 def _type(block: object) -> object:
-    return block.get("type") if isinstance(block, Mapping) else None
-
-
-def _is_server_tool(tool: Mapping[str, Any]) -> bool:
-    return str(tool.get("type")).startswith((_SEARCH, _FETCH))
+    return object_of(block).get("type")
 
 
 def _is_ours(block: Mapping[str, Any]) -> bool:
@@ -389,6 +409,44 @@ def _result_text(content: Any) -> str:
         return "\n\n".join(
             f"{opened[0]}. {row.get('title')}\n   URL: {opened[1]}\n   {opened[2]}" for row, opened in rows if opened
         )
-    document = content.get("content") if isinstance(content, Mapping) else None
-    source = document.get("source") if isinstance(document, Mapping) else None
+    source = object_of(object_of(content).get("content")).get("source")
     return str(source.get("data")) if isinstance(source, Mapping) else f"It failed: {content}"
+
+
+def _placed(value: dict[str, Any], place: int, raw: bytes) -> bytes:
+    """Return an event with the index of a block in the client's message."""
+    return raw if value.get("index") == place else _event(str(value["type"]), {**value, "index": place})
+
+
+def _block_events(index: int, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a block."""
+    names = {"text": ("text",), "thinking": ("thinking", "signature")}.get(str(block.get("type")), ())
+    texts = {name: block[name] for name in names if name in block}
+    deltas = [{"type": f"{name}_delta", name: text} for name, text in texts.items()]
+    empty = {**block, **dict.fromkeys(texts, "")}
+    if "text" in texts and block.get("citations"):
+        deltas += [{"type": "citations_delta", "citation": one} for one in block["citations"]]
+        empty["citations"] = []
+    elif block.get("type") in ("tool_use", "server_tool_use"):
+        deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block.get("input"))}]
+        empty["input"] = {}
+    yield {"type": "content_block_start", "index": index, "content_block": empty}
+    for delta in deltas:
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    yield {"type": "content_block_stop", "index": index}
+
+
+def _events_in(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a message, as of a server that streams it."""
+    end = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
+    yield {"type": "message_start", "message": {**message, "content": [], **dict.fromkeys(end)}}
+    for index, block in enumerate(items(message.get("content"))):
+        yield from _block_events(index, block)
+    usage = {"usage": message["usage"]} if "usage" in message else {}
+    yield {"type": "message_delta", "delta": end, **usage}
+    yield {"type": "message_stop"}
+
+
+def _event(kind: str, data: Mapping[str, Any]) -> bytes:
+    """Return an event of this kind."""
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()

@@ -12,21 +12,20 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 import aiohttp
-from starlette.responses import Response
 
-from groundwire.agent_loop import LoopEvent, Run
-from groundwire.agent_loop.citation_ledger import citations_in
+from groundwire.agent_loop import Run
 from groundwire.hosted.answers import HostedAnswer, read_answer
-from groundwire.server.client_disconnect import Outbox
-from groundwire.server.openai.handler import CompletionHandler, HandlerContext, NoTools
+from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.hosted.answers.types import items, object_of, parsed
+from groundwire.server.openai.handler import HandlerContext, NoTools
+from groundwire.server.openai.message_pieces import PiecesHandler
 from groundwire.server.openai.prompts import added_up
-from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
+from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.request_json import UpstreamRejected, broken
 from groundwire.settings import Settings
 
 __all__ = ["OllamaChatHandler", "OllamaGenerateHandler"]
 
-_BETWEEN = "\n\n"  # the texts of two rounds
 _TEXTS = ("content", "thinking")
 _FIGURES = (
     "total_duration",
@@ -39,23 +38,17 @@ _FIGURES = (
 _LARGEST = 64_000_000  # bytes of one line
 
 
-class OllamaChatHandler(CompletionHandler):
+class OllamaChatHandler(PiecesHandler):
     """A request to `/api/chat`."""
 
     api = "ollama"
     path = "/api/chat"
     media_type: ClassVar[str] = "application/x-ndjson"
     has_own_errors: ClassVar[bool] = True
+    whole_types = ()
 
     def __init__(self, *args: Any) -> None:
-        self._head: dict[str, Any] = {}
-        self._whole: UpstreamAnswer | None = None  # the last answer that came whole
-        self._end: tuple[dict[str, Any], dict[str, Any], bytes] = ({}, {}, b"")  # of a round: as it came, its message
-        self._figures: dict[str, Any] = {}  # of the rounds before this one
-        self._said: dict[str, str] = {}  # the texts of all rounds
-        self._begun: set[str] = set()  # those that this round has begun
-        self._calls: list[Any] = []  # the client's
-        self._failure = b""
+        self._last: dict[str, Any] = {}  # the last line
         super().__init__(*args)
 
     @classmethod
@@ -76,91 +69,80 @@ class OllamaChatHandler(CompletionHandler):
     def idle(self) -> bytes:
         """Return an empty chunk: the format has no comments."""
         now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-        head = self._head or {"model": self.model, "created_at": now}
-        return _line(self._with({**head, "done": False}, {"role": "assistant", "content": ""}))
+        return self._line(self._unended(self._last or {"model": self.model, "created_at": now}))
 
-    async def restored(self) -> list[Any]:
-        """Return the messages; an assistant message of a stored run is replaced by the whole run."""
-        made, self.run = await self.conversations.restored(self.sent)
-        return made
+    async def _begin_round(self) -> None:
+        await super()._begin_round()
+        self._received: dict[str, Any] = {"role": "assistant"}
 
-    def answered(self) -> list[str]:
-        """Return the text."""
-        return [text] if (text := self._said.get("content")) else []
+    async def _events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any]]]:
+        """Yield the lines of a stream with their values, up to the end of the response."""
+        async for line in _lines(response):
+            value = parsed(line)
+            if not isinstance(value, dict):
+                raise broken("sent a line that is not a JSON object")
+            yield ServerSentEvent("", line.decode("utf-8", "replace"), line), value
+            if value.get("done"):
+                return
 
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Request a whole response."""
-        self._begin()
-        self._whole = await self.context.upstream.post(self.target, self.headers, self._request(body, stream=False))
-        if self._whole.value.get("error"):
-            raise UpstreamRejected(502, self._whole.data, self._whole.headers, is_upstreams=True)
-        return self._take(self._whole.value, self._whole.data, self._message(self._whole.value))
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take a whole response, which is the last line of a stream."""
+        if answer.value.get("error"):
+            raise UpstreamRejected(502, answer.data, answer.headers, is_upstreams=True)
+        self._received = self._content(answer.value)
+        await self._forward(answer.value, answer.data, ends=True)
+        return self._streamed_answer()
 
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a stream, and forward its lines without local calls and without the end."""
-        if said := {name: text for name in _TEXTS if (text := self._end[1].get(name))}:
-            await self._send(said, outbox)
-        self._begin()
-        message: dict[str, Any] = {"role": "assistant"}
-        data = write_json(self._request(body, stream=True))
-        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-            if response.status >= 300:
-                await self.context.upstream.whole(response)
-            outbox.headers |= passed_back(response.headers)
-            async for line in _lines(response):
-                value = self._parsed(line)
-                if value.get("error"):
-                    self._failure = line
-                    await outbox.put(b"")  # the failure is a line, as it came
-                    raise UpstreamRejected(502, line, is_upstreams=True)
-                for name, given in self._message(value).items():
-                    text = isinstance(given, str) and name in _TEXTS
-                    listed = isinstance(given, list) and isinstance(message.get(name), list)
-                    message[name] = (
-                        message.get(name, "") + given if text else message[name] + given if listed else given
-                    )
-                if value.get("done"):
-                    return self._take(value, line, message)
-                await self._pass(value, line, outbox)
-        raise broken("ended its response early")
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
+        message, self._last = self._received, value
+        for name, given in self._content(value).items():
+            text = isinstance(given, str) and name in _TEXTS
+            listed = isinstance(given, list) and isinstance(message.get(name), list)
+            message[name] = message.get(name, "") + given if text else message[name] + given if listed else given
+        await self._forward(value, event.raw, ends=self._ends(value))
 
-    def told(self, event: LoopEvent) -> None:
-        """Ollama's format has no local calls."""
+    def _streamed_answer(self) -> HostedAnswer:
+        if not self.tail:
+            raise broken("ended its response early")
+        value = self.tail[0][0]
+        self.round_usage = {name: value[name] for name in _FIGURES if name in value}
+        message = {"role": "assistant", **self._received}
+        choice = {"index": 0, "message": message, "finish_reason": value.get("done_reason") or "stop"}
+        usage = {"prompt_tokens": value.get("prompt_eval_count"), "completion_tokens": value.get("eval_count")}
+        answer = read_answer("ollama", {"model": value.get("model"), "choices": [choice], "usage": usage})
+        # Clients send calls back without ids, so that a run is not to be found by them.
+        return replace(answer, calls=tuple(replace(call, id="") for call in answer.calls))
 
-    def whole(self, run: Run) -> Response:
-        """Return one response."""
-        value, message, data = self._end
-        answer = self._whole
-        message = dict(message)
-        for name, text in self._said.items():
-            message[name] = text
-        if not self._said.get("content") and run.stop not in ("answered", "calls"):
-            message["content"] = run.reason
-        if self._calls:
-            message["tool_calls"] = self._calls
-        made = self._ended(value, message, run)
-        return Response(data if made == value else json.dumps(made), headers=dict(answer.headers if answer else {}))
+    def _response(self, run: Run) -> dict[str, Any]:
+        value = self.tail[0][0]
+        message = {**self._content(value), **self.texts}
+        if calls := [call for one in self.contents for call in one.get("tool_calls") or ()]:
+            message["tool_calls"] = calls
+        return self._finished(self._with_content(value, message) if message else value, run)
 
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
-        """Send the end."""
-        value, message, data = self._end
-        if not self._said.get("content") and run.stop not in ("answered", "calls"):
-            message = {**message, "content": run.reason}
-        made = self._ended(value, message, run)
-        await outbox.put(data if made == value else _line(made))
+    def _failed(self, error: UpstreamRejected) -> bytes:
+        return self._line({"error": error.message()})
 
-    def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure in the format of Ollama's streams."""
-        return self._failure or _line({"error": error.message()})
+    def _content(self, value: dict[str, Any]) -> dict[str, Any]:
+        return object_of(value.get("message"))
 
-    def _message(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the message of a response or a chunk."""
-        message = value.get("message")
-        return message if isinstance(message, dict) else {}
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+        return {**value, "message": content}
 
-    def _with(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a response with another message."""
-        return {**value, "message": message}
+    def _ends(self, value: dict[str, Any]) -> bool:
+        return bool(value.get("done"))
+
+    def _says(self, value: dict[str, Any]) -> bool:
+        return any(self._content(value).get(name) for name in (*_TEXTS, "tool_calls", "images"))
+
+    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a line with the texts of the last one; its calls are the proxy's."""
+        head: dict[str, Any] = {name: value[name] for name in ("model", "created_at") if name in value}
+        texts = {name: text for name in _TEXTS if (text := self._content(value).get(name))}
+        return self._with_content({**head, "done": False}, {"role": "assistant", "content": "", **texts})
+
+    def _line(self, value: dict[str, Any]) -> bytes:
+        return json.dumps(value).encode() + b"\n"
 
     def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return a request in which local results have the name of their tool."""
@@ -169,101 +151,39 @@ class OllamaChatHandler(CompletionHandler):
         for message in body["messages"]:
             role = message.get("role") if isinstance(message, Mapping) else None
             if role == "assistant":
-                calls = [call for call in message.get("tool_calls") or () if self.is_ours(_name(call))]
+                calls = [call for call in items(message.get("tool_calls")) if self.is_ours(_name(call))]
             elif role == "tool" and calls and "tool_call_id" in message and not message.get("tool_name"):
                 call = calls.pop(0)
-                message = {"role": "tool", "tool_name": _name(call), "content": message["content"]}
+                message = {"role": "tool", "tool_name": _name(call), "content": message.get("content", "")}
                 message |= {"tool_call_id": call["id"]} if call.get("id") else {}
             made.append(message)
         return {**body, "messages": made, "stream": stream}
 
-    def _begin(self) -> None:
-        """Add up the previous round, and start another."""
-        figures = {name: self._end[0][name] for name in _FIGURES if name in self._end[0]}
-        self._figures = added_up(self._figures, figures)
-        self._end = ({}, {}, b"")
-        self._filter = self.link_filter()
-        self._begun = set()
-
-    def _take(self, value: dict[str, Any], data: bytes, message: dict[str, Any]) -> HostedAnswer:
-        """Take the end of a round, and return the model's response."""
-        last = self._shown(self._message(value), ends=True)
-        self._head = {name: value[name] for name in ("model", "created_at") if name in value}
-        self._end = (value, last, data)
-        choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": value.get("done_reason")}
-        usage = {"prompt_tokens": value.get("prompt_eval_count"), "completion_tokens": value.get("eval_count")}
-        choice["finish_reason"] = choice["finish_reason"] or "stop"
-        body = {"model": value.get("model"), "choices": [choice], "usage": usage}
-        answer = read_answer("ollama", body)
-        # Clients send calls back without ids, so that a run is not to be found by them.
-        return replace(answer, calls=tuple(replace(call, id="") for call in answer.calls))
-
-    def _shown(self, message: dict[str, Any], *, ends: bool = False) -> dict[str, Any]:
-        """Return a message for the client: without local calls, and separated from earlier rounds."""
-        new = dict(message)
+    def _shown(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
+        new = dict(content)
         if isinstance(calls := new.get("tool_calls"), list) and any(self.is_ours(_name(call)) for call in calls):
             new["tool_calls"] = [call for call in calls if not self.is_ours(_name(call))]
             if not new["tool_calls"]:
                 del new["tool_calls"]
-        self._calls += new.get("tool_calls") or ()
-        if isinstance(text := new.get("content", ""), str):
-            text = self._filter.feed(text) + (self._filter.close() if ends else "")
-            new |= {"content": text} if text or "content" in new else {}
         for name in _TEXTS:
-            text = new.get(name)
-            if not isinstance(text, str):
-                continue
-            if text and name not in self._begun:
-                self._begun.add(name)
-                text = (_BETWEEN if self._said.get(name) else "") + text
-            if text:
-                self._said[name] = self._said.get(name, "") + text
-            new[name] = text
+            text = new.get(name, "")
+            if isinstance(text, str) and ((text := self.say(text, name, ends=ends)) or name in new):
+                new[name] = text
         return new
 
-    async def _pass(self, value: dict[str, Any], line: bytes, outbox: Outbox) -> None:
-        """Forward a line, unchanged if possible."""
-        self._head = {name: value[name] for name in ("model", "created_at") if name in value}
-        message = self._message(value)
-        new = self._shown(message)
-        if new == message:
-            await outbox.put(line)
-        elif any(new.get(name) for name in (*_TEXTS, "tool_calls", "images")):
-            await outbox.put(_line(self._with(value, new)))
-
-    async def _send(self, message: Mapping[str, Any], outbox: Outbox) -> None:
-        value = {**self._head, "done": False}
-        await outbox.put(_line(self._with(value, {"role": "assistant", "content": "", **message})))
-
-    def _ended(self, value: dict[str, Any], message: dict[str, Any], run: Run) -> dict[str, Any]:
-        """Return the end of a response, with the metrics of all rounds and the citations."""
-        if notes := self._annotations():
+    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+        """Return the last line, with the metrics of all rounds and the citations."""
+        message = self._content(value)
+        if reason := self.excuse(run):
+            message = {**message, "content": reason}
+        if notes := self.annotations():
             message = {**message, "annotations": notes}
-        made = self._with(value, message) if message != self._message(value) else dict(value)
-        if self._figures:
-            made |= added_up(self._figures, {name: value[name] for name in _FIGURES if name in value})
+        made = self._with_content(value, message) if message != self._content(value) else dict(value)
+        if self.usage:
+            made |= added_up(self.usage, self.round_usage)
         if run.stop not in ("answered", "calls"):
             made["done_reason"] = "length"
         return made
-
-    def _annotations(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "type": "url_citation",
-                "url_citation": {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end},
-            }
-            for one in citations_in(self._said.get("content", ""), self.ledger)
-        ]
-
-    @staticmethod
-    def _parsed(line: bytes) -> dict[str, Any]:
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
-            raise broken("sent a line that is not a JSON object")
-        return value
 
 
 class OllamaGenerateHandler(OllamaChatHandler):
@@ -287,15 +207,17 @@ class OllamaGenerateHandler(OllamaChatHandler):
             raise NoTools
         return await super()._run()
 
-    def _message(self, value: Mapping[str, Any]) -> dict[str, Any]:
+    def _content(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return the texts of a line by their names in a message."""
         names = {"response": "content", "thinking": "thinking"}
         return {names[name]: text for name, text in value.items() if name in names}
 
-    def _with(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
         names = {"content": "response", "thinking": "thinking", "annotations": "annotations"}
-        return {**value, **{names[name]: text for name, text in message.items() if name in names}}
+        return {**value, **{names[name]: text for name, text in content.items() if name in names}}
 
     def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+        """Return the request, with the results of the search before the prompt."""
         made = {name: value for name, value in body.items() if name != "messages"}
         return {**made, "prompt": body["messages"][-1]["content"], "stream": stream}
 
@@ -304,12 +226,7 @@ _COMPLETES: Final = ("raw", "suffix", "template", "context")  # with which a pro
 
 
 def _name(call: object) -> object:
-    function = call.get("function") if isinstance(call, Mapping) else None
-    return function.get("name") if isinstance(function, Mapping) else None
-
-
-def _line(value: object) -> bytes:
-    return json.dumps(value).encode() + b"\n"
+    return object_of(object_of(call).get("function")).get("name")
 
 
 async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

@@ -9,14 +9,17 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from groundwire.agent_loop.citation_ledger import marks_in
+from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.errors import InvalidRequest
+from groundwire.hosted import Location
+from groundwire.hosted.answers import HostedCall
 from groundwire.server.openai.conversations import Said, question_in, text_of
 from groundwire.tools import Tool
 
-__all__ = ["added_up", "dated", "merged", "messages_of", "said_in", "with_results"]
+__all__ = ["added_up", "arguments_in", "dated", "location_of", "merged", "messages_of", "said_in", "with_results"]
 
 
-_ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = MappingProxyType(
+_ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = MappingProxyType(
     {"user": "user", "assistant": "assistant", "model": "assistant"}
 )
 _FIRST = "Answer with these search results where they help, and cite them by their numbers, like [1]."
@@ -34,6 +37,14 @@ def dated(tool: Tool) -> Tool:
     return replace(tool, description=f"{tool.description} {_today()}")
 
 
+def location_of(place: object) -> Location | None:
+    """Return the user's location that a search option gives; OpenAI's is in `approximate`."""
+    about = place.get("approximate", place) if isinstance(place, Mapping) else None
+    names = ("city", "region", "country", "timezone")
+    parts = {name: about[name] for name in names if about.get(name)} if isinstance(about, Mapping) else {}
+    return Location(**parts) if parts else None
+
+
 def with_results(messages: Sequence[Any], results: str, api: str) -> list[Any]:
     """Return a conversation with search results before the user's last text."""
     text = f"{_today()} {_FIRST}\n\n{results}\n\n"
@@ -49,6 +60,14 @@ def with_results(messages: Sequence[Any], results: str, api: str) -> list[Any]:
         message["content"] = text + str(content)
     made[place] = message
     return made
+
+
+def arguments_in(call: HostedCall) -> dict[str, Any]:
+    """Return the arguments of a call; none if they are not in the form of any."""
+    try:
+        return arguments_of(call)
+    except InvalidRequest:
+        return {}
 
 
 def added_up(first: object, second: object) -> Any:
@@ -93,7 +112,7 @@ def messages_of(given: object) -> Sequence[Any]:
 def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
     """Return the texts of a conversation in any API's format."""
     return tuple(
-        Said(text, _ROLES.get(message.get("role"), ""), dict(_cited(message)))
+        Said(text, _ROLES.get(str(message.get("role")), ""), dict(_cited(message)))
         for message in messages
         if isinstance(message, Mapping) and (text := text_of(message))
     )

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
-from typing import Any, Final, cast
-
-from starlette.responses import Response
+from typing import Any, Final
 
 from groundwire.agent_loop import CallStarted, LoopEvent, Run
-from groundwire.agent_loop.citation_ledger import citations_in
-from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.citations.link_filter import LinkFilter
-from groundwire.errors import InvalidRequest
-from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
+from groundwire.hosted.answers import HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.hosted.answers.types import items
-from groundwire.server.client_disconnect import Outbox
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.prompts import added_up
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
+from groundwire.server.openai.prompts import added_up, arguments_in
+from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.request_json import UpstreamRejected
 from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]
@@ -31,7 +24,6 @@ _OURS = "ws_gw_"  # prefix of the IDs of generated items
 _BEGUN = frozenset({"response.created", "response.in_progress", "response.queued"})
 _ENDED = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _ASKING: Final = frozenset({"user", "system", "developer"})
-_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 class ResponsesHandler(CompletionHandler):
@@ -41,9 +33,7 @@ class ResponsesHandler(CompletionHandler):
     path = "responses"
 
     def __init__(self, *args: Any) -> None:
-        self._reply = UpstreamAnswer({}, b"", {})
         self._final: dict[str, Any] = {}
-        self._usage: Any = None
         self._output: list[dict[str, Any]] = []
         self._places: dict[str, int] = {}  # of Groundwire's items in the output, by the id of the call
         self._number = 0
@@ -51,7 +41,6 @@ class ResponsesHandler(CompletionHandler):
         self._before: Any = None  # the previous response, as the client knows it
         self._begun: set[str] = set()
         self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, parsed and raw
-        self._failure = b""  # the same, if it is a failure
         self._filters: dict[tuple[int, Any], LinkFilter] = {}  # for texts that are streamed in parts, by position
         super().__init__(*args)
         if (named := self.given.get("conversation")) and not self.conversation:
@@ -64,7 +53,7 @@ class ResponsesHandler(CompletionHandler):
             self.given = {**self.given, "previous_response_id": await self.conversations.upstream_id(before)}
         await super().begin()
 
-    async def restored(self) -> list[Any]:
+    async def _restored(self) -> list[Any]:
         """Return the input without generated items, with stored runs restored."""
         made: list[Any] = []
         done: set[str] = set()
@@ -72,14 +61,13 @@ class ResponsesHandler(CompletionHandler):
         before = str(self.given.get("previous_response_id") or "")
         asked = ""
         for item in self.sent:
-            kind = item.get("type") if isinstance(item, Mapping) else None
+            kind = object_of(item).get("type")
             asked = question_in([item]) or asked
             if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
                 continue
             kept = None
             if kind == "function_call" or (kind == "function_call_output" and before):
                 call = {**item, "id": item.get("call_id")}
-                await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
                 kept = await self.conversations.run_of(call, asked, "" if kind == "function_call" else before)
             if kept is None:
                 made.append(item)
@@ -90,52 +78,31 @@ class ResponsesHandler(CompletionHandler):
             if kept is not None:
                 done.add(kept.id)
                 self.run = kept
-            if kind == "function_call_output" or (isinstance(item, Mapping) and item.get("role") in _ASKING):
+            if kind == "function_call_output" or (isinstance(item, Mapping) and str(item.get("role")) in _ASKING):
                 begun = len(made)
         return made
 
-    def known_by(self) -> list[str]:
-        """Return the key of the response that it continues."""
+    def _known_by(self) -> list[str]:
         before = self.given.get("previous_response_id")
         return [f"response:{before}"] if before else []
 
-    def response_id(self) -> str:
-        """Return the id of the last response of the model server."""
+    def _response_id(self) -> str:
         return str(self._final.get("id") or "")
 
-    def answered(self) -> list[str]:
-        """Return the texts of the messages in the output."""
+    def _answered(self) -> list[str]:
         return [text for item in self._output if item.get("type") == "message" and (text := text_of(item))]
 
-    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Request a whole response."""
-        self._reply = await self.context.upstream.post(self.target, self.headers, body)
-        raw = self._reply.value
-        answer = read_answer(cast("AnswerApi", self.api), raw)
-        for item in items(raw.get("output")):
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        for item in items(answer.value.get("output")):
             self._place(item)
-        self._end(raw)
-        return answer
+        self._end(answer.value)
+        return read_answer("openai_responses", answer.value)
 
-    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a stream, and forward its events without local calls and without the end."""
-        stream = AnswerStream(cast("AnswerApi", self.api))
-        places: dict[int, int | None] = {}
-        data = write_json({**body, "stream": True})
-        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-            if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
-                whole = await self.context.upstream.whole(response)
-                raise UpstreamRejected(502, whole, _TYPED)
-            outbox.headers |= passed_back(response.headers)
-            async for event, found in events_of(response):
-                await self._event(event, found, stream, places, outbox)
-        stream.close()
-        answer = stream.answer
-        if answer.error is not None and answer.finish == "failed":
-            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
-        return answer
+    async def _begin_round(self) -> None:
+        await super()._begin_round()
+        self._round_places: dict[int, int | None] = {}
 
-    def told(self, event: LoopEvent) -> None:
+    def _told(self, event: LoopEvent) -> None:
         """Show a call of a local tool as an output item, as OpenAI shows its own."""
         id_ = event.call.id
         if isinstance(event, CallStarted):
@@ -158,20 +125,14 @@ class ResponsesHandler(CompletionHandler):
         self._tell("response.web_search_call.completed", output_index=place, item_id=done["id"])
         self._tell("response.output_item.done", output_index=place, item=done)
 
-    def whole(self, run: Run) -> Response:
-        """Return one response."""
-        made = self._response(run)
-        answer = self._reply
-        return Response(answer.data if made == answer.value else json.dumps(made), headers=dict(answer.headers))
-
     def _response(self, run: Run) -> dict[str, Any]:
         made = {
             **self._shown(self._final),
             **self._identity,
             "output": [self._annotated(item) for item in self._output],
         }
-        if self._usage is not None:
-            made["usage"] = self._usage
+        if (usage := added_up(self.usage, self.round_usage)) is not None:
+            made["usage"] = usage
         if run.stop in ("rounds", "budget"):
             made |= {"status": "incomplete", "incomplete_details": {"reason": run.reason}}
         return made
@@ -179,21 +140,18 @@ class ResponsesHandler(CompletionHandler):
     async def _remember(self, run: Run) -> None:
         await super()._remember(run)
         shown = self._identity.get("id")
-        if isinstance(shown, str) and self.response_id() not in ("", shown):
-            await self.conversations.keep_response_id(shown, self.response_id())
+        if isinstance(shown, str) and self._response_id() not in ("", shown):
+            await self.conversations.keep_response_id(shown, self._response_id())
 
-    async def last_events(self, run: Run, outbox: Outbox) -> None:
+    async def _last_events(self, run: Run) -> None:
         """Send the end, with the whole response."""
         response = self._response(run)
         kind = f"response.{response.get('status') or 'completed'}"
         came = self._came[0] if self._came[0].get("type") in _ENDED else {}
         data = {**came, "response": response}
-        await outbox.put(self._line(kind if kind in _ENDED else "response.completed", data))
+        await self.put(self._line(kind if kind in _ENDED else "response.completed", data))
 
-    def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure as an event."""
-        if self._failure:
-            return self._failure
+    def _failed(self, error: UpstreamRejected) -> bytes:
         text = error.message()
         about = {"code": str(error.status), "message": text, "param": None}
         return self._line("error", {**about, "error": {**about, "type": "upstream_error"}})
@@ -213,52 +171,33 @@ class ResponsesHandler(CompletionHandler):
 
     def _end(self, raw: dict[str, Any]) -> None:
         self._final = raw
-        self._usage = added_up(self._usage, raw.get("usage"))
+        self.round_usage = raw.get("usage")
 
-    async def _event(
-        self,
-        event: ServerSentEvent,
-        data: dict[str, Any] | None,
-        stream: AnswerStream,
-        places: dict[int, int | None],
-        outbox: Outbox,
-    ) -> None:
-        if data is None:
-            return
-        kind = str(data.get("type") or event.name)
-        self._came = data, event.raw
-        if kind == "error" or (data.get("error") and kind not in _ENDED):
-            error = data.get("error")
-            said: dict[str, Any] = {"message": str(error or data.get("message")), "type": "error"}
-            said = error if isinstance(error, dict) else said
-            self._failure = self._came[1]
-            await outbox.put(b"")  # the failure event, unchanged
-            raise UpstreamRejected(502, json.dumps({"error": said}).encode(), _TYPED)
-        stream.event(data, event.name)
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
+        kind = str(value.get("type") or event.name)
+        self._came = value, event.raw
+        self.stream_reader.event(value, event.name)
         if kind in _BEGUN:
             if kind not in self._begun:
                 self._begun.add(kind)
-                shown = self._shown(data.get("response") or {})
+                shown = self._shown(value.get("response") or {})
                 self._identity = self._identity or {key: shown[key] for key in ("id", "created_at") if key in shown}
                 shown |= self._identity
-                await outbox.put(self._line(kind, {**data, "response": shown}))
+                await self.put(self._line(kind, {**value, "response": shown}))
         elif kind in _ENDED:
-            self._end(data.get("response") or {})
-        elif isinstance(index := data.get("output_index"), int):
-            await self._of_item(kind, index, data, places, outbox)
+            self._end(value.get("response") or {})
+        elif isinstance(index := value.get("output_index"), int):
+            await self._of_item(kind, index, value)
         else:
-            await outbox.put(self._line(kind, data))
+            await self.put(self._line(kind, value))
 
-    async def _of_item(
-        self, kind: str, index: int, data: dict[str, Any], places: dict[int, int | None], outbox: Outbox
-    ) -> None:
+    async def _of_item(self, kind: str, index: int, data: dict[str, Any]) -> None:
         """Forward an event about an item with its index in the whole run; events of local tool calls are dropped."""
         item = data.get("item")
-        if index not in places:
-            first = item if isinstance(item, dict) else {}
-            place = self._place(first)
-            places[index] = None if self._ours(first) else place
-        at = places[index]
+        if index not in self._round_places:
+            place = self._place(object_of(item))
+            self._round_places[index] = None if self._ours(object_of(item)) else place
+        at = self._round_places[index]
         if at is None:
             return
         changed = {**data, "output_index": at}
@@ -273,15 +212,15 @@ class ResponsesHandler(CompletionHandler):
             held = self._filters.pop((at, data.get("content_index")), self.link_filter())
             if rest := held.close():
                 more = {key: value for key, value in changed.items() if key != "text"}
-                await outbox.put(self._line("response.output_text.delta", {**more, "delta": rest}))
-            changed["text"] = self.shown(str(data.get("text", "")))
+                await self.put(self._line("response.output_text.delta", {**more, "delta": rest}))
+            changed["text"] = self._filtered(str(data.get("text", "")))
             about: dict[str, Any] = {key: data[key] for key in ("item_id", "content_index") if key in data}
             for number, note in enumerate(self._notes(str(data.get("text", "")))):
                 told = {**about, "output_index": at, "annotation_index": number, "annotation": note}
-                await outbox.put(self._line("response.output_text.annotation.added", told))
+                await self.put(self._line("response.output_text.annotation.added", told))
         elif isinstance(part := data.get("part"), dict) and kind.endswith(".done"):
             changed["part"] = self._annotated_part(part)
-        await outbox.put(self._line(kind, changed))
+        await self.put(self._line(kind, changed))
 
     def _shown(self, response: Mapping[str, Any]) -> dict[str, Any]:
         """Return a response that lists the client's own tools, and the previous response by the client's ID."""
@@ -305,21 +244,17 @@ class ResponsesHandler(CompletionHandler):
         given = part.get("annotations")
         return {
             **part,
-            "text": self.shown(str(part.get("text", ""))),
+            "text": self._filtered(str(part.get("text", ""))),
             "annotations": given or self._notes(str(part.get("text", ""))),
         }
 
+    def _filtered(self, text: str) -> str:
+        """Return the model's whole text as sent to the client, with the same length."""
+        made = self.link_filter()
+        return made.feed(text) + made.close()
+
     def _notes(self, text: str) -> list[dict[str, Any]]:
-        return [
-            {
-                "type": "url_citation",
-                "url": one.url,
-                "title": one.title,
-                "start_index": one.start,
-                "end_index": one.end,
-            }
-            for one in citations_in(text, self.ledger)
-        ]
+        return [{"type": "url_citation", **one} for one in self.notes(text)]
 
     def _tell(self, kind: str, **data: Any) -> None:
         if self.outbox is not None:
@@ -334,10 +269,7 @@ class ResponsesHandler(CompletionHandler):
 
 
 def _action(call: HostedCall, result: ToolResult | None = None) -> dict[str, Any]:
-    try:
-        arguments = arguments_of(call)
-    except InvalidRequest:
-        arguments = {}
+    arguments = arguments_in(call)
     if call.name == "open_page":
         return {"type": "open_page", "url": str(arguments.get("url", ""))}
     query = str(arguments.get("query", ""))

@@ -19,7 +19,7 @@ from multidict import CIMultiDict
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.hosted.answers.types import parsed
-from groundwire.server.request_json import UpstreamRejected, broken, error_body, write_json
+from groundwire.server.request_json import UpstreamRejected, broken, rejected, write_json
 
 __all__ = ["Upstream", "UpstreamAnswer", "events_of", "passed_back", "passed_on"]
 
@@ -205,10 +205,7 @@ class Upstream:
         return self._sessions[fresh]
 
     def _failed(self, status: int, what: str, code: str) -> UpstreamRejected:
-        text = f"The model server at {self.shown} {what}."
-        return UpstreamRejected(
-            status, error_body(text, kind="upstream_error", code=code), {"Content-Type": "application/json"}
-        )
+        return rejected(status, f"The model server at {self.shown} {what}.", code=code)
 
 
 async def _note_reuse(
