@@ -176,7 +176,7 @@ class TestParts:
         assert shown(code("a ``` b", "rst")) == "````rst\na ``` b\n````"
 
     def test_long_texts_are_cut_and_it_is_said(self) -> None:
-        found = render([plain("word " * 100_000)], "https://site.test/")
+        found = render([markdown("word " * 300_000)], "https://site.test/")
         assert found.cut
         assert "long texts shortened: 1" in found.warnings
 
