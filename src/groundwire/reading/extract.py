@@ -18,6 +18,8 @@ from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
 
 if TYPE_CHECKING:
+    from turbohtml import Document
+
     from groundwire.reading.main_content.classifier import Model
 
 __all__ = ["Extracted", "extract", "fragment_to_markdown"]
@@ -54,6 +56,7 @@ def extract(
     markup, cut = fit(strip_controls(html, plain=plain))
     document = parse_page(markup)
     cut = trim(document) or cut
+    _show_addresses(document, markup)
     metas, found = read_metas(document), things(document)
     said, entitled = read_metadata(document, url, metas, found), title_element(document)
     hints = read_hints(found, metas, url)
@@ -97,6 +100,22 @@ def extract(
     )
 
 
+def _show_addresses(document: Document, markup: str) -> None:
+    """Write out the mail addresses that Cloudflare hides from robots; to people, a script of its own shows them."""
+    if "data-cfemail" not in markup and "/cdn-cgi/l/email-protection" not in markup:
+        return
+    for element in document.select("[data-cfemail]"):
+        try:
+            key, *hidden = bytes.fromhex(element.attr("data-cfemail") or "")
+            address = bytes(key ^ byte for byte in hidden).decode()
+        except ValueError:
+            continue
+        if "@" in address and address.isprintable():
+            element.set_text(address)
+    for link in document.select('a[href*="/cdn-cgi/l/email-protection"]'):
+        link.attrs.pop("href", None)  # like the address of any mail, it is no page
+
+
 def _line(text: str | None) -> str:
     """Clean a name or a title to one line."""
     return " ".join(strip_invisible(clean(text or ""))[0].split())
@@ -131,6 +150,7 @@ def fragment_to_markdown(
     markup, cut = fit(strip_controls(markup))
     document = parse_page(markup)
     removed["cut"] += trim(document) or cut
+    _show_addresses(document, markup)
     removed["hidden"] += sum(drop_unseen(document).counts.values())
     root = document.select_one(pick) if pick else document.find("body")
     if root is None:
