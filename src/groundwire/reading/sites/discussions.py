@@ -77,7 +77,7 @@ def _item(page: PageAddress, number: str) -> Steps:
             day(found.get("created_at")),
         ),
         html(str(found.get("text") or ""), below=1),
-        facts((_plain(row.get("text")), f"{text(row, 'points') or 0} points") for row in options),
+        facts((_plain(row.get("text")), f"{text(row, 'points') or 'unknown'} points") for row in options),
     ]
     if comments:
         parts.append(heading(2, "Comments"))
@@ -148,7 +148,7 @@ def post(page: PageAddress) -> Steps:
         heading(1, title),
         say(
             text(one, "subreddit_name_prefixed"),
-            f"by {text(one, 'author')}",
+            f"by {text(one, 'author') or '[deleted]'}",
             day(one.get("created_utc")),
             f"score {text(one, 'score')}",
             f"{text(one, 'num_comments')} comments",
@@ -203,7 +203,7 @@ def _comments(listing: Any, parent: str, parts: list[SitePart], depth: int) -> i
             count = one.get("count")
             hidden += count if isinstance(count, int) and count > 0 else 1
             continue
-        author = text(one, "author")
+        author = text(one, "author") or "[deleted]"
         to = f" to {parent}" if parent else ""
         parts += [
             heading(3, f"{author}{to}, {day(one.get('created_utc'))}, score {text(one, 'score')}"),

@@ -299,6 +299,7 @@ PYPI: Final = SiteSpec(
     rate=SiteRate(60, 60.0, "https://docs.pypi.org/api"),
     routes=(
         route("/project/{name}", project),
+        route("/p/{name}", project),
         route("/project/{name}/{version}", project),
         route("/pypi/{name}{form}", project, form=_FORM),
         route("/pypi/{name}/{version}{form}", project, version="[0-9][^/]{0,100}", form=_FORM),

@@ -36,7 +36,9 @@ __all__ = ["ARXIV", "MARKDOWN_TWINS", "MEDIAWIKI"]
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _OWN: Final = "{http://arxiv.org/schemas/atom}"
 _ID: Final = r"(?:[0-9]{4}\.[0-9]{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/[0-9]{7})(?:v[0-9]{1,3})?"
-_MIRRORS: Final = tuple(f"{name}.arxiv.org" for name in ("export", "au", "br", "cn", "de", "es", "fr", "in", "lanl"))
+_MIRRORS: Final = tuple(
+    f"{name}.arxiv.org" for name in ("export", "browse", "au", "br", "cn", "de", "es", "fr", "in", "lanl")
+)
 _ARXIV: Final = "https://export.arxiv.org/api/query"
 _OTHER_VIEWS: Final = frozenset({"action", "diff", "oldid", "printable", "search", "veaction"})
 _SPECIAL: Final = (
@@ -117,7 +119,7 @@ ARXIV: Final = SiteSpec(
     elsewhere="{origin}/api/query",
     rate=SiteRate(1, 3.0, "https://info.arxiv.org/help/api/tou.html"),
     routes=(
-        route("/abs/{id}", abstract, id=f"(?:arXiv:)?{_ID}"),
+        route("/abs/{id}", abstract, id=f"(?i:arxiv:)?{_ID}"),
         route("doi.org/10.48550/{id}", abstract, id=rf"(?i:arxiv)\.{_ID}"),
     ),
 )
@@ -125,8 +127,8 @@ ARXIV: Final = SiteSpec(
 
 def article(page: PageAddress) -> Steps | None:
     """Read an article as it is now; views of something else are read as any page."""
-    title = (page["title"] or page.query.get("title", "")).replace("_", " ")
-    number = "" if title else page.query.get("curid", "")
+    number = page.query.get("curid", "")
+    title = "" if number else (page["title"] or page.query.get("title", "")).replace("_", " ")
     space, colon, _ = title.partition(":")
     special = colon and space.strip().lower() in _SPECIAL
     if _OTHER_VIEWS & page.query.keys() or special or not (title or number.isdecimal()):
