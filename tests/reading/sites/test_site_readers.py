@@ -279,7 +279,9 @@ class TestWhatIsMissing:
 
     async def test_all_but_the_best_answers_and_the_linked_one(self, web: Make) -> None:
         page = await web().open_page("https://stackoverflow.com/q/4799")
-        assert "the best answers are read, 30 of 45" in page.warnings
+        assert "the best 30 of 45 answers are read" in page.warnings
+        page = await web().open_page("https://stackoverflow.com/a/5003")
+        assert "the linked and the best 30 of 45 answers are read" in page.warnings
         page = await web().open_page("https://stackoverflow.com/a/5045")
         assert page.content.count("Answer 5045 shows") == 1
         page = await web().open_page("https://stackoverflow.com/questions/4799/x/4713")  # of another question

@@ -8,7 +8,7 @@ answers, over their API (https://api.stackexchange.com/docs).
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from html import unescape
 from typing import Any, Final
 
@@ -249,12 +249,20 @@ def _answer_first(page: PageAddress) -> Steps:
     params = {"site": _site(page), "filter": "withbody"}
     (found,) = yield (SiteRequest(url=f"{page.api}/answers/{page['id']}", params=params),)
     linked = _first(found)
-    return (yield from _question(page, str(need(linked, "question_id", kind=int)), linked=linked))
+    return (yield from _question(page, str(need(linked, "question_id", kind=int)), page["id"], [linked]))
 
 
-def _question(page: PageAddress, number: str, wanted: str = "", linked: dict[str, Any] | None = None) -> Steps:
+def _question(page: PageAddress, number: str, wanted: str, linked: Sequence[dict[str, Any]] = ()) -> Steps:
+    """Read a question.
+
+    Args:
+        page: The page's address.
+        number: That of the question.
+        wanted: The number of the answer that comes first; empty for none.
+        linked: This answer, if it is known.
+    """
     params = {"site": _site(page), "filter": "withbody"}
-    more = (f"{page.api}/answers/{wanted}",) if wanted else ()
+    more = (f"{page.api}/answers/{wanted}",) if wanted and not linked else ()
     best = {**params, "order": "desc", "sort": "votes", "pagesize": str(_MOST_ANSWERS)}
     asked, answered, *chosen = yield (
         SiteRequest(url=f"{page.api}/questions/{number}", params=params),
@@ -265,10 +273,10 @@ def _question(page: PageAddress, number: str, wanted: str = "", linked: dict[str
     title = unescape(need(found, "title"))
     answers = rows(answered, "items") if answered is not None else []
     answers.sort(key=lambda row: (row.get("is_accepted") is not True, -(number_or_none(row.get("score")) or 0)))
-    for row in _listed(chosen[0], "items") if chosen else ():
-        linked = row if text(row, "question_id") == number else None
-    if linked is not None:
-        answers = [linked, *(row for row in answers if row.get("answer_id") != linked.get("answer_id"))]
+    given = (*linked, *(_listed(chosen[0], "items") if chosen else ()), *answers)
+    first = [row for row in given if wanted and text(row, "answer_id") == wanted and row.get("body")][:1]
+    first = [row for row in first if text(row, "question_id") in {"", number}]
+    answers = first + [row for row in answers if not first or text(row, "answer_id") != wanted]
     originals = yield from _originals(page, found)
     count = found.get("answer_count")
     parts = [
@@ -284,8 +292,8 @@ def _question(page: PageAddress, number: str, wanted: str = "", linked: dict[str
         html(need(found, "body"), below=1),
     ]
     for row in answers:
-        parts += _answer(row, linked=row is linked)
-    shown = f"the {'linked and the ' if linked else ''}best answers are read, {len(answers)} of {count}"
+        parts += _answer(row, linked=row in first)
+    shown = f"the {'linked and the ' * len(first)}best {len(answers) - len(first)} of {count} answers are read"
     missing = [shown] if isinstance(count, int) and answered is not None and count > len(answers) else []
     return SiteContent(
         title=title,

@@ -118,10 +118,8 @@ def directory(page: PageAddress) -> Steps:
     title = f"{_name(page)}{unquote(path)} at {page['ref']}"
     slash = {"dir": "/"}
     names = [(need(row, "name") + slash.get(text(row, "type"), ""), text(row, "html_url")) for row in rows(found)]
-    base = f"{_home(page, page.quoted('ref'))}{path.lstrip('/')}/"
-    return SiteContent(
-        title=title, parts=(heading(1, title), facts(names), _rendered(readme or "", base=base, below=1))
-    )
+    about = _rendered(readme or "", base=_home(page, page.quoted("ref") + path), below=1)
+    return SiteContent(title=title, parts=(heading(1, title), facts(names), about))
 
 
 def wiki(page: PageAddress) -> Steps:
