@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from groundwire.errors import BlockedAddress, InvalidRequest
-from groundwire.reading.encoding.decode import decode
 from groundwire.safety.urls import join_url, parse_url
 from groundwire.transport import Response
 
@@ -44,38 +43,58 @@ def refresh_target(response: Response) -> str:
 
 def read_refresh(response: Response) -> Refresh | None:
     """Return what a page leads on to; None for nothing, for itself, and for what is no web page."""
-    start = response.body[:_LOOKED_AT]
-    said, base, own_text = response.headers.get("Refresh", ""), response.url, 0
+    start, said = response.body[:_LOOKED_AT], response.headers.get("Refresh", "")
+    page = _Sign()
     if response.media_type in {"", "text/html", "application/xhtml+xml"} and (said or _MARK.search(start)):
-        shown, base, own_text = _page(decode(start, response.content_type).text, base)
-        said = said or shown
-    if (found := _VALUE.fullmatch(said[:8_000])) is None:
+        page = _read(start, response)
+    if (found := _VALUE.fullmatch((said or page.value)[:8_000])) is None:
         return None
     reference, seconds = found[2].strip(), float(found[1] or 0)
     if reference[:1] in {'"', "'"}:
         reference = reference[1:].partition(reference[0])[0]
     here = parse_url(response.url)
     try:
-        target = join_url(join_url(here, base), reference)
+        target = join_url(join_url(here, page.base), reference)
     except (InvalidRequest, BlockedAddress):
         return None
     if target.request_text == here.request_text:
         return None
-    return Refresh(target.text, seconds, is_redirect=seconds <= _SOON and own_text < _OWN_TEXT)
+    return Refresh(target.text, seconds, is_redirect=seconds <= _SOON and not page.is_read)
 
 
-def _page(markup: str, url: str) -> tuple[str, str, int]:
-    """Return what a page says of its refresh, the base of its links, and the characters of its text outside links."""
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """What a page says about where it leads."""
+
+    value: str = ""
+    """The value of its `<meta http-equiv="refresh">`."""
+    base: str = ""
+    """The base of its links, if it is not its own URL."""
+    is_read: bool = False
+    """Whether it is read itself: it has text, or is a bot check, which leads on to no page."""
+
+
+def _read(start: bytes, response: Response) -> _Sign:
     from turbohtml import parse
 
+    from groundwire.reading.block_pages.classify import soft_block
+    from groundwire.reading.encoding.decode import decode
+
+    markup = decode(start, response.content_type).text
     document = parse(markup)
     metas = (meta for meta in document.find_all("meta") if meta.closest("noscript") is None)
-    said = next((meta.attr("content") or "" for meta in metas if _is_refresh(meta.attr("http-equiv"))), "")
-    base = document.base_url(url) if document.find("base") is not None else url
-    for element in document.select("script, style, noscript, template, head, a"):
-        element.decompose()
-    body = document.find("body")
-    return said, base, len(" ".join(body.stripped_strings)) if body is not None else 0
+    value = next((meta.attr("content") or "" for meta in metas if _is_refresh(meta.attr("http-equiv"))), "")
+    base = document.base_url(response.url) if document.find("base") is not None else ""
+    title, body = document.find("title"), document.find("body")
+    named = title.text if title is not None else ""
+    texts = []
+    for left_out in ("script, style, noscript, template", "a"):
+        for element in document.select(left_out):
+            element.decompose()
+        texts.append(" ".join(body.stripped_strings) if body is not None else "")
+    text, own = texts
+    wall = soft_block(response.headers, response.url, markup, title=named, content=text)
+    return _Sign(value, base, is_read=wall is not None or len(own) >= _OWN_TEXT)
 
 
 def _is_refresh(name: str | None) -> bool:
