@@ -53,7 +53,7 @@ _INLINE: Final = re.compile(
     r"|\\(?P<escaped>.)",
     re.DOTALL,
 )
-_EMBEDDED: Final = re.compile(r"(.*?)\s*<([^<>]+)>", re.DOTALL)
+_EMBEDDED: Final = re.compile(r"([^<]*)<([^<>]+)>")
 
 
 @dataclass(slots=True)
@@ -321,7 +321,7 @@ def _piece(found: re.Match[str], names: _NameTable) -> str:
     kind = found.lastgroup or ""
     if kind == "said":
         embedded = _EMBEDDED.fullmatch(found["said"])
-        words, role = embedded[1] if embedded else found["said"], found["role"].lower()
+        words, role = embedded[1].strip() if embedded else found["said"], found["role"].lower()
         if role in _SERIES and words.isdecimal():
             return _link(f"{role.upper()} {words}", _SERIES[role].format(int(words)))
         return f"<em>{escape(words)}</em>" if role in {"emphasis", "title"} else f"<code>{escape(words)}</code>"
@@ -349,7 +349,7 @@ def _linked(phrase: str, mark: str, names: _NameTable) -> str:
     if not mark:
         return f"<em>{escape(phrase)}</em>"
     embedded = _EMBEDDED.fullmatch(phrase)
-    words = embedded[1] or embedded[2] if embedded else phrase
+    words = embedded[1].strip() or embedded[2] if embedded else phrase
     target = embedded[2].replace(" ", "") if embedded else _address(phrase, mark, names)
     if target.endswith("_") and _key(target[:-1]) in names.targets:
         target = names.targets[_key(target[:-1])]
