@@ -345,7 +345,7 @@ BEHAVIORS: dict[str, tuple[Behavior, str]] = {
     "redirect-loop": (_loop, "TooManyRedirects"),
     "redirect-to-metadata": (_to_private, "BlockedAddress"),
     "redirect-with-endless-body": (_endless_redirect, "text"),
-    "refresh-only": (_refresh_page, "PageEmpty"),
+    "refresh-only": (_refresh_page, "BlockedAddress"),
     "rot13": (_rot13, "text"),
     "png-as-html": (_png, "UnsupportedContent"),
     "video": (_video, "UnsupportedContent"),

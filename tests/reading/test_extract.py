@@ -331,6 +331,24 @@ def test_shortcodes_count_with_an_attribute() -> None:
     assert "/caption" not in content
 
 
+@pytest.mark.parametrize(
+    ("markup", "shown"),
+    [
+        (
+            'Write to <a href="/cdn-cgi/l/email-protection" class="__cf_email__" '
+            'data-cfemail="422a2330202d30023337233b6c273a232f322e27">[email&#160;protected]</a> today.',
+            "Write to harbor@quay.example today.",
+        ),
+        ('Ask <span class="__cf_email__" data-cfemail="2a4b6a48044941">[email&#160;protected]</span>.', "Ask a@b.ck."),
+        ('<a href="/cdn-cgi/l/email-protection#2a4b6a48044941">Write to us</a>.', "Write to us."),
+        ('Ask <span data-cfemail="2a4b">them</span> or <span data-cfemail="zz">us</span>.', "Ask them or us."),
+    ],
+)
+def test_mail_addresses_that_cloudflare_hides_are_shown(markup: str, shown: str) -> None:
+    content = extract(f"<h1>Ferry</h1>{_TEXT}<p>{markup}</p>{_TEXT}", "https://site.example/ferry").content
+    assert shown in content
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=400), st.sampled_from([b"", b"<style>", b"<h1>1</h1><p style='", b"<table><tr><td>"]))
 def test_no_bytes_make_it_fail(body: bytes, start: bytes) -> None:

@@ -213,6 +213,9 @@ def test_odd_spellings_of_an_address_are_not_allowed(host: str) -> None:
         ("/x?to=https://b.example/", "http://a.example/x?to=https://b.example/"),
         ("/..//b.example/", "http://a.example//b.example/"),
         ("/é", "http://a.example/%C3%A9"),
+        ("/x y", "http://a.example/x%20y"),
+        (" \tg h?i j#k l\n", "http://a.example/b/c/g%20h?i%20j#k%20l"),
+        (" https://b.example/x y ", "https://b.example/x%20y"),
     ],
 )
 def test_joining(reference: str, result: str) -> None:
@@ -231,7 +234,9 @@ def test_joining(reference: str, result: str) -> None:
         "//",
         "/\\b.example",
         "\\\\b.example",
-        "/a b",
+        "//b .example/",
+        "https://b .example/",
+        "/a\tb",
         "//me@b.example/",
         "/\r\nX: y",
     ],

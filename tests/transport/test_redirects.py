@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -193,6 +194,37 @@ async def test_cookies_and_referrers_do_not_cross(connect: Connect, serve: Serve
     for head in server.heads + other.heads:
         lines = {line.split(b":")[0].lower() for line in head.split(b"\r\n")[1:] if line}
         assert not lines & {b"cookie", b"referer", b"authorization", b"origin"}
+
+
+@pytest.mark.parametrize(
+    ("cookies", "sent"),
+    [
+        (["a=1"], "a=1"),
+        (["a=1; Path=/; HttpOnly; SameSite=Lax", "b = x=y "], "a=1; b=x=y"),
+        (["a=1; Domain=example.com; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], "a=1"),
+        (["a=1", "a=2"], "a=2"),
+        (["a=1", "a=; Max-Age=0"], None),
+        (["a=1", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], None),
+        (["a=1; Expires=soon"], "a=1"),
+        (["a=1; Secure"], None),
+        (["=1", "a", "b=\u00e9", "c=" + "x" * 5_000], None),
+        ([f"n{number}=1" for number in range(60)], "; ".join(f"n{number}=1" for number in range(50))),
+    ],
+)
+async def test_a_cookie_goes_back_to_its_host_along_the_chain(
+    connect: Connect, serve: Serve, response: Response, cookies: list[str], sent: str | None
+) -> None:
+    lines = "\r\nSet-Cookie: ".join(cookies)
+    server: Any = await serve(
+        lambda head: [
+            response(b"", "302 Found", Location="/end", Set_Cookie=lines) if first(head) else response(b"end")
+        ]
+    )
+    transport = connect(server.url)
+    for _ in range(2):
+        await transport.fetch(server.url + "/start", deadline=soon())
+    found = [re.search(rb"\r\nCookie: ([^\r]*)", head) for head in server.heads]
+    assert [one and one[1].decode() for one in found] == [None, sent, None, sent]
 
 
 async def test_a_call_is_never_redirected(connect: Connect, serve: Serve, response: Response, listener: Any) -> None:

@@ -32,7 +32,7 @@ _KEPT = frozenset(
     re.findall(
         r"[\w-]+",
         "cf-mitigated content-disposition content-language content-location content-type date etag last-modified "
-        "location retry-after",
+        "location refresh retry-after",
     )
 )
 _KEPT_STARTS = ("ratelimit", "x-rate-limit", "x-ratelimit", "x-usage")

@@ -18,6 +18,8 @@ from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
 
 if TYPE_CHECKING:
+    from turbohtml import Document
+
     from groundwire.reading.main_content.classifier import Model
 
 __all__ = ["Extracted", "extract", "fragment_to_markdown"]
@@ -54,6 +56,7 @@ def extract(
     markup, cut = fit(strip_controls(html, plain=plain))
     document = parse_page(markup)
     cut = trim(document) or cut
+    _show_addresses(document, markup)
     metas, found = read_metas(document), things(document)
     said, entitled = read_metadata(document, url, metas, found), title_element(document)
     hints = read_hints(found, metas, url)
@@ -97,6 +100,22 @@ def extract(
     )
 
 
+def _show_addresses(document: Document, markup: str) -> None:
+    """Write out the mail addresses that Cloudflare hides from robots; to people, a script of its own shows them."""
+    if "data-cfemail" not in markup and "/cdn-cgi/l/email-protection" not in markup:
+        return
+    for element in document.select("[data-cfemail]"):
+        try:
+            key, *hidden = bytes.fromhex(element.attr("data-cfemail") or "")
+            address = bytes(key ^ byte for byte in hidden).decode()
+        except ValueError:
+            continue
+        if "@" in address and address.isprintable():
+            element.set_text(address)
+    for link in document.select('a[href*="/cdn-cgi/l/email-protection"]'):
+        link.attrs.pop("href", None)  # like the address of any mail, it is no page
+
+
 def _line(text: str | None) -> str:
     """Clean a name or a title to one line."""
     return " ".join(strip_invisible(clean(text or ""))[0].split())
@@ -117,24 +136,32 @@ def fragment_to_markdown(
     Args:
         markup: The HTML.
         url: The base URL of relative links.
-        removed: Counts the invisible pieces of text under `hidden`.
+        removed: Counts the invisible pieces of text under `hidden`, and under `cut` what was too large.
         web_links_only: Whether links without a host lose their targets.
         below: The level of the heading above the fragment; its own headings are demoted below it.
         pick: A CSS selector. Only the first matching element is converted, and nothing without a match.
         drop: A CSS selector. Matching elements are left out and not counted.
     """
+    from groundwire.reading.html.math import image_formula
     from groundwire.reading.html.semantics import parse_page
     from groundwire.reading.markdown.serializer import to_markdown
     from groundwire.reading.visibility.visible import drop_unseen
 
-    document = parse_page(fit(strip_controls(markup))[0])
-    trim(document)
+    markup, cut = fit(strip_controls(markup))
+    document = parse_page(markup)
+    removed["cut"] += trim(document) or cut
+    _show_addresses(document, markup)
     removed["hidden"] += sum(drop_unseen(document).counts.values())
     root = document.select_one(pick) if pick else document.find("body")
     if root is None:
         return ""
     for element in root.select(drop) if drop else ():
         element.decompose()
+    for block in root.select("p, figure"):
+        pictures = block.find_all("img")
+        alt = (pictures[0].attr("alt") or "").strip() if len(pictures) == 1 else ""
+        if alt.count(" ") + 1 >= _SENTENCE and not block.text.strip() and not image_formula(pictures[0]):
+            block.set_text(f"[image: {alt}]")
     if web_links_only:
         for link in root.find_all("a"):
             if not (link.attr("href") or "").lower().startswith(("http://", "https://")):
@@ -145,4 +172,5 @@ def fragment_to_markdown(
     return to_markdown(root, url).strip()
 
 
+_SENTENCE = 4  # words of what a lone picture shows, which then are part of the text and not the name of a file
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

@@ -1,8 +1,8 @@
 """The local reader: guarded fetch, decoding and extraction on this machine.
 
 A page's caching headers (RFC 9111) are honored; invalid values are ignored. Groundwire is a shared cache, so `s-maxage`
-takes precedence over `max-age`. Pages are requested without cookies and credentials, so `private` and `Vary` have no
-effect: the next request would be the same.
+takes precedence over `max-age`. Pages are requested without credentials, and with no cookies but those that their own
+redirects set, so `private` and `Vary` have no effect: the next request would be the same.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import is_image, media_type
 from groundwire.reading.extracted import Unreadable, Why, read_result
+from groundwire.reading.refresh import read_refresh, refresh_target
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Head, Response, Transport
@@ -187,6 +188,7 @@ class LocalReadProvider:
             conditions=conditions,
             cap=self._max_bytes,
             inspect=partial(self._inspect, asked=bool(conditions)),
+            leads_to=refresh_target,
         )
         said = freshness(reply.url, reply.headers)
         if reply.status == _NOT_MODIFIED:
@@ -203,6 +205,9 @@ class LocalReadProvider:
         if not converted.extracted.content:
             raise _empty(url, converted, reply)
         result = read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
+        if (onwards := read_refresh(reply)) is not None:
+            moves = f"the page leads on to {onwards.url} after {onwards.seconds:g} seconds"
+            result = result.model_copy(update={"warnings": (*result.warnings, moves)})
         return result.model_copy(update={"freshness": said})
 
     async def _convert(self, reply: Response, deadline: Deadline) -> Converted:
@@ -259,7 +264,7 @@ def _refuse_unreadable(head: Head, *, asked: bool = False, images: bool = False)
         raise PageEmpty(url, "The page has no content (HTTP 204).", status=status)
     if not 200 <= status < 300:
         raise PageUnavailable(url, f"The site answered HTTP {status}.", status=status)
-    if not head.start:
+    if not head.start and not head.headers.get("Refresh"):
         raise PageEmpty(url, f"The page is empty (HTTP {status}, no body).", status=status)
     kind = media_type(head.content_type, head.start, head.url)
     if kind.kind == "binary" and not (images and is_image(head.start)):

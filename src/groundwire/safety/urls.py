@@ -104,6 +104,7 @@ _LONGEST_PLAIN = 63  # characters of a host in which no label and no name can be
 
 _DOT = frozenset({".", "%2e"})
 _DOT_DOT = frozenset({"..", ".%2e", "%2e.", "%2e%2e"})
+_BLANK = "".join(map(chr, range(33)))  # what browsers drop around a link (WHATWG URL, 4.4)
 _UNREADABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})  # control, format (bidi, zero width), surrogate, space
 
 
@@ -222,11 +223,13 @@ def _read(text: str) -> WebUrl:
 
 
 def join_url(base: WebUrl, location: str) -> WebUrl:
-    """Resolve a `Location` header or a link against its page (RFC 3986, 5.2), as strictly as `parse_url`.
+    """Resolve a `Location` header or a link against its page (RFC 3986, 5.2).
 
     Args:
         base: The page's address.
         location: An absolute or relative reference: `https://…`, `//host/…`, `/path`, `name`, `?query`, `#fragment`.
+            Blanks around it are dropped, and spaces within it are percent-encoded, as every browser does and as pages
+            have them. Otherwise it is as strict as `parse_url`.
 
     Raises:
         InvalidRequest: The result is not an http or https URL.
@@ -234,6 +237,7 @@ def join_url(base: WebUrl, location: str) -> WebUrl:
     """
     if not location:
         return parse_url(base.request_text)
+    location = location.strip(_BLANK).replace(" ", "%20")
     _check_characters(location)
     if ":" in re.split(r"[/?#]", location, maxsplit=1)[0]:
         return parse_url(location)

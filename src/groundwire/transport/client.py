@@ -2,8 +2,9 @@
 
 Two ways to use it. `call` asks a provider: the request may carry a key, so a redirect is never followed (every
 client sends custom key headers on to the new origin). `fetch` gets a page: no credentials, at most ten redirects,
-each judged by the guard. Both read bodies on one path, with a cap on the bytes on the wire and on the bytes that
-they decode to, and both end at their deadline: nothing is sent after it.
+each judged by the guard, and no cookies but those that one of them sets for its own host. Both read bodies on one path,
+with a cap on the bytes on the wire and on the bytes that they decode to, and both end at their deadline: nothing is
+sent after it.
 
 One request and its answer: the one place where a request meets the network, or the cassette.
 
@@ -32,6 +33,7 @@ from groundwire.errors import (
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, join_url
 from groundwire.transport.body_reader import SNIFF, read_body, refuse_more_than, seen_by, show
+from groundwire.transport.chain_cookies import ChainCookies
 from groundwire.transport.connector import (
     CONNECTIONS,
     Connections,
@@ -304,6 +306,7 @@ class Transport:
         inspect: Inspect | None = None,
         hops: int = MAX_HOPS,
         gated: bool = True,
+        leads_to: Callable[[Response], str] | None = None,
     ) -> Response:
         """Get a page, following at most ten redirects; any other status is a response.
 
@@ -319,6 +322,7 @@ class Transport:
                 a number that it returns is the cap instead.
             hops: Maximum redirects.
             gated: Whether each request waits for the fetch policy.
+            leads_to: Returns the URL that a page redirects to by itself, or an empty text; it is followed like others.
 
         Raises:
             BlockedAddress, InvalidRequest, PageError (its classes), DeadlineExceeded, Closed.
@@ -328,22 +332,27 @@ class Transport:
         target = self.guard.admit(url)
         gate = self.gate if gated else None
         passed: list[str] = []
+        cookies = ChainCookies()
         try:
             while True:
-                sent = {**(headers or {}), **(conditions or {}).get(target.request_text, {})}
+                sent = {**(headers or {}), **(conditions or {}).get(target.request_text, {}), **cookies.header(target)}
                 asked = HttpRequest("GET", URL(target.request_text, encoded=True), sent, {}, page=True, cut=cut)
                 async with gate.visit(target, deadline) if gate else nullcontext(FetchSlot()) as visit:
                     reply = await exchange(
                         self._connections, self.cassette, asked, deadline, cap, seen_by(visit, inspect)
                     )
-                if not asked.leads_on(reply.status, reply.headers):
-                    return replace(reply, url=target.text, hops=tuple(passed))
+                redirected = asked.leads_on(reply.status, reply.headers)
+                reply = replace(reply, url=target.text, hops=tuple(passed))
+                location = reply.headers["Location"] if redirected else leads_to(reply) if leads_to else ""
+                if not location:
+                    return reply
+                cookies.keep(target, reply.headers)
                 passed.append(target.text)
                 if len(passed) > hops:
                     raise TooManyRedirects(
                         url, f"The page redirects more than {hops} times. Look for another URL of it."
                     )
-                target = self._follow(target, reply.headers["Location"])
+                target = self._follow(target, location)
         except DeadlineExceeded:
             raise
         except TimeoutError as error:
@@ -369,8 +378,5 @@ class Transport:
 
 
 def _as_reference(location: str) -> str:
-    """Percent-encode characters that servers leave raw in a `Location`: spaces, and bytes that are not UTF-8."""
-    return "".join(
-        "%20" if char == " " else f"%{ord(char) & 0xFF:02X}" if "\udc80" <= char <= "\udcff" else char
-        for char in location
-    )
+    """Percent-encode the bytes of a `Location` that are not UTF-8."""
+    return "".join(f"%{ord(char) & 0xFF:02X}" if "\udc80" <= char <= "\udcff" else char for char in location)

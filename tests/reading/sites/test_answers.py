@@ -38,15 +38,18 @@ PATHS = {
     "docs_rs": ("https://docs.rs/lantern/latest/lantern/",),
     "github": tuple(
         f"https://github.com/harbor/lantern{path}"
-        for path in ("", "/issues/5", "/pull/8", "/releases", "/releases/tag/v2.1", "/blob/main/README.md")
+        for path in (
+            *("", "/issues/5", "/pull/8", "/releases", "/releases/tag/v2.1", "/blob/main/README.md", "/tree/main/docs"),
+            *("/issues", "/tags", "/wiki/Oil", "/pull/8/files/0123abc..456def0"),
+        )
     ),
     "hackernews": ("https://news.ycombinator.com/item?id=100",),
     "markdown": ("https://lantern.gitbook.io/guide",),
-    "mediawiki": ("https://en.wikipedia.org/wiki/Light_vessel",),
+    "mediawiki": ("https://en.wikipedia.org/wiki/Light_vessel", "https://en.wikipedia.org/?curid=9"),
     "npm": ("https://www.npmjs.com/package/lantern",),
     "pypi": ("https://pypi.org/project/lantern/",),
     "reddit": ("https://www.reddit.com/r/harbors/comments/1lamp/x/",),
-    "stackexchange": ("https://stackoverflow.com/questions/4711/x", "https://stackoverflow.com/a/4713"),
+    "stackexchange": ("https://stackoverflow.com/questions/4711/x", "https://stackoverflow.com/questions/4711/x/4713"),
     "youtube": ("https://www.youtube.com/watch?v=lampLAMP-_1",),
 }
 KEYS = tuple(
@@ -54,7 +57,9 @@ KEYS = tuple(
         r"\S+",
         "title body body_html items data children kind info name version versions crate parse text query pages id "
         "number user login labels comments full_name tag_name dist-tags latest videoDetails events segs utf8 tStartMs "
-        "author topics error assets license project_urls requires_dist description owner tags replies question_id url",
+        "author topics error assets license project_urls requires_dist description owner tags replies question_id url "
+        "closed_reason closed_details original_questions filter options captions playerCaptionsTracklistRenderer "
+        "captionTracks audioTracks baseUrl gallery_data poll_data state",
     )
 )
 VALUES = st.recursive(
@@ -176,7 +181,7 @@ class TestParts:
         assert shown(code("a ``` b", "rst")) == "````rst\na ``` b\n````"
 
     def test_long_texts_are_cut_and_it_is_said(self) -> None:
-        found = render([plain("word " * 100_000)], "https://site.test/")
+        found = render([markdown("word " * 300_000)], "https://site.test/")
         assert found.cut
         assert "long texts shortened: 1" in found.warnings
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def test_every_site_of_the_settings_has_a_file_and_an_emulator() -> None:
         "https://gist.github.com/ada-voss",
         "https://www.reddit.com/1lamp",
         "https://en.wikipedia.org/wiki/Special:Random",
-        "https://en.wikipedia.org/w/index.php?title=Light_vessel",
+        "https://en.wikipedia.org/w/index.php?title=Light_vessel&oldid=12",
         "https://en.wikipedia.org/wiki/Light_vessel?action=history",
         "https://stackoverflow.com/questions/tagged/lamps",
         "https://news.ycombinator.com/item?id=ten",
@@ -179,6 +180,39 @@ class TestFallback:
         ended = [(event.attempt.provider, event.attempt.outcome) for event in events if hasattr(event, "attempt")]
         assert ended == [("github", "invalid_response"), ("local", "ok")]
 
+    @pytest.mark.parametrize(
+        ("name", "refused", "path", "words"),
+        [
+            ("github", "https://github.com/harbor/blocked", "/repos/harbor/blocked", "Repository access blocked"),
+            ("reddit", "https://www.reddit.com/r/x/comments/private/", "/comments/private.json", "Forbidden"),
+        ],
+    )
+    async def test_an_api_that_refuses_one_page_is_asked_for_the_next(
+        self, web: Make, world: World, name: str, refused: str, path: str, words: str
+    ) -> None:
+        opened = web()
+        page = await opened.open_page(refused)
+        assert page.reader == "local"
+        assert any(f"refuses this page: {words} (HTTP 403)" in warning for warning in page.warnings)
+        assert any(request.path == path for request in world.site_api(name).requests)
+        next_page = next(page[0] for page in PAGES if page[1] == name)
+        assert (await opened.open_page(next_page)).reader == name
+
+    async def test_an_api_that_says_that_its_limit_is_used_up_rests(self, web: Make, world: World) -> None:
+        words = '{"message": "You have exceeded a secondary rate limit."}'
+        world.site_api("github").fail(
+            InjectedFault.status(403, words), when=lambda request: request.path.startswith("/repos/")
+        )
+        opened = web()
+        page = await opened.open_page(ISSUE)
+        assert any("You have exceeded a secondary rate limit (HTTP 403)" in warning for warning in page.warnings)
+        assert any("refused or failed recently" in one for one in (await opened.open_page(ISSUE)).warnings)
+
+    async def test_a_deleted_comment_without_replies_is_not_available(self, web: Make) -> None:
+        page = await web().open_page("https://news.ycombinator.com/item?id=106")
+        assert page.reader == "local"
+        assert any("it is deleted" in warning for warning in page.warnings)
+
 
 class TestWhatIsMissing:
     async def test_comments_that_cannot_be_had(self, web: Make, world: World) -> None:
@@ -219,8 +253,39 @@ class TestWhatIsMissing:
     async def test_generated_captions_where_there_are_no_others(self, web: Make, world: World) -> None:
         world.site_api("youtube").captions = ("asr",)  # type: ignore[attr-defined]
         assert "these are generated captions" in (await web().open_page(VIDEO)).content
+        assert "## Transcript (English)" in (await web().open_page(VIDEO)).content
         world.site_api("youtube").captions = ()  # type: ignore[attr-defined]
         assert "there is no transcript" in (await web().open_page(VIDEO)).warnings
+
+    async def test_captions_are_in_the_language_that_is_recognized_if_the_audio_names_none(
+        self, web: Make, world: World
+    ) -> None:
+        world.site_api("youtube").default = False  # type: ignore[attr-defined]
+        assert "these are written captions" in (await web().open_page(VIDEO)).content
+
+    async def test_what_is_the_same_for_every_type_of_rust_is_left_out(self, web: Make) -> None:
+        page = await web().open_page("https://docs.rs/lantern/latest/lantern/struct.Lamp.html")
+        assert "Expand" not in page.content
+        assert "Implementations" in page.content
+        assert "Auto Trait" not in page.content
+        assert "Any for T" not in page.content
+        assert any("which every type has, are left out" in warning for warning in page.warnings)
+
+    async def test_the_words_of_the_registry_for_no_readme_are_none(self, web: Make) -> None:
+        page = await web().open_page("https://www.npmjs.com/package/wick")
+        assert "ERROR" not in page.content
+        assert "- Repository: <https://gitlab.example/harbor/wick>" in page.content
+        assert "the registry has no README of it" in page.warnings
+
+    async def test_all_but_the_best_answers_and_the_linked_one(self, web: Make) -> None:
+        page = await web().open_page("https://stackoverflow.com/q/4799")
+        assert "the best 30 of 45 answers are read" in page.warnings
+        page = await web().open_page("https://stackoverflow.com/a/5003")
+        assert "the linked and the best 30 of 45 answers are read" in page.warnings
+        page = await web().open_page("https://stackoverflow.com/a/5045")
+        assert page.content.count("Answer 5045 shows") == 1
+        page = await web().open_page("https://stackoverflow.com/questions/4799/x/4713")  # of another question
+        assert "(linked)" not in page.content
 
     async def test_a_package_with_too_many_versions(self, web: Make, world: World) -> None:
         world.site_api("npm").padding = 10_000_000  # type: ignore[attr-defined]
@@ -238,6 +303,30 @@ class TestPoliteness:
         with pytest.raises(BlockedByRobots):
             await web().open_page("https://www.reddit.com/r/harbors/comments/1lamp/x/")
         assert not site.requests
+
+    @pytest.mark.parametrize(
+        ("name", "url"),
+        [
+            ("github", "https://github.com/harbor/lantern?tab=readme-ov-file#usage"),
+            ("github", "https://github.com/harbor/lantern/issues/5?q=x"),
+            ("github", "https://github.com/harbor/lantern/tree/main/docs"),
+            ("github", "https://github.com/harbor/lantern/raw/main/README.md"),
+            ("stackexchange", f"{QUESTION}?answertab=votes#tab-top"),
+            ("hackernews", "https://news.ycombinator.com/item?id=100&p=2"),
+        ],
+    )
+    async def test_robots_txt_is_asked_about_the_page_and_not_about_a_view_of_it(
+        self, web: Make, world: World, name: str, url: str
+    ) -> None:
+        rules = ("/*/tree/", "/*/raw/", "/*?tab=*", "/*q=", "/questions/*answertab=*", "/*p=")
+        world.site_api(name).robots = "User-agent: *\n" + "".join(f"Disallow: {rule}\n" for rule in rules)
+        assert (await web().open_page(url)).reader == name
+
+    async def test_robots_txt_is_asked_about_the_parameter_that_is_the_page(self, web: Make, world: World) -> None:
+        world.site_api("hackernews").robots = "User-agent: *\nDisallow: /item?id=100\n"
+        with pytest.raises(BlockedByRobots):
+            await web().open_page("https://news.ycombinator.com/item?p=2&id=100")
+        assert (await web().open_page("https://news.ycombinator.com/item?id=102")).reader == "hackernews"
 
     async def test_an_api_is_asked_no_more_often_than_it_allows(self, web: Make, world: World) -> None:
         site, opened = world.site_api("reddit"), web()
@@ -350,6 +439,24 @@ class TestAsAnyPage:
     def test_no_reader_to_use_is_still_an_error(self, settings: Callable[..., Settings]) -> None:
         with pytest.raises(ConfigurationError):
             Web(settings(read={"providers": ()}))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://en.wikipedia.org/wiki/List_of_light_vessels",
+        "https://github.com/harbor/lantern",
+        "https://stackoverflow.com/questions/4711/why-is-a-lamp-dark",
+        "https://pypi.org/project/wick/",
+    ],
+)
+async def test_a_site_reader_is_never_worse_than_the_plain_one(web: Make, world: World, url: str) -> None:
+    """The page that people see has what the API gives; all that the plain reader keeps of it is there."""
+    with_api = await web().open_page(url, max_length=1_000_000)
+    plain = await web({"read": {"site_readers": ()}}).open_page(url, max_length=1_000_000)
+    assert (with_api.reader, plain.reader) == (next(page[1] for page in PAGES if page[0] == url), "local")
+    assert not Counter(re.findall(r"\w+", plain.content)) - Counter(re.findall(r"\w+", with_api.content))
+    assert not with_api.truncated
 
 
 GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "sites.md").read_text("utf-8")

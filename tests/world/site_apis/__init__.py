@@ -35,6 +35,8 @@ class SiteApi(EmulatedServer):
     """The names under which the real one is known, those of its API among them."""
     routes: ClassVar[Mapping[str, str]]
     """The method that answers, by a pattern of the path and the query; it gets the named groups."""
+    articles: ClassVar[Mapping[str, str]] = {}
+    """The HTML of web pages that show what the API gives, by path; other web pages only say what they are."""
     root: ClassVar[str] = ""
     """What precedes the paths of the API where somebody runs the software of the site."""
 
@@ -68,6 +70,9 @@ class SiteApi(EmulatedServer):
     def web_page(self, request: Recorded) -> EmulatedResponse:
         """Return the page that people see."""
         title = f"Web page of {self.name_of_site}"
+        if not self.changed and (article := self.articles.get(request.path)):
+            head = "<!doctype html><html lang=en><head><title>As people see it</title></head>"
+            return EmulatedResponse.html(f"{head}<body><main><article>{article}</article></main></body></html>")
         words = (
             "This is the page as the site shows it to people in a browser, with all of its menus around the text. "
             "It is long enough to be taken for an article, and it says which address it belongs to: "

@@ -25,10 +25,18 @@ class StackExchange(SiteApi):
         "dba.stackexchange.com",
         "api.stackexchange.com",
     )
+    articles: ClassVar[Mapping[str, str]] = {
+        "/questions/4711/why-is-a-lamp-dark": (
+            '<h1>Why is a lamp "dark" after 2.1?</h1><p>My red lamp is dark.</p><pre><code>light(1)</code></pre>'
+            "<h2>3 answers</h2><p>Turn it <em>off and on</em>.</p><p>by Bo</p>"
+            "<p>Replace the <a href=/q/9>fuse</a>: it has to be one of 5 A.</p><p>by Cy</p>"
+        )
+    }
     routes: ClassVar[Mapping[str, str]] = {
         r"/2\.3/questions/(?P<number>\d+)\?.*": "question",
         r"/2\.3/questions/(?P<number>\d+)/answers\?.*": "answers",
         r"/2\.3/answers/(?P<number>\d+)\?.*": "answer",
+        r"/2\.3/filters/create\?.*": "make_filter",
     }
 
     def __init__(self) -> None:
@@ -43,15 +51,18 @@ class StackExchange(SiteApi):
 
     def _wrapped(self, items: list[dict[str, Any]]) -> EmulatedResponse:
         more = {"backoff": self.backoff} if self.backoff else {}
-        if self.request.query.get("filter") != "withbody":
+        if self.request.query.get("filter") == "!made":
+            items = [{"closed_details": _CLOSED}]
+        elif self.request.query.get("filter") != "withbody":
             items = [{key: value for key, value in item.items() if key != "body"} for item in items]
         left = self.quota_remaining
         return self.json({"items": items, "has_more": False, **more, "quota_max": 300, "quota_remaining": left})
 
     def question(self, number: str) -> EmulatedResponse:
         """Return the question."""
-        if number != "4711":
+        if number not in {"4711", "4799"}:
             return self._wrapped([])
+        closed = {"closed_reason": "Duplicate", "closed_date": 1_789_000_000} if number == "4799" else {}
         return self._wrapped(
             [
                 {
@@ -60,20 +71,24 @@ class StackExchange(SiteApi):
                     "is_answered": True,
                     "accepted_answer_id": 4713,
                     "view_count": 90,
-                    "answer_count": 3,
+                    "answer_count": 3 if number == "4711" else 45,
                     "score": 17,
                     "creation_date": 1_788_000_000,
                     "last_edit_date": 1_789_000_000,
-                    "question_id": 4711,
-                    "link": "https://stackoverflow.com/questions/4711/why-is-a-lamp-dark",
+                    "question_id": int(number),
+                    "link": f"https://stackoverflow.com/questions/{number}/why-is-a-lamp-dark",
                     "title": "Why is a lamp &quot;dark&quot; after 2.1?",
+                    **closed,
                     "body": f"<p>My red lamp is dark.</p><p hidden>{HIDDEN}</p>\n<pre><code>light(1)\n</code></pre>",
                 }
             ]
         )
 
     def answers(self, number: str) -> EmulatedResponse:
-        """Return the answers, best score first."""
+        """Return the answers, best score first: as many as are asked for."""
+        if number == "4799":
+            room = int(self.request.query["pagesize"])
+            return self._wrapped([self._many(identifier) for identifier in range(5_045, 5_000, -1)][:room])
         written = (
             (4712, 40, False, "Bo", "<p>Turn it <em>off and on</em>.</p>"),
             (4713, 12, True, "Cy", '<p>Replace the <a href="/q/9">fuse</a>: it has to be one of 5&nbsp;A.</p>'),
@@ -96,7 +111,31 @@ class StackExchange(SiteApi):
 
     def answer(self, number: str) -> EmulatedResponse:
         """Return one answer."""
-        return self._wrapped([{"answer_id": int(number), "question_id": 4711}] if number == "4713" else [])
+        if number == "4713":
+            about = {"answer_id": 4713, "question_id": 4711, "is_accepted": True, "score": 12}
+            return self._wrapped([{**about, "owner": {"display_name": "Cy"}, "body": "<p>Replace the fuse.</p>"}])
+        return self._wrapped([self._many(int(number))] if number.startswith("50") else [])
+
+    def _many(self, identifier: int) -> dict[str, Any]:
+        """Return one of the 45 answers of a question, whose score is the end of its number."""
+        about = {"answer_id": identifier, "question_id": 4799, "creation_date": 1_788_100_000}
+        owner = {"user_type": "does_not_exist", "display_name": "user3"}
+        body = f"<p>Answer {identifier} shows this:</p><p><img src=x.png alt='the lamp with its cover taken off'></p>"
+        return {**about, "owner": owner, "is_accepted": False, "score": identifier - 5_000, "body": body}
+
+    def make_filter(self) -> EmulatedResponse:
+        """Return a filter that brings what a question is a duplicate of."""
+        asked = self.request.query.get("include", "")
+        return self._wrapped([{"filter": "!made" if "closed_details.original_questions" in asked else "!other"}])
+
+
+_CLOSED = {
+    "on_hold": False,
+    "reason": "Duplicate",
+    "original_questions": [
+        {"question_id": 4711, "title": "Why is a lamp &quot;dark&quot; after 2.1?", "answer_count": 3}
+    ],
+}
 
 
 def _comment(identifier: int, author: str, text: str, *children: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +180,16 @@ class HackerNews(SiteApi):
                 _comment(103, "di", 'See <a href="https://lantern.example/docs" rel="nofollow">the docs</a>.'),
             ],
         }
-        found = {"100": story, "102": reply}.get(number)
+        empty = {**story, "author": None, "title": None, "url": None, "points": None}
+        options = [
+            {"id": 201, "type": "pollopt", "text": "Oil &amp; <i>wick</i>", "points": 12},
+            {"id": 202, "text": "Gas"},
+        ]
+        poll = {**story, "id": 104, "story_id": 104, "title": "Poll: which lamp?", "url": None, "options": options}
+        gone = {**empty, "id": 105, "type": "comment", "parent_id": 100, "children": [reply]}
+        nothing = {**empty, "id": 106, "type": "comment", "parent_id": 100, "children": []}
+        numbers = {"100": story, "102": reply, "104": poll, "105": gone, "106": nothing}
+        found = numbers.get(number)
         return self.json(found) if found else self.json({"status": 404, "error": "Not Found"}, status=404)
 
 
@@ -158,9 +206,12 @@ class Reddit(SiteApi):
 
     def post(self, number: str) -> EmulatedResponse:
         """Return a post and its comments."""
-        if number != "1lamp":
+        if number == "private":
+            left = {"x-ratelimit-remaining": "9322.0", "x-ratelimit-used": "1", "x-ratelimit-reset": "60"}
+            return self.json({"reason": "private", "message": "Forbidden", "error": 403}, status=403, headers=left)
+        if number not in {"1lamp", "2lamp"}:
             return self.json({"message": "Not Found", "error": 404}, status=404)
-        post = {
+        post: dict[str, Any] = {
             "title": "My lamp is dark again",
             "author": "ada_voss",
             "subreddit_name_prefixed": "r/harbors",
@@ -174,6 +225,12 @@ class Reddit(SiteApi):
             "created_utc": 1_790_000_000.0,
             "link_flair_text": "Help",
         }
+        if number == "2lamp":
+            repeated = {key: post[key] for key in ("title", "author", "selftext", "selftext_html")}
+            gallery = {"items": [{"media_id": "m1", "id": 1, "caption": "The red one"}, {"media_id": "m2", "id": 2}]}
+            poll = {"options": [{"id": "1", "text": "Oil", "vote_count": 10}, {"id": "2", "text": "Gas"}]}
+            post |= {"title": "Look at this", "author": "[deleted]", "selftext": "", "selftext_html": None}
+            post |= {"gallery_data": gallery, "poll_data": poll, "crosspost_parent_list": [repeated]}
         reply = {"kind": "t1", "data": self._said("cy", "It is the fuse. It is always the fuse.", 40, "")}
         more = {"kind": "more", "data": {"count": 4, "children": ["a", "b", "c", "d"]}}
         first = {"kind": "t1", "data": self._said("bo", "Have you tried turning it off?", 12, _listing(reply, more))}

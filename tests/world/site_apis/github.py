@@ -28,6 +28,10 @@ _README_HTML = f"""<div id="file" class="md" data-path="README.md"><article clas
 aria-label="Permalink: Lantern" href="#lantern"><svg class="octicon"><path d="M7"></path></svg></a></div>
 <p>A small server that keeps the lights of a harbor. <!-- {HIDDEN} --></p>
 <p>See the <a href="docs/manual.md">manual</a> and <code>lantern --help</code>.</p>
+<section class="js-render-needs-enrichment" data-type="mermaid"><div class="js-render-enrichment-target">
+<div class="render-plaintext-hidden"><pre lang="mermaid">graph TD; oil--&gt;wick</pre></div></div>
+<span class="js-render-enrichment-loader" role="presentation"><svg></svg><span
+class="sr-only">Loading</span></span></section>
 <markdown-accessiblity-table><table><thead><tr><th>lamp</th><th>range</th></tr></thead>
 <tbody><tr><td>red</td><td>4 miles</td></tr><tr><td>green</td><td>6 miles</td></tr></tbody></table>
 </markdown-accessiblity-table></article></div>"""
@@ -79,16 +83,25 @@ class GitHub(SiteApi):
         "api.github.com",
         "raw.githubusercontent.com",
     )
+    articles: ClassVar[Mapping[str, str]] = {
+        "/harbor/lantern": f"<h1>harbor/lantern</h1><p>Keeps the lights of a harbor</p>{_README_HTML}"
+    }
     root: ClassVar[str] = "/api/v3"
     routes: ClassVar[Mapping[str, str]] = {
         r"/repos/(?P<owner>[^/]+)/(?P<repo>[^/?]+)": "repository",
+        r"/repos/harbor/lantern/contents/docs\?ref=main": "directory",
+        r"/repos/harbor/lantern/readme/docs\?ref=main": "readme",
+        r"/repos/harbor/lantern/(?P<kind>issues|pulls|tags)\?per_page=100": "listing",
+        r"/repos/harbor/lantern/compare/0123abc\.\.\.456def0": "compared",
+        r"/repos/harbor/lantern/pulls/8/reviews\?per_page=100": "reviews",
         r"/repos/harbor/lantern/readme": "readme",
         r"/repos/harbor/lantern/issues/(?P<number>\d+)": "issue",
         r"/repos/harbor/lantern/(?P<kind>issues|pulls)/(?P<number>\d+)/comments\?per_page=100": "comments",
-        r"/repos/harbor/lantern/pulls/8": "pull",
+        r"/repos/harbor/lantern/pulls/(?P<number>8|9)": "pull",
         r"/repos/harbor/lantern/pulls/8/files\?per_page=100": "files",
         r"/repos/harbor/lantern/commits/(?P<sha>[0-9a-f]{7,40})": "commit",
-        r"/gists/0123456789abcdef0123": "gist",
+        r"/gists/0123456789abcdef0123(?P<revision>/[0-9a-f]{40})?": "gist",
+        r"/wiki/harbor/lantern/Oil-and-wick\.md": "wiki",
         r"/repos/harbor/lantern/releases(?P<which>/latest|/tags/v2\.1|\?per_page=\d+)": "releases",
         r"(?:/raw)?/harbor/lantern/(?P<ref>main|v2\.1)/(?P<path>README\.md|src/light\.py|data/lamps\.csv)": "raw",
     }
@@ -117,6 +130,12 @@ class GitHub(SiteApi):
 
     def repository(self, owner: str, repo: str) -> EmulatedResponse:
         """Return a repository."""
+        if repo == "blocked":
+            words = {
+                "message": "Repository access blocked",
+                "block": {"reason": "tos", "created_at": "2020-01-01T00:00:00Z"},
+            }
+            return self.json(words, status=403, headers={"x-ratelimit-limit": "60", "x-ratelimit-remaining": "55"})
         if (owner, repo) != ("harbor", "lantern"):
             return self.missing()
         return self.json(
@@ -136,7 +155,7 @@ class GitHub(SiteApi):
                 "default_branch": "main",
                 "archived": False,
                 "topics": ["harbor", "light"],
-                "license": {"key": "mit", "name": "MIT License", "spdx_id": "MIT"},
+                "license": {"key": "other", "name": "Other", "spdx_id": "NOASSERTION", "url": None},
                 "created_at": "2024-02-01T08:00:00Z",
                 "pushed_at": "2026-10-04T09:30:00Z",
             }
@@ -187,11 +206,71 @@ class GitHub(SiteApi):
             ]
         )
 
-    def pull(self) -> EmulatedResponse:
-        """Return a pull request."""
+    def reviews(self) -> EmulatedResponse:
+        """Return the reviews of a pull request; one is only the frame of comments on lines, one has no words."""
+        words = "Please split this; the lamp must not be lit before the fuse is checked."
+        given = (
+            (_user("cy"), "CHANGES_REQUESTED", "MEMBER", words),
+            (_user("di"), "COMMENTED", "NONE", ""),
+            (None, "APPROVED", "NONE", ""),
+        )
+        return self.json(
+            [
+                {
+                    "id": identifier,
+                    "user": user,
+                    "state": state,
+                    "author_association": role,
+                    "submitted_at": "2026-09-02T12:00:00Z",
+                    **self._texts(text),
+                }
+                for identifier, (user, state, role, text) in enumerate(given)
+            ]
+        )
+
+    def directory(self) -> EmulatedResponse:
+        """Return what is in a directory."""
+        base = "https://github.com/harbor/lantern"
+        return self.json(
+            [
+                {"name": "img", "path": "docs/img", "type": "dir", "html_url": f"{base}/tree/main/docs/img"},
+                {
+                    "name": "manual.md",
+                    "path": "docs/manual.md",
+                    "type": "file",
+                    "html_url": f"{base}/blob/main/docs/manual.md",
+                },
+            ]
+        )
+
+    def listing(self, kind: str) -> EmulatedResponse:
+        """Return the open issues, pull requests among them; or the tags."""
+        if kind == "tags":
+            return self.json([{"name": "v2.1", "commit": {"sha": _COMMIT, "url": ""}}])
+        one = {"user": _user("ada-voss"), "created_at": "2026-09-01T10:00:00Z", "labels": [{"name": "bug"}]}
+        url = "https://github.com/harbor/lantern"
+        issue = {**one, "number": 6, "title": "The green lamp is dim", "html_url": f"{url}/issues/6"}
+        pull = {**one, "number": 7, "title": "Brighter oil", "html_url": f"{url}/pull/7"}
+        return self.json([pull] if kind == "pulls" else [{**pull, "pull_request": {}}, issue])
+
+    def compared(self) -> EmulatedResponse:
+        """Return the changes between two commits."""
+        return self.json({"status": "ahead", "commits": [], "files": self._changes()})
+
+    def wiki(self) -> EmulatedResponse:
+        """Return the source of a page of the wiki."""
+        return EmulatedResponse.text("# Oil\n\nTake *clean* oil, and a [wick](Wicks).\n")
+
+    def pull(self, number: str) -> EmulatedResponse:
+        """Return a pull request; the fork that 9 came from is deleted."""
+        fork = (
+            {"label": "bo-larsen:fuse", "ref": "fuse"}
+            if number == "8"
+            else {"label": None, "ref": "fuse", "user": None}
+        )
         return self.json(
             {
-                "number": 8,
+                "number": int(number),
                 "title": "Replace the fuse",
                 "state": "closed",
                 "merged": True,
@@ -204,7 +283,7 @@ class GitHub(SiteApi):
                 "additions": 3,
                 "deletions": 1,
                 "changed_files": 1,
-                "head": {"label": "bo-larsen:fuse", "ref": "fuse"},
+                "head": fork,
                 "base": {"label": "harbor:main", "ref": "main"},
                 "created_at": "2026-09-02T10:00:00Z",
                 "closed_at": "2026-09-03T09:00:00Z",
@@ -249,8 +328,8 @@ class GitHub(SiteApi):
             }
         )
 
-    def gist(self) -> EmulatedResponse:
-        """Return a gist of two files."""
+    def gist(self, revision: str | None) -> EmulatedResponse:
+        """Return a gist of two files; an old revision has no owner, as some real answers."""
         files = {"lamp.py": ("Python", _SOURCE), "notes.md": ("Markdown", f"# Notes\n\nUse *oil*. <!-- {HIDDEN} -->\n")}
         return self.json(
             {
@@ -258,7 +337,7 @@ class GitHub(SiteApi):
                 "html_url": "https://gist.github.com/ada-voss/0123456789abcdef0123",
                 "description": "How a lamp is lit",
                 "public": True,
-                "owner": _user("ada-voss"),
+                **({"user": None} if revision else {"owner": _user("ada-voss")}),
                 "files": {
                     name: {
                         "filename": name,

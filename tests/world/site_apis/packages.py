@@ -21,8 +21,69 @@ Take `lantern` from the index, then see [the manual](https://lantern.example/doc
 """
 
 
+_WICK_TEXT = f"""Wick
+====
+
+.. image:: https://ci.example/wick.svg
+   :target: https://ci.example/wick
+   :alt: state of the last build
+
+.. {HIDDEN}
+
+Burns ``oil`` as the `manual <https://wick.example/manual>`_ and the notes_ say. Made for |who|.
+
+.. |who| replace:: **harbors**
+.. _notes: https://wick.example/notes
+
+.. code-block:: python
+
+   wick.light('red')
+
+Installation
+------------
+
+Take it from the index::
+
+    fetch wick
+
+.. note:: Use *clean* oil only.
+
+- one
+- two, which goes
+  on
+
+===== =====
+lamp  miles
+===== =====
+red   4
+===== =====
+"""
+_WICK_SHOWN = f"""<h2>Description</h2><h3>Wick</h3><!-- {HIDDEN} --><a
+href="https://ci.example/wick"><img alt="state of the last build"
+src="https://camo.example/wick.svg"></a><p>Burns
+<code>oil</code> as the
+<a href="https://wick.example/manual">manual</a> and the <a href="https://wick.example/notes">notes</a> say. Made for
+<strong>harbors</strong>.</p><pre><code>wick.light('red')</code></pre><h4>Installation</h4><p>Take it from the
+index:</p><pre>fetch wick</pre><div class="admonition note"><p>Note</p><p>Use <em>clean</em> oil only.</p></div>
+<ul><li>one</li><li>two, which goes on</li></ul>
+<table><tr><th>lamp</th><th>miles</th></tr><tr><td>red</td><td>4</td></tr></table>"""
+_WICK: dict[str, Any] = {
+    "info": {
+        "name": "wick",
+        "version": "3.0",
+        "summary": "A wick",
+        "description": _WICK_TEXT,
+        "description_content_type": None,
+        "requires_dist": None,
+        "project_urls": None,
+    },
+    "urls": [{"upload_time_iso_8601": "2025-01-01T00:00:00.000000Z"}],
+    "vulnerabilities": [],
+}
+
+
 class PyPi(SiteApi):
-    """PyPI with the project `lantern`; see `SiteApi`.
+    """PyPI with the projects `lantern` and `wick`, whose description is reStructuredText; see `SiteApi`.
 
     Attributes:
         description_type: The media type of the description.
@@ -30,6 +91,7 @@ class PyPi(SiteApi):
 
     name_of_site: ClassVar[str] = "pypi"
     public_hosts: ClassVar[tuple[str, ...]] = ("pypi.org",)
+    articles: ClassVar[Mapping[str, str]] = {"/project/wick/": f"<h1>wick 3.0</h1><p>A wick</p>{_WICK_SHOWN}"}
     routes: ClassVar[Mapping[str, str]] = {r"/pypi/(?P<name>[^/]+)(?:/(?P<version>[^/]+))?/json": "project"}
 
     def __init__(self) -> None:
@@ -38,6 +100,8 @@ class PyPi(SiteApi):
 
     def project(self, name: str, version: str | None) -> EmulatedResponse:
         """Return a project, or one version of it."""
+        if name == "wick":
+            return self.json(_WICK)
         if name != "lantern" or version not in {None, "2.0", "2.1"}:
             return self.missing()
         number = version or "2.1"
@@ -77,8 +141,8 @@ class Npm(SiteApi):
     name_of_site: ClassVar[str] = "npm"
     public_hosts: ClassVar[tuple[str, ...]] = ("www.npmjs.com", "registry.npmjs.org")
     routes: ClassVar[Mapping[str, str]] = {
-        r"/(?P<name>lantern|%40harbor%2Flantern)": "package",
-        r"/(?P<name>lantern|%40harbor%2Flantern)/(?P<version>[^/]+)": "version",
+        r"/(?P<name>lantern|%40harbor%2Flantern|wick)": "package",
+        r"/(?P<name>lantern|%40harbor%2Flantern|wick)/(?P<version>[^/]+)": "version",
     }
 
     def __init__(self) -> None:
@@ -94,7 +158,7 @@ class Npm(SiteApi):
             "dist-tags": {"latest": "2.1.0"},
             "versions": versions,
             "time": {**times, "2.1.0": "2026-08-31T00:00:00.000Z"},
-            "readme": _README,
+            "readme": "ERROR: No README data found!" if name == "wick" else _README,
             "readmeFilename": "README.md",
             "padding": " " * self.padding,
         }
@@ -108,6 +172,13 @@ class Npm(SiteApi):
         return self.json(_manifest(name, number))
 
 
+_REPOSITORIES = {
+    "lantern": "git+ssh://git@github.com/harbor/lantern.git",
+    "%40harbor%2Flantern": "github:harbor/lantern",
+    "wick": "git@gitlab.example:harbor/wick.git",
+}
+
+
 def _manifest(name: str, number: str) -> dict[str, Any]:
     return {
         "name": name.replace("%40", "@").replace("%2F", "/"),
@@ -115,7 +186,7 @@ def _manifest(name: str, number: str) -> dict[str, Any]:
         "description": "Keeps the lights of a harbor",
         "license": "MIT" if number == "2.1.0" else {"type": "MIT", "url": "https://lantern.example/license"},
         "homepage": "https://lantern.example",
-        "repository": {"type": "git", "url": "git+https://github.com/harbor/lantern.git"},
+        "repository": {"type": "git", "url": _REPOSITORIES[name]},
         "dependencies": {"wick": "^3.0.0"},
         "engines": {"node": ">=20"},
     }
@@ -129,7 +200,7 @@ class Crates(SiteApi):
     routes: ClassVar[Mapping[str, str]] = {
         r"/api/v1/crates/(?P<name>[^/]+)": "crate",
         r"/api/v1/crates/lantern/(?P<version>[^/]+)/readme": "readme",
-        r"/readmes/lantern/lantern-2\.1\.0\.html": "rendered",
+        r"/readmes/lantern/lantern-2\.1\.0(?:%2Boil\.3)?\.html": "rendered",
     }
 
     def refusal(self) -> EmulatedResponse:
@@ -154,13 +225,14 @@ class Crates(SiteApi):
             "repository": "https://github.com/harbor/lantern",
             "updated_at": "2026-08-31T10:00:00.000000Z",
         }
-        version = {
+        version: dict[str, Any] = {
             "license": "MIT",
             "rust_version": "1.80",
             "yanked": False,
             "created_at": "2026-08-31T10:00:00.000000Z",
         }
-        versions = [{"id": 2, "crate": "lantern", "num": "2.1.0", **version}]
+        version["features"] = {"default": ["std"], "std": [], "oil": ["dep:oil"]}
+        versions = [{"id": 2, "crate": "lantern", "num": num, **version} for num in ("2.1.0", "2.1.0+oil.3")]
         return self.json({"crate": about, "versions": versions, "keywords": [], "categories": []})
 
     def readme(self, version: str) -> EmulatedResponse:
@@ -194,11 +266,16 @@ class DocsRs(Crates):
                 "<button id=copy-path>Copy item path</button></h1><rustdoc-toolbar>Search</rustdoc-toolbar>"
                 "<span class=sub-heading><a class=src href=../src/lantern/lib.rs.html#1>Source</a></span></div>"
                 "<pre class='rust item-decl'><code>pub struct Lamp { /* private fields */ }</code></pre>"
-                f"<details class=toggle open><summary class=hideme>Expand</summary><div class=docblock><p>A lamp of a "
+                f"<details class=toggle open><summary class=hideme><span>Expand description</span></summary>"
+                f"<div class=docblock><p>A lamp of a "
                 f"harbor. <span hidden>{HIDDEN}</span></p></div></details>"
                 "<h2 id=methods>Implementations<a href=#methods class=anchor>§</a></h2><section class=method>"
                 "<h4 class=code-header>pub fn <a href=#light>light</a>(&amp;self)</h4></section>"
                 "<div class=docblock>Lights the lamp for as long as it has oil, and says so on the quay.</div>"
+                '<h2 id="synthetic-implementations">Auto Trait Implementations</h2>'
+                '<div id="synthetic-implementations-list"><section>impl Freeze for Lamp</section></div>'
+                '<h2 id="blanket-implementations">Blanket Implementations'
+                '</h2><div id="blanket-implementations-list"><section>impl&lt;T&gt; Any for T</section></div>'
                 "</section></main></body></html>"
             ),
             headers={"Cache-Control": "public"},

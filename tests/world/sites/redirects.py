@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Final
 
 from groundwire.testing.fault_injection import InjectedFault
@@ -45,8 +47,31 @@ _FIXED: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
+_REFRESHES: Final[Mapping[str, str]] = {
+    "refresh": '<meta http-equiv="refresh" content="0; url=/end">Redirecting...',
+    "refresh-relative": "<meta content=\"1;URL='./end'\" http-equiv=Refresh>You go on to <a href=end>the end</a>.",
+    "refresh-based": '<base href="/relative/"><meta http-equiv="refresh" content="0;url=../two words">Moved.',
+    "refresh-chain": '<meta http-equiv="refresh" content="0,/hops/3">',
+    "refresh-later": '<meta http-equiv="refresh" content="30; url=/end"><p>This page has moved; please wait.</p>',
+    "refresh-itself": '<meta http-equiv="refresh" content="5; url=/refresh-itself#again"><p>The tide is high now.</p>',
+    "refresh-again": '<meta http-equiv="refresh" content="0"><p>The tide is high now.</p>',
+    "refresh-loop": '<meta http-equiv="refresh" content="0;url=/refresh-loop-back">',
+    "refresh-loop-back": '<meta http-equiv="refresh" content="0;url=/refresh-loop">',
+    "refresh-private": '<meta http-equiv="refresh" content="0; url=http://169.254.169.254/">',
+    "refresh-port": '<meta http-equiv="refresh" content="0; url=http://127.0.0.1:1/">',
+    "refresh-script": '<meta http-equiv="refresh" content="0; url=javascript:alert(1)"><p>The tide is high now.</p>',
+    "refresh-without-scripts": '<noscript><meta http-equiv="refresh" content="0; url=/"></noscript>The tide is high.',
+    "refresh-forbidden": '<meta http-equiv="refresh" content="0; url=/forbidden">',
+    "refresh-with-text": '<meta http-equiv="refresh" content="0; url=/end"><p>'
+    + "The caravan went on over the sand. " * 10,
+}
+"""Pages that lead on by themselves."""
+
+
 class Maze(Site):
     """The maze. `/hops/N` needs N redirects to the end; `?status=` chooses their status.
+
+    `/cookie` redirects to itself until a cookie comes back, `/cookie/WHERE` sets one and redirects elsewhere.
 
     Args:
         calendar: The world's today.
@@ -69,6 +94,19 @@ class Maze(Site):
                 lambda request: EmulatedResponse.redirect(f"{request.base_url.removeprefix('http:')}/end"),
             ),
             _step("cross-site", "/cross-site", self._across),
+            _step("refresh-across", "/refresh-across", self._refresh_across),
+            _step("cookie", "/cookie", _with_cookie),
+            _step("cookie-refresh", "/cookie-refresh", _with_cookie),
+            _step("cookie-elsewhere", "/cookie-elsewhere", self._across_with_cookie),
+            _step("refresh-header", "/refresh-header", lambda _: _refresh("", "0; url=/end")),
+            _step(
+                "refresh-header-later",
+                "/refresh-header-later",
+                lambda _: _refresh("<p>The tide is high.", "9;url=/end"),
+            ),
+            _step("two words", "/two%20words", lambda _: EmulatedResponse.html(_END)),
+            _step("space", "/space", lambda _: EmulatedResponse.redirect(" /two words ")),
+            *(_step(name, f"/{name}", partial(_leading_on, markup)) for name, markup in _REFRESHES.items()),
             _step("no-location", "/no-location", lambda _: EmulatedResponse(status=302, content_type=None)),
         ]
         super().__init__("maze", "maze.test", pages, calendar)
@@ -85,10 +123,38 @@ class Maze(Site):
             return EmulatedResponse.redirect(f"/hops/{left - 1}{onwards}", status=status)
         return super().elsewhere(request)
 
+    def _across_with_cookie(self, request: Recorded) -> EmulatedResponse:
+        response = self._across(request)
+        return replace(response, headers={**response.headers, "Set-Cookie": "way=secret; Path=/"})
+
+    def _refresh_across(self, request: Recorded) -> EmulatedResponse:
+        return _refresh("", f"0; url={self._across(request).headers['Location']}")
+
     def _across(self, request: Recorded) -> EmulatedResponse:
         """Redirect to the other site, with the same kind of host name as the request."""
         named = request.headers.get("Host", "").startswith(self.host)
         return EmulatedResponse.redirect(self._other.page(next(iter(self._other.pages)), named=named))
+
+
+def _leading_on(markup: str, request: Recorded) -> EmulatedResponse:
+    head = "<!doctype html><html lang=en><head><title>A sign</title>"
+    return EmulatedResponse.html(f"{head}</head><body>{markup}</body></html>")
+
+
+def _refresh(markup: str, value: str) -> EmulatedResponse:
+    return replace(EmulatedResponse.html(markup), headers={"Refresh": value})
+
+
+def _with_cookie(request: Recorded) -> EmulatedResponse:
+    """Return the end when the cookie comes back, and else set it, with one that is over and one for another host."""
+    if "way=found" in request.headers.get("Cookie", ""):
+        return EmulatedResponse.html(_END)
+    there = "/cookie" if request.path == "/cookie" else ""
+    cookie = {"Set-Cookie": "way=found; Path=/; HttpOnly; SameSite=Lax"}
+    if there:
+        return replace(EmulatedResponse.redirect(there), headers={"Location": there, **cookie})
+    onwards = _leading_on('<meta http-equiv="refresh" content="0; url=/cookie">', request)
+    return replace(onwards, headers=cookie)
 
 
 def _step(name: str, path: str, answer: _Answer) -> SitePage:

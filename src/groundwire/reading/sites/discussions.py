@@ -7,7 +7,8 @@ answers, over their API (https://api.stackexchange.com/docs).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Generator, Iterator, Sequence
 from html import unescape
 from typing import Any, Final
 
@@ -35,43 +36,56 @@ __all__ = ["HACKER_NEWS", "REDDIT", "STACK_EXCHANGE"]
 _SEARCH: Final = "https://hn.algolia.com/api/v1"
 _MOST_OF_STORY: Final = 400  # comments
 _REDDIT: Final = "https://www.reddit.com"
-_ID: Final = "[a-z0-9]{2,12}"
+_ID: Final = "[A-Za-z0-9]{2,12}"
+_DELETED: Final = "a deleted account"
+_TAG: Final = re.compile(r"<[^<>]*>")
+_WHERE: Final = "(?:(?:[rR]|u|user)/[^/]{1,200}/)?"
+_FORM: Final = r"(?:/?\.json)?"  # the address of the API, which people paste
 _MOST_COMMENTS: Final = 300  # comments
 _DEEPEST: Final = 20  # levels of replies
 _STACK_EXCHANGE: Final = "https://api.stackexchange.com/2.3"
 _MOST_ANSWERS: Final = 30  # answers
+_NUMBER: Final = "[0-9]{1,12}"
+_NO_SITES: Final = frozenset({"api", "area51", "chat", "data", "stackauth"})  # subdomains without questions
+_ORIGINALS: Final = (
+    ".items;question.closed_details;closed_details.original_questions;original_question.question_id;"
+    "original_question.title"
+)
 
 
 def item(page: PageAddress) -> Steps | None:
     """Read a story, or a comment with the replies to it."""
-    number = page.query.get("id", "")
+    number = page["id"] or page.query.get("id", "")
     return _item(page, number) if number.isascii() and number.isdigit() and len(number) < 13 else None
 
 
 def _item(page: PageAddress, number: str) -> Steps:
     (found,) = yield (SiteRequest(url=f"{page.api}/items/{number}"),)
     need(found, "id", kind=int)
-    author, title = text(found, "author"), text(found, "title")
-    if not title and not text(found, "text"):
-        raise FormatChanged("title and text are missing")
+    title, author = text(found, "title"), text(found, "author") or _DELETED
+    comments, told = list(_walk(found, author)), text(found, "text")
+    if not title and not told and not comments:
+        raise NotAvailable("it is deleted")
+    what = title or (f"Comment by {author}" if told else "[deleted]")
+    options = [row for row in found.get("options") or () if isinstance(row, dict)]
     parts = [
-        heading(1, title or f"Comment by {author}"),
+        heading(1, what),
         facts((("Link", text(found, "url")), ("Story", _story(page, found)))),
         say(
             f"{text(found, 'points')} points" if text(found, "points") else "",
             f"by {author}",
             day(found.get("created_at")),
         ),
-        html(found.get("text") or "", below=1),
+        html(str(found.get("text") or ""), below=1),
+        facts((_plain(row.get("text")), f"{text(row, 'points') or 'unknown'} points") for row in options),
     ]
-    comments = list(_walk(found, author))
     if comments:
         parts.append(heading(2, "Comments"))
     for row, parent in comments[:_MOST_OF_STORY]:
         parts += _reply(row, parent, author)
     shown = f"the first {_MOST_OF_STORY} of {len(comments)} comments are read"
     return SiteContent(
-        title=title or f"Comment by {author} on Hacker News",
+        title=title or f"{what} on Hacker News",
         published=text(found, "created_at"),
         parts=parts,
         missing=[shown] if len(comments) > _MOST_OF_STORY else [],
@@ -81,6 +95,11 @@ def _item(page: PageAddress, number: str) -> Steps:
 def _story(page: PageAddress, found: dict[str, Any]) -> str:
     story = found.get("story_id")
     return f"{page.url.origin}/item?id={story}" if isinstance(story, int) and story != found["id"] else ""
+
+
+def _plain(source: object) -> str:
+    """Return the words of a piece of HTML."""
+    return unescape(_TAG.sub("", str(source or "")))
 
 
 def _walk(found: dict[str, Any], author: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -96,22 +115,23 @@ def _walk(found: dict[str, Any], author: str) -> Iterator[tuple[dict[str, Any], 
             yield row, parent
         children = row.get("children")
         if isinstance(children, list):
-            stack += [(child, text(row, "author")) for child in reversed(children)]
+            stack += [(child, text(row, "author") or _DELETED) for child in reversed(children)]
 
 
 def _reply(row: dict[str, Any], parent: str, author: str) -> list[SitePart]:
     to = f"to {parent}" if parent and parent != author else ""
-    who = " ".join(filter(None, (text(row, "author") or "a deleted account", to)))
+    who = " ".join(filter(None, (text(row, "author") or _DELETED, to)))
     return [heading(3, f"{who}, {day(row.get('created_at'))}"), html(str(row["text"]), below=3)]
 
 
 HACKER_NEWS: Final = SiteSpec(
     name="hackernews",
     title="Hacker News",
-    hosts={"news.ycombinator.com": _SEARCH},
+    hosts={"news.ycombinator.com": _SEARCH, "hn.algolia.com": _SEARCH},
     elsewhere="{origin}/api/v1",
     rate=SiteRate(10_000, 3_600.0, "https://hn.algolia.com/api"),
-    routes=(route("/item", item),),
+    routes=(route("/item", item), route("hn.algolia.com/item/{id}", item)),
+    params=("id",),
 )
 
 
@@ -119,8 +139,8 @@ def post(page: PageAddress) -> Steps:
     """Read a post with its comments, or with those around one of them."""
     params = {"raw_json": "1", "limit": str(_MOST_COMMENTS)}
     if page["comment"]:
-        params |= {"comment": page["comment"], "context": "8"}
-    (found,) = yield (SiteRequest(url=f"{page.api}/comments/{page['id']}.json", params=params),)
+        params |= {"comment": page["comment"].lower(), "context": "8"}
+    (found,) = yield (SiteRequest(url=f"{page.api}/comments/{page['id'].lower()}.json", params=params),)
     one = need(found, 0, "data", "children", 0, "data", kind=dict)
     title = need(one, "title")
     link = text(one, "url") if not one.get("is_self") else ""
@@ -128,7 +148,7 @@ def post(page: PageAddress) -> Steps:
         heading(1, title),
         say(
             text(one, "subreddit_name_prefixed"),
-            f"by {text(one, 'author')}",
+            f"by {text(one, 'author') or '[deleted]'}",
             day(one.get("created_utc")),
             f"score {text(one, 'score')}",
             f"{text(one, 'num_comments')} comments",
@@ -136,6 +156,7 @@ def post(page: PageAddress) -> Steps:
         ),
         facts((("Link", link),)),
         _body(one, "selftext", 1),
+        *_attached(one),
     ]
     comments: list[SitePart] = []
     hidden = _comments(found[1] if len(found) > 1 else None, "", comments, 0)
@@ -150,9 +171,25 @@ def post(page: PageAddress) -> Steps:
     )
 
 
-def short(page: PageAddress) -> Steps | None:
-    """Read the post of a short link."""
-    return post(page) if page.url.host == "redd.it" else None
+def _attached(one: dict[str, Any]) -> Iterator[SitePart]:
+    """Yield what a post has besides its text: captions of pictures, the options of a poll, the post that it repeats."""
+    captions = (text(picture, "caption") for picture in _listed(one, "gallery_data", "items"))
+    yield facts((f"Picture {number}", caption) for number, caption in enumerate(captions, 1))
+    options = _listed(one, "poll_data", "options")
+    yield facts((text(row, "text"), f"{text(row, 'vote_count') or 'unknown'} votes") for row in options)
+    for repeated in _listed(one, "crosspost_parent_list")[:1]:
+        yield heading(2, f"Crosspost of: {text(repeated, 'title')}")
+        yield say(text(repeated, "subreddit_name_prefixed"), f"by {text(repeated, 'author') or '[deleted]'}")
+        yield _body(repeated, "selftext", 2)
+        yield from _attached({**repeated, "crosspost_parent_list": []})
+
+
+def _listed(data: object, *path: str) -> list[dict[str, Any]]:
+    """Return the objects of a list that an answer may have."""
+    value = data
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def _comments(listing: Any, parent: str, parts: list[SitePart], depth: int) -> int:
@@ -166,7 +203,7 @@ def _comments(listing: Any, parent: str, parts: list[SitePart], depth: int) -> i
             count = one.get("count")
             hidden += count if isinstance(count, int) and count > 0 else 1
             continue
-        author = text(one, "author")
+        author = text(one, "author") or "[deleted]"
         to = f" to {parent}" if parent else ""
         parts += [
             heading(3, f"{author}{to}, {day(one.get('created_utc'))}, score {text(one, 'score')}"),
@@ -184,41 +221,63 @@ def _body(one: dict[str, Any], name: str, below: int) -> SitePart:
 REDDIT: Final = SiteSpec(
     name="reddit",
     title="Reddit",
-    hosts=dict.fromkeys(("reddit.com", "*.reddit.com", "redd.it"), _REDDIT),
+    hosts=dict.fromkeys(("reddit.com", "*.reddit.com", "redd.it", "www.redd.it"), _REDDIT),
     elsewhere="{origin}",
     rate=SiteRate(10, 60.0, "https://support.reddithelp.com/hc/en-us/articles/16160319875092"),
     routes=(
-        route("/{kind}/{sub}/comments/{id}/{slug}/{comment}", post, kind="r|user", id=_ID, comment=_ID),
-        route("/{kind}/{sub}/comments/{id}/{slug}", post, kind="r|user", id=_ID),
-        route("/{kind}/{sub}/comments/{id}", post, kind="r|user", id=_ID),
-        route("/{kind}/{id}", post, kind="comments|gallery", id=_ID),
-        route("/{id}", short, id=_ID),
+        *(
+            route(f"/{{where}}comments/{{id}}{more}{{form}}", post, where=_WHERE, id=_ID, comment=_ID, form=_FORM)
+            for more in ("/{slug}/{comment}", "/{slug}", "")
+        ),
+        route("/{kind}/{id}", post, kind="gallery|tb", id=_ID),
+        route("redd.it/{id}", post, id=_ID),
     ),
 )
 
 
-def question(page: PageAddress) -> Steps:
-    """Read a question with its answers."""
-    return (yield from _question(page, page["id"]))
+def question(page: PageAddress) -> Steps | None:
+    """Read a question with its answers, the one first whose number is in the address."""
+    return _question(page, page["id"], page["answer"]) if _is_site(page) else None
 
 
-def answer(page: PageAddress) -> Steps:
-    """Read the question that an answer belongs to."""
-    (found,) = yield (SiteRequest(url=f"{page.api}/answers/{page['id']}", params={"site": _site(page)}),)
-    return (yield from _question(page, str(need(_first(found), "question_id", kind=int))))
+def answer(page: PageAddress) -> Steps | None:
+    """Read an answer, and the question that it belongs to with the other answers."""
+    return _answer_first(page) if _is_site(page) else None
 
 
-def _question(page: PageAddress, number: str) -> Steps:
+def _answer_first(page: PageAddress) -> Steps:
     params = {"site": _site(page), "filter": "withbody"}
+    (found,) = yield (SiteRequest(url=f"{page.api}/answers/{page['id']}", params=params),)
+    linked = _first(found)
+    return (yield from _question(page, str(need(linked, "question_id", kind=int)), page["id"], [linked]))
+
+
+def _question(page: PageAddress, number: str, wanted: str, linked: Sequence[dict[str, Any]] = ()) -> Steps:
+    """Read a question.
+
+    Args:
+        page: The page's address.
+        number: That of the question.
+        wanted: The number of the answer that comes first; empty for none.
+        linked: This answer, if it is known.
+    """
+    params = {"site": _site(page), "filter": "withbody"}
+    more = (f"{page.api}/answers/{wanted}",) if wanted and not linked else ()
     best = {**params, "order": "desc", "sort": "votes", "pagesize": str(_MOST_ANSWERS)}
-    asked, answered = yield (
+    asked, answered, *chosen = yield (
         SiteRequest(url=f"{page.api}/questions/{number}", params=params),
         SiteRequest(url=f"{page.api}/questions/{number}/answers", params=best, optional="answers"),
+        *(SiteRequest(url=at, params=params, optional="the linked answer") for at in more),
     )
     found = _first(asked)
     title = unescape(need(found, "title"))
     answers = rows(answered, "items") if answered is not None else []
     answers.sort(key=lambda row: (row.get("is_accepted") is not True, -(number_or_none(row.get("score")) or 0)))
+    given = (*linked, *(_listed(chosen[0], "items") if chosen else ()), *answers)
+    first = [row for row in given if wanted and text(row, "answer_id") == wanted and row.get("body")][:1]
+    first = [row for row in first if text(row, "question_id") in {"", number}]
+    answers = first + [row for row in answers if not first or text(row, "answer_id") != wanted]
+    originals = yield from _originals(page, found)
     count = found.get("answer_count")
     parts = [
         heading(1, title),
@@ -229,11 +288,12 @@ def _question(page: PageAddress, number: str) -> Steps:
             f"tags: {', '.join(map(str, found.get('tags') or ()))}",
             f"closed: {text(found, 'closed_reason')}" if found.get("closed_reason") else "",
         ),
+        facts(originals),
         html(need(found, "body"), below=1),
     ]
     for row in answers:
-        parts += _answer(row)
-    shown = f"the best {len(answers)} of {count} answers are read"
+        parts += _answer(row, linked=row in first)
+    shown = f"the {'linked and the ' * len(first)}best {len(answers) - len(first)} of {count} answers are read"
     missing = [shown] if isinstance(count, int) and answered is not None and count > len(answers) else []
     return SiteContent(
         title=title,
@@ -246,8 +306,31 @@ def _question(page: PageAddress, number: str) -> Steps:
     )
 
 
-def _answer(row: dict[str, Any]) -> list[SitePart]:
-    kind = "Accepted answer" if row.get("is_accepted") is True else "Answer"
+def _originals(
+    page: PageAddress, found: dict[str, Any]
+) -> Generator[tuple[SiteRequest, ...], tuple[Any, ...], list[tuple[str, str]]]:
+    """Ask what a question is a duplicate of. No filter of the API's own has it, and one is made with a request."""
+    if "duplicate" not in text(found, "closed_reason").lower():
+        return []
+    details, what = found.get("closed_details"), "the question that it is a duplicate of"
+    if details is None:
+        make = {"base": "none", "include": _ORIGINALS, "unsafe": "false"}
+        (made,) = yield (SiteRequest(url=f"{page.api}/filters/create", params=make, optional=what),)
+        if not (name := text(made, "items", 0, "filter")):
+            return []
+        params = {"site": _site(page), "filter": name}
+        at = f"{page.api}/questions/{need(found, 'question_id', kind=int)}"
+        (again,) = yield (SiteRequest(url=at, params=params, optional=what),)
+        details = next(iter(_listed(again, "items")), {}).get("closed_details")
+    originals = _listed(details, "original_questions")
+    return [
+        (f'Duplicate of "{unescape(text(row, "title"))}"', f"{page.url.origin}/q/{text(row, 'question_id')}")
+        for row in originals
+    ]
+
+
+def _answer(row: dict[str, Any], *, linked: bool) -> list[SitePart]:
+    kind = ("Accepted answer" if row.get("is_accepted") is True else "Answer") + " (linked)" * linked
     edited = day(row.get("last_edit_date"))
     return [
         heading(2, f"{kind} by {_who(row)}"),
@@ -271,6 +354,10 @@ def _site(page: PageAddress) -> str:
     return page.url.host.removeprefix("www.")
 
 
+def _is_site(page: PageAddress) -> bool:
+    return page.url.host.partition(".")[0] not in _NO_SITES
+
+
 def refusal(reply: Response) -> str:
     """Return the words of a throttle violation, which comes with status 400."""
     said = json_or_empty(reply) if reply.status == 400 else {}
@@ -284,22 +371,22 @@ def pause(reply: Response) -> float:
 
 
 _HOSTS: Final = (
-    *("stackoverflow.com", "*.stackoverflow.com", "*.stackexchange.com", "serverfault.com", "superuser.com"),
-    *("askubuntu.com", "mathoverflow.net", "stackapps.com"),
+    *("stackoverflow.com", "*.stackoverflow.com", "*.stackexchange.com", "stackapps.com", "serverfault.com"),
+    *("superuser.com", "askubuntu.com", "mathoverflow.net", "meta.serverfault.com", "meta.superuser.com"),
+    *("meta.askubuntu.com", "meta.mathoverflow.net"),
 )
 STACK_EXCHANGE: Final = SiteSpec(
     name="stackexchange",
     title="Stack Exchange",
-    hosts=dict.fromkeys(_HOSTS, _STACK_EXCHANGE),
+    hosts=dict.fromkeys((*_HOSTS, *(f"www.{host}" for host in _HOSTS if host[0] != "*")), _STACK_EXCHANGE),
     elsewhere="{origin}/2.3",
     rate=SiteRate(300, 86_400.0, "https://api.stackexchange.com/docs/throttle"),
     routes=(
-        route("/questions/{id}", question, id="[0-9]{1,12}"),
-        route("/questions/{id}/{rest}", question, id="[0-9]{1,12}", rest="[^/]{1,500}(?:/[0-9]{1,12})?"),
-        route("/q/{id}", question, id="[0-9]{1,12}"),
-        route("/q/{id}/{user}", question, id="[0-9]{1,12}"),
-        route("/a/{id}", answer, id="[0-9]{1,12}"),
-        route("/a/{id}/{user}", answer, id="[0-9]{1,12}"),
+        route("/{kind}/{id}", question, kind="questions|q", id=_NUMBER),
+        route("/questions/{id}/{slug}/{answer}", question, id=_NUMBER, answer=_NUMBER),
+        route("/{kind}/{id}/{rest}", question, kind="questions|q", id=_NUMBER, rest="[^/]{1,500}"),
+        route("/a/{id}", answer, id=_NUMBER),
+        route("/a/{id}/{user}", answer, id=_NUMBER),
     ),
     refusal=refusal,
     pause=pause,

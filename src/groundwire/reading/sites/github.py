@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import quote, unquote
 
 from groundwire.reading.sites.parts import SitePart, code, facts, heading, html, markdown, plain, say
 from groundwire.reading.sites.site import (
@@ -24,19 +25,31 @@ from groundwire.reading.sites.site import (
 __all__ = ["GITHUB"]
 
 _API: Final = "https://api.github.com"
-_GISTS: Final = "gist.github.com"
+_REF: Final = "(?:refs/(?:heads|tags)/)?[^/]+"
+_NUMBER: Final = "[0-9]{1,12}"
+_SHA: Final = "[0-9a-f]{7,40}"
 _RENDERED: Final = "application/vnd.github.html+json"
 _FULL: Final = "application/vnd.github.full+json"  # texts in Markdown and as the HTML that the web page has
 _MOST: Final = 100  # comments, or releases, of one request
-_ANCHORS: Final = "a.anchor, svg"
+_FRAME: Final = "a.anchor, svg, .js-render-enrichment-loader"  # what GitHub's page adds to a text
+_CODE: Final = re.compile(r'<pre lang="([\w+#.-]{1,40})"')
+_RAW: Final = "https://raw.githubusercontent.com"
 _NOT_OWNERS: Final = frozenset(
-    (
-        *("about", "apps", "blog", "codespaces", "collections", "contact", "copilot", "customer-stories", "enterprise"),
-        *("events", "explore", "features", "join", "login", "marketplace", "new", "notifications", "orgs"),
-        *("organizations", "pricing", "readme", "resources", "search", "security", "sessions", "settings", "site"),
-        *("solutions", "sponsors", "stars", "team", "topics", "trending", "users"),
+    re.findall(
+        r"\S+",
+        "about account accounts achievements actions admin advisories api apps articles assets auth autocomplete "
+        "billing blog business careers case-studies changelog codespaces collections community contact "
+        "contributing copilot customer-stories customers dashboard desktop developer discussions docs edu "
+        "education enterprise enterprises events explore features feed ghcopilot gist gists git-guides "
+        "github-copilot help home images inbox integrations issues jobs join learn legal logged_out login logout "
+        "marketplace mcp mobile models new news newsletter newsroom nonprofit nonprofits notifications oauth "
+        "open-source organizations orgs pages partners password_reset personal plans posts premium-support press "
+        "pricing privacy pulls raw readme repos resources search security services sessions settings shop "
+        "showcases signin signup site solutions spark sponsors stars startups status stories support team teams "
+        "terms topics tos trending trust-center users watching why-github",
     )
 )
+_FILES: Final = "the first 300 files are read"
 _MARKDOWN: Final = (".md", ".markdown", ".mdown")
 
 
@@ -54,11 +67,14 @@ def _home(page: PageAddress, ref: str = "HEAD") -> str:
     return f"{page.url.origin}/{page.quoted('owner')}/{page.quoted('repo')}/blob/{ref}/"
 
 
+def _rendered(source: str, *, base: str = "", below: int) -> SitePart:
+    """Return a text as GitHub renders it; it names the language of code in an attribute of its own."""
+    return html(_CODE.sub(r'<pre class="language-\1"', source), base=base, below=below, drop=_FRAME)
+
+
 def repository(page: PageAddress) -> Steps | None:
-    """Read a repository, its description and README; on the host of gists, a gist."""
-    if page.url.host == _GISTS:
-        return gist(page) if re.fullmatch("[0-9a-f]{5,40}", page["repo"]) else None
-    return None if not page["owner"] or page["owner"] in _NOT_OWNERS else _repository(page)
+    """Read a repository, its description and README."""
+    return None if page["owner"].lower() in _NOT_OWNERS else _repository(page)
 
 
 def _repository(page: PageAddress) -> Steps:
@@ -66,7 +82,7 @@ def _repository(page: PageAddress) -> Steps:
         SiteRequest(url=_at(page)),
         SiteRequest(url=f"{_at(page)}/readme", accept=_RENDERED, kind="text", optional="the README"),
     )
-    title = need(found, "full_name")
+    title, license_id = need(found, "full_name"), text(found, "license", "spdx_id")
     return SiteContent(
         title=f"{title}: {text(found, 'description')}" if text(found, "description") else title,
         url=text(found, "html_url"),
@@ -78,7 +94,7 @@ def _repository(page: PageAddress) -> Steps:
                     ("Stars", text(found, "stargazers_count")),
                     ("Forks", text(found, "forks_count")),
                     ("Language", text(found, "language")),
-                    ("License", text(found, "license", "spdx_id")),
+                    ("License", license_id if license_id != "NOASSERTION" else text(found, "license", "name")),
                     ("Topics", ", ".join(map(str, found.get("topics") or ()))),
                     ("Homepage", text(found, "homepage")),
                     ("Default branch", text(found, "default_branch")),
@@ -86,16 +102,62 @@ def _repository(page: PageAddress) -> Steps:
                     ("Archived", "yes" if found.get("archived") else ""),
                 )
             ),
-            html(readme or "", base=_home(page), below=1, drop=_ANCHORS),
+            _rendered(readme or "", base=_home(page), below=1),
         ),
     )
+
+
+def directory(page: PageAddress) -> Steps:
+    """Read a directory: what it has, and its README."""
+    path = "".join(f"/{quote(part, safe='')}" for part in page["path"].split("/") if part)
+    at = {"ref": page["ref"]}
+    found, readme = yield (
+        SiteRequest(url=f"{_at(page)}/contents{path}", params=at),
+        SiteRequest(url=f"{_at(page)}/readme{path}", params=at, accept=_RENDERED, kind="text", optional="the README"),
+    )
+    title = f"{_name(page)}{unquote(path)} at {page['ref']}"
+    slash = {"dir": "/"}
+    names = [(need(row, "name") + slash.get(text(row, "type"), ""), text(row, "html_url")) for row in rows(found)]
+    about = _rendered(readme or "", base=_home(page, page.quoted("ref") + path), below=1)
+    return SiteContent(title=title, parts=(heading(1, title), facts(names), about))
+
+
+def wiki(page: PageAddress) -> Steps:
+    """Read a page of a repository's wiki, from its source in Markdown."""
+    source = f"{_RAW}/wiki/{page.quoted('owner')}/{page.quoted('repo')}/{page.quoted('title')}.md"
+    (found,) = yield (SiteRequest(url=source, kind="text", accept="text/plain", api=False),)
+    title = page["title"].replace("-", " ")
+    body = markdown(found, base=f"{page.url.origin}{page.path}", below=1)
+    return SiteContent(title=f"{title} \u00b7 wiki \u00b7 {_name(page)}", parts=(heading(1, title), body))
+
+
+def listing(page: PageAddress) -> Steps | None:
+    """Read the latest open issues or pull requests, or tags; what a query chooses is read as any page."""
+    return None if page.query else _listing(page)
+
+
+def _listing(page: PageAddress) -> Steps:
+    kind = page["kind"]
+    (found,) = yield (SiteRequest(url=f"{_at(page)}/{kind}", params={"per_page": str(_MOST)}),)
+    title = {"issues": "Open issues", "pulls": "Open pull requests", "tags": "Tags"}[kind] + f" of {_name(page)}"
+    parts, written = [heading(1, title)], rows(found)
+    if kind == "tags":
+        parts.append(facts((need(row, "name"), text(row, "commit", "sha")) for row in written))
+    for row in written if kind != "tags" else ():
+        if kind == "pulls" or not row.get("pull_request"):
+            labels = ", ".join(_labels(row))
+            parts += [
+                heading(2, f"{need(row, 'title')} (#{text(row, 'number')})", text(row, "html_url")),
+                say(f"by {_who(row)}", day(row.get("created_at")), f"labels: {labels}" if labels else ""),
+            ]
+    missing = [f"the latest {_MOST} are read"] if len(written) == _MOST else []
+    return SiteContent(title=title, parts=parts, missing=missing)
 
 
 def file(page: PageAddress) -> Steps:
     """Read a file as it is in the repository."""
     path = f"{page.quoted('owner')}/{page.quoted('repo')}/{page.pieces['ref']}/{page.pieces['path']}"
-    public = page.api == _API
-    raw = f"https://raw.githubusercontent.com/{path}" if public else f"{page.url.origin}/raw/{path}"
+    raw = f"{_RAW}/{path}" if page.api == _API else f"{page.url.origin}/raw/{path}"
     name = page["path"].rpartition("/")[2]
     if not name.lower().endswith(_MARKDOWN):
         yield ()
@@ -121,17 +183,24 @@ def pull_request(page: PageAddress) -> Steps:
     """Read a pull request with its comments, those on lines of code among them; or with its changes."""
     number, most = page["number"], {"per_page": str(_MOST)}
     one = SiteRequest(url=f"{_at(page)}/pulls/{number}", accept=_FULL)
-    if page["view"] in {"files", "changes"}:
+    if page["range"]:
+        between = page.quoted("range").replace("..", "...")
+        found, compared = yield one, SiteRequest(url=f"{_at(page)}/compare/{between}")
+        thread = _thread(page, found, "pull request")
+        parts = (*thread.parts, say(f"changes of {page['range']}"), *_changes(need(compared, "files", kind=list)))
+        return replace(thread, parts=parts, missing=[_FILES] if len(compared["files"]) == 300 else [])
+    if page["view"] in {"files", "changes", "diff", "patch"}:
         found, changes = yield one, SiteRequest(url=f"{_at(page)}/pulls/{number}/files", params=most)
-        thread = _thread(page, found, "pull request", None)
+        thread = _thread(page, found, "pull request")
         more = _more(changes, found.get("changed_files"))
         return replace(thread, parts=(*thread.parts, *_changes(changes)), missing=more)
-    found, comments, on_lines = yield (
+    found, reviews, comments, on_lines = yield (
         one,
+        SiteRequest(url=f"{_at(page)}/pulls/{number}/reviews", params=most, accept=_FULL, optional="reviews"),
         SiteRequest(url=f"{_at(page)}/issues/{number}/comments", params=most, accept=_FULL, optional="comments"),
         SiteRequest(url=f"{_at(page)}/pulls/{number}/comments", params=most, accept=_FULL, optional="review comments"),
     )
-    return _thread(page, found, "pull request", comments, on_lines)
+    return _thread(page, found, "pull request", comments, on_lines, reviews)
 
 
 def _changes(given: Any) -> list[SitePart]:
@@ -171,16 +240,18 @@ def commit(page: PageAddress) -> Steps:
             plain(rest),
             *_changes(changes),
         ),
-        missing=["the first 300 files are read"] if len(changes) == 300 else [],
+        missing=[_FILES] if len(changes) == 300 else [],
     )
 
 
 def gist(page: PageAddress) -> Steps:
-    """Read a gist: its files."""
-    (found,) = yield (SiteRequest(url=f"{page.api}/gists/{page.quoted('repo')}"),)
+    """Read a gist, or one revision of it: its files."""
+    revision = f"/{page.quoted('revision')}" if page["revision"] else ""
+    (found,) = yield (SiteRequest(url=f"{page.api}/gists/{page.quoted('id')}{revision}"),)
     files = [one for one in need(found, "files", kind=dict).values() if isinstance(one, dict)]
     title = text(found, "description") or text(files[0] if files else None, "filename")
-    parts = [heading(1, title), say(f"gist by {text(found, 'owner', 'login')}", day(found.get("updated_at")))]
+    owner = text(found, "owner", "login") or text(found, "user", "login")
+    parts = [heading(1, title), say(f"gist by {owner}" if owner else "gist", day(found.get("updated_at")))]
     for one in files:
         source, name = str(need(one, "content")), text(one, "filename")
         language = text(one, "language").lower()
@@ -198,11 +269,18 @@ def gist(page: PageAddress) -> Steps:
     )
 
 
-def _thread(page: PageAddress, found: Any, what: str, comments: Any, on_lines: Any = None) -> SiteContent:
+def _labels(row: dict[str, Any]) -> list[str]:
+    return [name for label in row.get("labels") or () if (name := text(label, "name"))]
+
+
+def _thread(
+    page: PageAddress, found: Any, what: str, comments: Any = None, on_lines: Any = None, reviews: Any = None
+) -> SiteContent:
     title, number = need(found, "title"), need(found, "number", kind=int)
     state = "merged" if found.get("merged") else text(found, "state")
-    labels = ", ".join(name for label in found.get("labels") or () if (name := text(label, "name")))
-    branches = f"{text(found, 'head', 'label')} into {text(found, 'base', 'label')}" if "head" in found else ""
+    labels = ", ".join(_labels(found))
+    source = text(found, "head", "label") or "a deleted fork"
+    branches = f"{source} into {text(found, 'base', 'label')}" if "head" in found else ""
     changed = found.get("changed_files")
     parts = [
         heading(1, f"{title} (#{number})"),
@@ -219,18 +297,21 @@ def _thread(page: PageAddress, found: Any, what: str, comments: Any, on_lines: A
     ]
     missing = []
     for name, given, counted in (
+        ("Reviews", reviews, None),
         ("Comments", comments, found.get("comments")),
         ("Review comments", on_lines, found.get("review_comments")),
     ):
-        written = [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
+        written = [row for row in given if _says_something(row)] if isinstance(given, list) else []
         if written:
             parts.append(heading(2, name))
         for row in written:
             place = f"on {text(row, 'path')}" if text(row, "path") else ""
             role = text(row, "author_association").lower()
             role = role if role in {"owner", "member", "collaborator", "contributor"} else ""
+            state = text(row, "state").lower().replace("_", " ")
+            when = day(row.get("created_at") or row.get("submitted_at"))
             parts += [
-                heading(3, ", ".join(filter(None, (_who(row), role, day(row.get("created_at")), place)))),
+                heading(3, ", ".join(filter(None, (_who(row), role, state, when, place)))),
                 _body(row, 3),
             ]
         if isinstance(counted, int) and written and counted > len(written):
@@ -244,6 +325,11 @@ def _thread(page: PageAddress, found: Any, what: str, comments: Any, on_lines: A
     )
 
 
+def _says_something(row: Any) -> bool:
+    """Return whether a row is more than the frame of comments on lines, which are listed by themselves."""
+    return isinstance(row, dict) and (text(row, "state") not in {"COMMENTED", "PENDING"} or bool(text(row, "body")))
+
+
 def _who(row: dict[str, Any]) -> str:
     return text(row, "user", "login") or text(row, "author", "login") or "a deleted account"
 
@@ -252,7 +338,7 @@ def _body(row: dict[str, Any], below: int) -> SitePart:
     """Return a user's text, as HTML if the API provides it."""
     rendered = row.get("body_html")
     if isinstance(rendered, str) and rendered:
-        return html(rendered, below=below, drop=_ANCHORS)
+        return _rendered(rendered, below=below)
     return markdown(row["body"] if isinstance(row.get("body"), str) else "", below=below)
 
 
@@ -297,19 +383,40 @@ def _release(page: PageAddress, row: Any, level: int) -> list[SitePart]:
 GITHUB: Final = SiteSpec(
     name="github",
     title="GitHub",
-    hosts={"github.com": _API, "www.github.com": _API, _GISTS: _API},
+    hosts=dict.fromkeys(("github.com", "www.github.com", "gist.github.com", "raw.githubusercontent.com"), _API),
     elsewhere="{origin}/api/v3",
     rate=SiteRate(60, 3_600.0, "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"),
     routes=(
         route("/{owner}/{repo}", repository),
-        route("/{repo}", repository, repo="[0-9a-f]{20,40}"),
-        route("/{owner}/{repo}/blob/{ref}/{path}", file, path=".+"),
-        route("/{owner}/{repo}/issues/{number}", issue, number="[0-9]{1,12}"),
-        route("/{owner}/{repo}/pull/{number}", pull_request, number="[0-9]{1,12}"),
-        route("/{owner}/{repo}/pull/{number}/{view}", pull_request, number="[0-9]{1,12}", view="[a-z]+"),
-        route("/{owner}/{repo}/commit/{sha}", commit, sha="[0-9a-f]{7,40}"),
+        route("/{owner}/{repo}/{view}/{ref}/{path}", file, view="blob|raw", path=".+"),
+        route("/{owner}/{repo}/tree/{ref}{path}", directory, path="(?:/.+)?"),
+        route("/{owner}/{repo}/wiki/{title}", wiki),
+        route("/{owner}/{repo}/{kind}", listing, kind="issues|pulls|tags"),
+        route("/{owner}/{repo}/issues/{number}", issue, number=_NUMBER),
+        route("/{owner}/{repo}/pull/{number}", pull_request, number=_NUMBER),
+        route("/{owner}/{repo}/pull/{number}.{view}", pull_request, number=_NUMBER, view="diff|patch"),
+        route("/{owner}/{repo}/pull/{number}/{view}", pull_request, number=_NUMBER, view="[a-z]+"),
+        route(
+            "/{owner}/{repo}/pull/{number}/{view}/{range}",
+            pull_request,
+            view="files|changes",
+            number=_NUMBER,
+            range=f"{_SHA}\\.\\.{_SHA}",
+        ),
+        route("/{owner}/{repo}/pull/{number}/commits/{sha}", commit, number=_NUMBER, sha=_SHA),
+        route("/{owner}/{repo}/commit/{sha}{view}", commit, sha=_SHA, view=r"(?:\.diff|\.patch)?"),
         route("/{owner}/{repo}/releases/tag/{tag}", release, tag=".+"),
         route("/{owner}/{repo}/releases/latest", release),
         route("/{owner}/{repo}/releases", releases),
+        route("gist.github.com/{id}", gist, id="[0-9a-f]{20,40}"),
+        route("gist.github.com/{owner}/{id}", gist, id="[0-9a-f]{5,40}"),
+        route("gist.github.com/{owner}/{id}/{revision}", gist, id="[0-9a-f]{5,40}", revision=_SHA),
+        route(
+            "raw.githubusercontent.com/{owner}/{repo}/{ref}/{path}",
+            file,
+            ref="(?:refs/(?:heads|tags)/)?[^/]+",
+            path=".+",
+        ),
     ),
+    view="/(?:commits|raw|tags|tree)(?:/.*)?",
 )

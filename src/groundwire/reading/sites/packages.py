@@ -7,10 +7,12 @@ https://docs.pypi.org/api/json. Of docs.rs the container of its pages is read.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import unescape
 from typing import Any, Final
+from urllib.parse import quote
 
-from groundwire.reading.sites.parts import SitePart, code, facts, heading, html, markdown, plain, say
+from groundwire.reading.sites.parts import SitePart, facts, heading, html, markdown, plain, restructured, say
 from groundwire.reading.sites.site import (
     FormatChanged,
     NotAvailable,
@@ -34,8 +36,13 @@ _STATIC: Final = "https://static.crates.io"
 _TITLE: Final = re.compile(r"<title>([^<]{1,500})</title>")
 _MAIN: Final = re.compile(r"""\sid=["']?main-content\b""")
 _CONTROLS: Final = (
-    ".anchor, .src, .srclink, #copy-path, #search, button, rustdoc-toolbar, .out-of-band, .example-wrap .test-arrow"
+    ".anchor, .src, .srclink, #copy-path, #search, button, rustdoc-toolbar, .out-of-band, .example-wrap .test-arrow, "
+    "summary.hideme"
 )
+_OF_EVERY_TYPE: Final = ("synthetic-implementations", "blanket-implementations")
+_STANDARD: Final = "(?:(?:stable|beta|nightly|[0-9.]+)/)?(?:std|core|alloc|proc_macro|test)/"
+_RUSTDOC: Final = r"(?!src/).*(?:/|index\.html|[a-z]+\.[^/]+\.html)"
+_CRATE: Final = "(?!(?:about|crate|releases|-)(?:/|$))[^/.]+"
 
 
 def crate(page: PageAddress) -> Steps:
@@ -50,7 +57,8 @@ def crate(page: PageAddress) -> Steps:
     if version is None and wanted:
         raise NotAvailable(f"the API has no version {number}")
     # The API would redirect there, and it is to be asked no more than once a second.
-    rendered = f"{_STATIC if page.api == _CRATES else page.url.origin}/readmes/{name}/{name}-{number}.html"
+    static = _STATIC if page.api == _CRATES else page.url.origin
+    rendered = f"{static}/readmes/{quote(name, safe='')}/{quote(f'{name}-{number}', safe='')}.html"
     (readme,) = yield (SiteRequest(url=rendered, kind="text", accept="text/html", api=False, optional="the README"),)
     version = version or {}
     return SiteContent(
@@ -71,18 +79,44 @@ def crate(page: PageAddress) -> Steps:
                     ("Repository", text(about, "repository")),
                 )
             ),
+            *(_features(version.get("features")) if page["view"] == "features" else ()),
             html(readme or "", base=text(about, "repository"), below=1),
         ),
     )
 
 
+def _features(given: Any) -> list[SitePart]:
+    if not isinstance(given, dict) or not given:
+        return []
+    turned_on = ((name, ", ".join(map(str, needs)) or "nothing else") for name, needs in given.items())
+    return [heading(2, "Features, with what each turns on"), facts(turned_on)]
+
+
+def front(page: PageAddress) -> Steps:
+    """Read the first page of a crate's documentation."""
+    name = page["name"].replace("-", "_")
+    return (yield from _documentation(f"{page.url.origin}/{page.quoted('name')}/{page['version'] or 'latest'}/{name}/"))
+
+
 def documentation(page: PageAddress) -> Steps:
     """Read a page that rustdoc made: what is in its main container."""
-    (source,) = yield (SiteRequest(url=page.url.request_text, kind="text", accept="text/html", api=False),)
+    address = page.url.origin + page.path
+    return (yield from _documentation(address if page["path"].endswith(("/", ".html")) else f"{address}/"))
+
+
+def _documentation(address: str) -> Steps:
+    (source,) = yield (SiteRequest(url=address, kind="text", accept="text/html", api=False),)
     title = _TITLE.search(source[:20_000])
     if title is None or not _MAIN.search(source):
         raise FormatChanged("main-content is missing")
-    return SiteContent(title=unescape(title[1]), parts=(html(source, pick="#main-content", drop=_CONTROLS),))
+    left_out = [name for name in _OF_EVERY_TYPE if f'id="{name}"' in source]
+    same = ", ".join(f"#{name}, #{name}-list" for name in _OF_EVERY_TYPE)
+    return SiteContent(
+        title=unescape(title[1]),
+        url=address,
+        parts=(html(source, pick="#main-content", drop=f"{_CONTROLS}, {same}"),),
+        warnings=("the auto and blanket implementations, which every type has, are left out",) if left_out else (),
+    )
 
 
 _RATE: Final = SiteRate(1, 1.0, "https://crates.io/data-access")
@@ -102,24 +136,30 @@ CRATES: Final = SiteSpec(
 DOCS_RS: Final = SiteSpec(
     name="docs_rs",
     title="docs.rs",
-    hosts={"docs.rs": _CRATES},
+    hosts={"docs.rs": _CRATES, "doc.rust-lang.org": ""},
     elsewhere="{origin}/api/v1",
     rate=_RATE,
     routes=(
         route("/crate/{name}", crate),
         route("/crate/{name}/{version}", crate),
-        route(
-            "/{name}/{version}/{path}",
-            documentation,
-            name="(?!(?:about|crate|releases)/)[^/]+",
-            path="(?!src/).*(?:/|index\\.html|[a-z]+\\.[^/]+\\.html)",
-        ),
+        route("/crate/{name}/{version}/{view}", crate, view="features"),
+        route("/{name}", front, name=_CRATE),
+        route("/{name}/{version}", front, name=_CRATE),
+        route("/{name}/{version}/{path}", documentation, name=_CRATE, path=_RUSTDOC),
+        route("/{name}/{version}/{path}", documentation, name=_CRATE, path="(?!src/)(?:[a-z0-9_]+/)*[a-z0-9_]+"),
+        route("doc.rust-lang.org/{crate}{path}", documentation, crate=_STANDARD, path=f"(?:{_RUSTDOC})?"),
     ),
 )
 
 
 _NPM: Final = "https://registry.npmjs.org"
-_NAME: Final = r"(?:@[^/]{1,100}/)?[^/@]{1,214}"
+_NAME: Final = r"(?:(?:@|%40)[^/@]{1,100}(?:/|%2[Ff]))?[^/@]{1,214}"
+_NO_README: Final = "ERROR: No README data found!"  # the registry's own words
+_REPOSITORY: Final = re.compile(
+    r"(?:git\+)?(?:[a-z]+://)?(?:[^@/\s]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)(?::\d+)?[:/]/?(?P<path>[^\s:#?]+?)(?:\.git)?/?"
+)
+_SHORTHAND: Final = re.compile(r"(?:(?P<service>github|gitlab|bitbucket):)?(?P<path>[\w.-]+/[\w.-]+)")
+_SERVICES: Final[Mapping[str, str]] = {"bitbucket": "bitbucket.org", "github": "github.com", "gitlab": "gitlab.com"}
 
 
 def package(page: PageAddress) -> Steps:
@@ -131,7 +171,7 @@ def package(page: PageAddress) -> Steps:
         SiteRequest(url=at, optional="the README and the day of the release"),
     )
     name, version = need(one, "name"), need(one, "version")
-    readme = one.get("readme") or (every or {}).get("readme")
+    readme = _readme(one) or _readme(every)
     released = text(every, "time", version)
     return SiteContent(
         title=f"{name} {version}",
@@ -153,14 +193,24 @@ def package(page: PageAddress) -> Steps:
                     ("Node", text(one, "engines", "node")),
                 )
             ),
-            markdown(readme if isinstance(readme, str) else "", below=1),
+            markdown(readme, below=1),
         ),
-        warnings=() if every is None or str(readme or "").strip() else ("the registry has no README of it",),
+        warnings=() if every is None or readme.strip() else ("the registry has no README of it",),
     )
 
 
+def _readme(found: Any) -> str:
+    given = found.get("readme") if found is not None else ""
+    return given if isinstance(given, str) and given.strip() != _NO_README else ""
+
+
 def _repository(one: Any) -> str:
-    return (text(one, "repository", "url") or text(one, "repository")).removeprefix("git+").removesuffix(".git")
+    """Return the web address of a repository, which npm also takes as an address of git or a shorthand."""
+    given = text(one, "repository", "url") or text(one, "repository")
+    if short := _SHORTHAND.fullmatch(given):
+        return f"https://{_SERVICES[short['service'] or 'github']}/{short['path'].removesuffix('.git')}"
+    found = _REPOSITORY.fullmatch(given)
+    return f"https://{found['host']}/{found['path']}" if found else given
 
 
 def _dependencies(one: Any) -> str:
@@ -171,16 +221,18 @@ def _dependencies(one: Any) -> str:
 NPM: Final = SiteSpec(
     name="npm",
     title="npm",
-    hosts={"www.npmjs.com": _NPM, "npmjs.com": _NPM},
+    hosts=dict.fromkeys(("npmjs.com", "www.npmjs.com", "npmjs.org", "www.npmjs.org", "npm.im"), _NPM),
     elsewhere="{origin}",
     rate=SiteRate(60, 60.0, "https://blog.npmjs.org/post/187698412060/acceptible-use"),
     routes=(
         route("/package/{name}", package, name=_NAME),
         route("/package/{name}/v/{version}", package, name=_NAME),
+        route("npm.im/{name}", package, name=_NAME),
     ),
 )
 
 
+_FORM: Final = "(?:/json)?"  # the address of the API
 _PYPI: Final = "https://pypi.org"
 
 
@@ -228,23 +280,28 @@ def _license(info: dict[str, Any]) -> str:
 
 
 def _description(info: dict[str, Any]) -> SitePart:
+    """Return the description as PyPI shows it: without a type, it is reStructuredText."""
     source = str(info.get("description") or "")
     kind = text(info, "description_content_type").partition(";")[0].strip().lower()
     if kind == "text/markdown":
         return markdown(source, below=2)
-    return plain(source) if kind == "text/plain" else code(source, "rst")
+    return plain(source) if kind == "text/plain" else restructured(source, below=2)
 
 
 PYPI: Final = SiteSpec(
     name="pypi",
     title="PyPI",
-    hosts={"pypi.org": _PYPI, "www.pypi.org": _PYPI},
+    hosts={
+        **dict.fromkeys(("pypi.org", "www.pypi.org", "pypi.python.org", "pypi.io"), _PYPI),
+        "test.pypi.org": "https://test.pypi.org",
+    },
     elsewhere="{origin}",
     rate=SiteRate(60, 60.0, "https://docs.pypi.org/api"),
     routes=(
         route("/project/{name}", project),
+        route("/p/{name}", project),
         route("/project/{name}/{version}", project),
-        route("/pypi/{name}", project),
-        route("/pypi/{name}/{version}", project, version="[0-9][^/]{0,100}"),
+        route("/pypi/{name}{form}", project, form=_FORM),
+        route("/pypi/{name}/{version}{form}", project, version="[0-9][^/]{0,100}", form=_FORM),
     ),
 )

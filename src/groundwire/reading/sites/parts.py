@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from groundwire.reading.extracted import MAX_CONTENT
+from groundwire.reading.sites.restructured import to_html
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings
 from groundwire.reading.text.truncate import truncate
 
@@ -28,10 +29,13 @@ __all__ = [
     "plain",
     "render",
     "render_in_worker",
+    "restructured",
     "say",
 ]
 
-_MAX_PART: Final = 300_000  # characters of one text
+_LONG, _MARKED_UP = 5_000_000, 1_000_000
+_MAX_PART: Final[Mapping[str, int]] = {"own": _LONG, "html": _LONG, "markdown": _MARKED_UP, "restructured": _MARKED_UP}
+"""Characters of one text; long articles have a million of HTML. Markdown takes a second per 300,000."""
 _NESTING: Final = 30  # blocks within blocks of Markdown
 
 
@@ -39,7 +43,7 @@ _NESTING: Final = 30  # blocks within blocks of Markdown
 class SitePart:
     """One text of a page."""
 
-    kind: Literal["own", "markdown", "html"]
+    kind: Literal["own", "markdown", "restructured", "html"]
     """`own` is Markdown generated here, with user text escaped."""
     text: str
     """The text."""
@@ -89,6 +93,11 @@ def facts(pairs: Iterable[tuple[str, str]]) -> SitePart:
 def markdown(source: str, *, base: str = "", below: int = 0) -> SitePart:
     """Return a user's Markdown (CommonMark with GitHub's tables), with any HTML in it."""
     return SitePart("markdown", source, base, below)
+
+
+def restructured(source: str, *, below: int = 0) -> SitePart:
+    """Return a user's reStructuredText."""
+    return SitePart("restructured", source, below=below)
 
 
 def html(source: str, *, base: str = "", below: int = 0, pick: str = "", drop: str = "") -> SitePart:
@@ -144,8 +153,8 @@ def render(parts: Sequence[SitePart], url: str) -> RenderedParts:
     blocks: list[str] = []
     room, cut = MAX_CONTENT, 0
     for part in parts:
-        cut += len(part.text) > _MAX_PART
-        source = part.text[:_MAX_PART]
+        source = part.text[: _MAX_PART[part.kind]]
+        cut += len(source) < len(part.text)
         block = source if part.kind == "own" else _foreign(part, source, url, removed)
         short = truncate(block, room) if room > 0 else ""
         cut += len(short) < len(block)
@@ -153,6 +162,7 @@ def render(parts: Sequence[SitePart], url: str) -> RenderedParts:
         blocks.append(short)
     joined = unicodedata.normalize("NFC", "\n\n".join(block for block in blocks if block))
     content, counts = clean_text(clean(joined))
+    cut += removed["cut"]
     hidden = [f"hidden text removed: {removed['hidden']}"] if removed["hidden"] else []
     shortened = [f"long texts shortened: {cut}"] if cut else []
     return RenderedParts(clean(content), (*hidden, *shortened, *hygiene_warnings(counts)), bool(cut))
@@ -174,6 +184,8 @@ def _foreign(part: SitePart, source: str, url: str, removed: Counter[str]) -> st
 
     if part.kind == "markdown":
         source = _as_html(source)
+    elif part.kind == "restructured":
+        source = to_html(source)
     return fragment_to_markdown(source, part.base or url, removed, below=part.below, pick=part.pick, drop=part.drop)
 
 

@@ -32,11 +32,19 @@ from groundwire.errors import (
 from groundwire.models import ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import Capabilities
-from groundwire.providers.http_parsing import retry_after
+from groundwire.providers.http_parsing import json_or_empty, retry_after
 from groundwire.providers.key_rotation import rate_windows
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.sites.parts import RenderedParts, SitePart, pack, render
-from groundwire.reading.sites.site import FormatChanged, NotAvailable, SiteContent, SiteRequest, SiteSpec, Steps
+from groundwire.reading.sites.site import (
+    FormatChanged,
+    NotAvailable,
+    SiteContent,
+    SiteRequest,
+    SiteSpec,
+    Steps,
+    text,
+)
 from groundwire.reading.text.sanitize import clean, strip_invisible
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
@@ -57,7 +65,8 @@ _FAILED_REST: Final = 30.0  # seconds after one that failed or could not be reac
 _LONGEST_REST: Final = 900.0  # seconds; one answer is believed for no longer
 _WRONG_SHAPES: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 """Raised when mapping a response whose values have unexpected types."""
-_REFUSED: Final = frozenset({403, 429})
+_REFUSED: Final = frozenset({401, 403, 451})
+_RATE_WORDS: Final = ("rate limit", "too many", "abuse")
 _MISSING: Final = frozenset({404, 410})
 _RENDER: Final = "groundwire.reading.sites.parts:render_in_worker"
 
@@ -164,7 +173,7 @@ class SiteReader:
         whole = deadline or Deadline.after(_TIMEOUT)
         gate = self._shared.transport.gate
         if gate is not None:
-            await gate.check(self._url, whole, remote=True)
+            await gate.check(self._site.canonical(self._url), whole, remote=True)
         own = whole.capped(_SHARE * whole.remaining())
         try:
             with own.timeout():
@@ -295,21 +304,23 @@ class SiteReader:
         return reply
 
     async def _check(self, reply: Response, target: WebUrl, *, api: bool) -> None:
-        """Raise the error of a response's status, and put an API that refuses in cooldown."""
-        status, refusal = reply.status, self._site.refusal(reply)
-        if refusal or status == 429 or (api and status in _REFUSED):
+        """Raise the error of a response's status, and put an API that refuses everything in cooldown."""
+        status, words, host = reply.status, _words(reply), target.host
+        said = f"{words} (HTTP {status})" if words else f"HTTP {status}"
+        refusal = self._site.refusal(reply)
+        if refusal or status == 429 or (api and status == 403 and _is_limit(reply, words)):
             seconds = _said_rest(reply.headers)
             await self._rest(target, seconds)
-            raise RateLimited(
-                self.name, refusal or f"{target.host} refuses (HTTP {status})", status=status, retry_after=seconds
-            )
+            raise RateLimited(self.name, refusal or f"{host} refuses: {said}", status=status, retry_after=seconds)
         if status >= 500:
             await self._rest(target, _FAILED_REST)
-            raise ProviderUnavailable(self.name, f"{target.host} failed (HTTP {status})", status=status)
+            raise ProviderUnavailable(self.name, f"{host} failed (HTTP {status})", status=status)
         if status in _MISSING:
-            raise ProviderUnavailable(self.name, f"{target.host} has no such page (HTTP {status})", status=status)
+            raise ProviderUnavailable(self.name, f"{host} has no such page (HTTP {status})", status=status)
+        if status in _REFUSED:
+            raise ProviderUnavailable(self.name, f"{host} refuses this page: {said}", status=status)
         if status != 200:
-            raise UnexpectedResponse(self.name, f"{target.host} answered HTTP {status}", status=status)
+            raise UnexpectedResponse(self.name, f"{host} answered {said}", status=status)
         if not self._policy.permits(reply.url):
             raise ProviderUnsupported(self.name, f"{target.host} redirects to a domain that the settings do not allow")
 
@@ -379,6 +390,22 @@ def _said_rest(headers: Mapping[str, str]) -> float:
         return said
     resets = [window.reset for window in rate_windows(headers) if window.remaining == 0 and window.reset]
     return max(resets, default=_REST)
+
+
+def _words(reply: Response) -> str:
+    """Return an API's own words about a failure, at most 200 characters; empty when it is not JSON or has none."""
+    if reply.status == 200 or len(reply.body) > _AT_ONCE:
+        return ""
+    said = json_or_empty(reply)
+    words = (text(said, key) for key in ("message", "error_message", "error", "detail", "reason"))
+    return _line(next(filter(None, (*words, text(said, "errors", 0, "detail"))), ""))[:200].rstrip(".")
+
+
+def _is_limit(reply: Response, words: str) -> bool:
+    """Return whether a 403 is for all pages: without words of the API it is from what stands before it."""
+    used_up = any(window.remaining == 0 for window in rate_windows(reply.headers))
+    lower = words.lower()
+    return not words or used_up or "Retry-After" in reply.headers or any(word in lower for word in _RATE_WORDS)
 
 
 def _line(title: str) -> str:

@@ -36,9 +36,18 @@ __all__ = ["ARXIV", "MARKDOWN_TWINS", "MEDIAWIKI"]
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _OWN: Final = "{http://arxiv.org/schemas/atom}"
 _ID: Final = r"(?:[0-9]{4}\.[0-9]{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/[0-9]{7})(?:v[0-9]{1,3})?"
+_MIRRORS: Final = tuple(
+    f"{name}.arxiv.org" for name in ("export", "browse", "au", "br", "cn", "de", "es", "fr", "in", "lanl")
+)
 _ARXIV: Final = "https://export.arxiv.org/api/query"
-_OTHER_VIEWS: Final = frozenset({"action", "curid", "diff", "oldid", "printable", "veaction"})
-_NO_ARTICLES: Final = ("Special:", "Spezial:", "Especial:", "Spécial:", "Speciale:", "Служебная:", "特別:", "特殊:")
+_OTHER_VIEWS: Final = frozenset({"action", "diff", "oldid", "printable", "search", "veaction"})
+_SPECIAL: Final = (
+    *("special", "spezial", "especial", "spécial", "speciale", "speciaal", "specjalna", "служебная", "спеціальна"),
+    *("特別", "特殊", "특수", "특수기능", "speciel", "spesial", "toiminnot", "speciální", "špeciálne", "speciális"),
+    *("özel", "خاص", "ویژه", "מיוחד", "đặc biệt", "istimewa", "khas", "ειδικό", "специални", "berezi", "posebno"),
+    *("посебно", "specialus", "eri", "พิเศษ", "विशेष", "বিশেষ", "சிறப்பு", "specialaĵo", "kerfissíða", "арнайы"),
+)
+"""The namespace of pages that no one wrote, in the languages of larger wikis (MediaWiki's `$namespaceNames`)."""
 _NOT_TEXT: Final = (
     ".navbox, .navbox-styles, .vertical-navbox, .sistersitebox, .side-box, .metadata, .ambox, .noprint, .catlinks, "
     ".mw-editsection, .mw-jump-link, .mw-empty-elt, .mw-cite-backlink, .authority-control, .toc, #toc, .portalbox"
@@ -51,7 +60,7 @@ _HEADING: Final = re.compile(r"^# +([^\n]{1,300})$", re.MULTILINE)
 
 def abstract(page: PageAddress) -> Steps:
     """Read the abstract page of a paper."""
-    number = page["id"]
+    number = re.sub("^arxiv[:.]", "", page["id"], flags=re.IGNORECASE)
     (feed,) = yield (SiteRequest(url=page.api, params={"id_list": number}, accept="application/atom+xml", kind="text"),)
     root = parse_xml(feed.partition("?>")[2].encode() if feed.startswith("<?xml") else feed.encode())
     if root is None or root.tag != f"{_ATOM}feed":
@@ -62,21 +71,25 @@ def abstract(page: PageAddress) -> Steps:
         raise NotAvailable(f"the API has no paper {number}")
     if not title or not _text_of(entry, f"{_ATOM}summary"):
         raise FormatChanged("title or summary is missing")
+    version = _text_of(entry, f"{_ATOM}id").partition("/abs/")[2] or number
     authors = [_text_of(author, f"{_ATOM}name") for author in entry.findall(f"{_ATOM}author")]
-    subjects = [category.get("term", "") for category in entry.findall(f"{_ATOM}category")]
+    primary = entry.find(f"{_OWN}primary_category")
+    main = primary.get("term", "") if primary is not None else ""
+    terms = (category.get("term", "") for category in entry.findall(f"{_ATOM}category"))
+    subjects = [f"{main} (primary)" if main else "", *(term for term in terms if term != main)]
     changed = day(_text_of(entry, f"{_ATOM}updated"))
     submitted = day(_text_of(entry, f"{_ATOM}published"))
     return SiteContent(
         title=title,
         published=submitted,
         modified=changed,
-        url=f"{page.url.origin}/abs/{number}",
+        url=f"{'https://arxiv.org' if page.api == _ARXIV else page.url.origin}/abs/{number}",
         parts=(
             heading(1, title),
             say(", ".join(authors)),
             facts(
                 (
-                    ("arXiv", number),
+                    ("arXiv", version),
                     ("Submitted", submitted),
                     ("Last revised", changed if changed != submitted else ""),
                     ("Subjects", ", ".join(filter(None, subjects))),
@@ -102,26 +115,36 @@ def _text_of(element: etree._Element | None, name: str) -> str:
 ARXIV: Final = SiteSpec(
     name="arxiv",
     title="arXiv",
-    hosts={"arxiv.org": _ARXIV, "www.arxiv.org": _ARXIV, "export.arxiv.org": _ARXIV},
+    hosts=dict.fromkeys(("arxiv.org", "www.arxiv.org", "xxx.lanl.gov", "doi.org", *_MIRRORS), _ARXIV),
     elsewhere="{origin}/api/query",
     rate=SiteRate(1, 3.0, "https://info.arxiv.org/help/api/tou.html"),
-    routes=(route("/abs/{id}", abstract, id=_ID),),
+    routes=(
+        route("/abs/{id}", abstract, id=f"(?i:arxiv:)?{_ID}"),
+        route("doi.org/10.48550/{id}", abstract, id=rf"(?i:arxiv)\.{_ID}"),
+    ),
 )
 
 
 def article(page: PageAddress) -> Steps | None:
     """Read an article as it is now; views of something else are read as any page."""
-    title = page["title"].replace("_", " ")
-    if _OTHER_VIEWS & page.query.keys() or title.startswith(_NO_ARTICLES):
+    number = page.query.get("curid", "")
+    title = "" if number else (page["title"] or page.query.get("title", "")).replace("_", " ")
+    space, colon, _ = title.partition(":")
+    special = colon and space.strip().lower() in _SPECIAL
+    if _OTHER_VIEWS & page.query.keys() or special or not (title or number.isdecimal()):
         return None
-    return _article(page, title)
+    return (
+        _article(page, {"page": title}, {"titles": title})
+        if title
+        else _article(page, {"pageid": number}, {"pageids": number})
+    )
 
 
-def _article(page: PageAddress, title: str) -> Steps:
+def _article(page: PageAddress, parsed_as: dict[str, str], queried_as: dict[str, str]) -> Steps:
     common = {"format": "json", "formatversion": "2", "redirects": "1"}
     parse = {
         "action": "parse",
-        "page": title,
+        **parsed_as,
         "prop": "text|revid",
         "disableeditsection": "1",
         "disabletoc": "1",
@@ -129,7 +152,7 @@ def _article(page: PageAddress, title: str) -> Steps:
     }
     if page["variant"]:
         parse["variant"] = page["variant"]
-    query = {"action": "query", "titles": title, "prop": "info|revisions", "inprop": "url", "rvprop": "timestamp"}
+    query = {"action": "query", **queried_as, "prop": "info|revisions", "inprop": "url", "rvprop": "timestamp"}
     parsed, queried = yield (
         SiteRequest(url=page.api, params={**parse, **common}),
         SiteRequest(url=page.api, params={**query, **common}, optional="the day of the last edit"),
@@ -162,15 +185,21 @@ def refusal(reply: Response) -> str:
     return f"the API says {code}" if code in _BUSY else ""
 
 
+_VARIANTS: Final = "(?:zh|sr|kk|ku|uz|tg|iu|shi|gan|crh|sh)(?:-[a-z]{2,8})?"
 _PROJECTS: Final = (
     *("wikipedia", "wiktionary", "wikibooks", "wikinews", "wikiquote", "wikisource", "wikiversity", "wikivoyage"),
+)
+_SISTERS: Final = (
+    *("commons.wikimedia.org", "meta.wikimedia.org", "species.wikimedia.org", "incubator.wikimedia.org"),
+    *("wikidata.org", "www.wikidata.org", "m.wikidata.org", "commons.m.wikimedia.org"),
+    *("www.mediawiki.org", "www.wikifunctions.org"),
 )
 MEDIAWIKI: Final = SiteSpec(
     name="mediawiki",
     title="MediaWiki",
     hosts={
         **{f"*.{project}.org": "https://{host}/w/api.php" for project in _PROJECTS},
-        "www.mediawiki.org": "https://{host}/w/api.php",
+        **dict.fromkeys(_SISTERS, "https://{host}/w/api.php"),
         "wiki.archlinux.org": "https://{host}/api.php",
         "wiki.gentoo.org": "https://{host}/api.php",
     },
@@ -179,8 +208,11 @@ MEDIAWIKI: Final = SiteSpec(
     routes=(
         route("/wiki/{title}", article, title=".{1,500}"),
         route("/title/{title}", article, title=".{1,500}"),
-        route("/{variant}/{title}", article, variant="(?:zh|sr)(?:-[a-z]{2,8})?", title=".{1,500}"),
+        route("/{script}", article, script=r"(?:w/)?(?:index\.php)?"),
+        route("/{script}/{title}", article, script=r"(?:w/)?index\.php", title=".{1,500}"),
+        route("/{variant}/{title}", article, variant=_VARIANTS, title=".{1,500}"),
     ),
+    params=("title", "curid"),
     refusal=refusal,
 )
 

@@ -137,6 +137,8 @@ class Route:
     """Matches its paths as a whole."""
     handler: Handler
     """Reads it."""
+    host: str = ""
+    """The host that it is for, without `www.`; empty for every host that no route of the site names."""
 
 
 _NAMES: Final = re.compile(r"\{(\w+)\}")
@@ -146,16 +148,18 @@ def route(template: str, handler: Handler, **patterns: str) -> Route:
     """Return a route.
 
     Args:
-        template: The path with names in braces, each of which is one segment: `/{owner}/{repo}`.
+        template: The path with names in braces, each of which is one segment: `/{owner}/{repo}`. It may begin with
+            the only host that it is for: `youtu.be/{id}`.
         handler: Reads the page.
         patterns: Regular expressions for names that are not just one segment.
     """
-    parts = _NAMES.split(template)
+    host, slash, path = template.partition("/")
+    parts = _NAMES.split(slash + path)
     regex = "".join(
         f"(?P<{part}>{patterns.get(part, '[^/]{1,200}')})" if number % 2 else re.escape(part)
         for number, part in enumerate(parts)
     )
-    return Route(re.compile(f"{regex}/?"), handler)
+    return Route(re.compile(f"{regex}/?"), handler, host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +190,10 @@ class SiteSpec:
     """The rate limit of the API."""
     routes: tuple[Route, ...]
     """Its kinds of pages; the first that matches counts."""
+    params: tuple[str, ...] = ()
+    """The parameters of a query that say which page it is. All others only change how the web page shows it."""
+    view: str = ""
+    """A regular expression for the end of a path that only says how the web page shows what is before it."""
     refusal: Callable[[Response], str] = lambda reply: ""
     """Says why an answer is a refusal for too many requests, whatever its status; empty when it is none."""
     pause: Callable[[Response], float] = lambda reply: 0.0
@@ -193,14 +201,21 @@ class SiteSpec:
 
     def steps(self, url: WebUrl, api: str) -> Steps | None:
         """Return how a page is read; None when it is of no kind that is known here."""
-        path = url.target.partition("?")[0]
-        for one in self.routes:
+        path, host = url.target.partition("?")[0], url.host.removeprefix("www.")
+        for one in [one for one in self.routes if one.host == host] or [one for one in self.routes if not one.host]:
             if found := one.pattern.fullmatch(path):
                 if any(unquote(piece or "") in {".", ".."} for piece in found.groupdict().values()):
                     return None
                 base = api.format(host=url.host, origin=url.origin).rstrip("/")
                 return one.handler(PageAddress(url, base, found.groupdict()))
         return None
+
+    def canonical(self, url: WebUrl) -> WebUrl:
+        """Return the address without views, which are nothing to the API; robots.txt is asked about this one."""
+        path, _, query = url.target.partition("?")
+        path = re.sub(f"{self.view}$", "", path) if self.view else path
+        kept = [pair for pair in query.split("&") if pair.partition("=")[0] in self.params]
+        return url._replace(target=f"{path}?{'&'.join(kept)}" if kept else path, fragment="")
 
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")

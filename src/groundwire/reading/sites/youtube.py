@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 from groundwire.reading.sites.parts import SitePart, facts, heading, plain, say
 from groundwire.reading.sites.site import (
@@ -35,7 +36,8 @@ _STRETCH: Final = 60_000  # milliseconds of a transcript in one paragraph
 
 def watch(page: PageAddress) -> Steps | None:
     """Read the page of a video."""
-    number = page["id"] or page.query.get("v", "")
+    linked = dict(parse_qsl(page.query.get("u", "").partition("?")[2]))  # in a link of YouTube's own
+    number = page["id"] or page.query.get("v", "").strip() or linked.get("v", "")
     return _video(page, number) if re.fullmatch(_VIDEO, number) else None
 
 
@@ -63,9 +65,11 @@ def _video(page: PageAddress, number: str) -> Steps:
         *_section("Description", plain(description)),
         *_section("Chapters", facts((time, name) for time, name in chapters)),
     ]
-    if track := _track(page, player):
+    track, language = _track(page, player)
+    if track:
         (spoken,) = yield (SiteRequest(url=track, api=False, optional="the transcript"),)
-        parts += _section("Transcript", plain(_transcript(spoken))) if spoken is not None else []
+        name = f"Transcript ({language})" if language else "Transcript"
+        parts += _section(name, plain(_transcript(spoken))) if spoken is not None else []
     warnings = ["there is no transcript"] if details and not track else []
     return SiteContent(title=title, url=address, published=published, parts=parts, missing=missing, warnings=warnings)
 
@@ -88,16 +92,28 @@ def _reason(player: dict[str, Any]) -> str:
     return text(player, "playabilityStatus", "reason")[:200] or "the watch page has no data of the video"
 
 
-def _track(page: PageAddress, player: dict[str, Any]) -> str:
-    """Return the address of the captions, written ones before generated ones; empty when there are none."""
-    found = (player.get("captions") or {}).get("playerCaptionsTracklistRenderer")
-    tracks = found.get("captionTracks") if isinstance(found, dict) else None
-    usable = [track for track in tracks or () if isinstance(track, dict) and text(track, "baseUrl")]
-    usable.sort(key=lambda track: text(track, "kind") == "asr")
+def _track(page: PageAddress, player: dict[str, Any]) -> tuple[str, str]:
+    """Return the address of the captions and their language; empty when there are none.
+
+    The list has translations, too, sorted by name. The language is that of the captions which belong to the audio, or
+    the recognized one; what a person wrote comes before what was recognized.
+    """
+    given = (player.get("captions") or {}).get("playerCaptionsTracklistRenderer") or {}
+    tracks = [track if isinstance(track, dict) else {} for track in given.get("captionTracks") or ()]
+    audio, chosen = given.get("audioTracks") or (), given.get("defaultAudioTrackIndex") or 0
+    default = audio[chosen].get("defaultCaptionTrackIndex") if len(audio) > chosen else None
+    told = [text(track, "languageCode") for number, track in enumerate(tracks) if number == default]
+    told += [text(track, "languageCode") for track in tracks if text(track, "kind") == "asr"]
+    usable = [
+        (text(track, "languageCode") not in told[:1], text(track, "kind") == "asr", number != default, number)
+        for number, track in enumerate(tracks)
+        if "/api/timedtext?" in text(track, "baseUrl")
+    ]
     if not usable:
-        return ""
-    _, mark, rest = text(usable[0], "baseUrl").partition("/api/timedtext?")
-    return f"{page.api}/api/timedtext?{rest}&fmt=json3" if mark else ""
+        return "", ""
+    track = tracks[min(usable)[-1]]
+    name = text(track, "name", "simpleText") or text(track, "name", "runs", 0, "text")
+    return f"{page.api}/api/timedtext?{text(track, 'baseUrl').partition('?')[2]}&fmt=json3", name
 
 
 def _transcript(spoken: Any) -> str:
@@ -126,17 +142,20 @@ def _time(seconds: object) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+_HOSTS: Final = (
+    *("youtube.com", "*.youtube.com", "youtube-nocookie.com", "www.youtube-nocookie.com", "youtu.be", "yt.be"),
+)
 YOUTUBE: Final = SiteSpec(
     name="youtube",
     title="YouTube",
-    hosts=dict.fromkeys(("youtube.com", "*.youtube.com", "www.youtube-nocookie.com", "youtu.be"), _SITE),
+    hosts=dict.fromkeys(_HOSTS, _SITE),
     elsewhere="{origin}",
     rate=SiteRate(60, 60.0, "https://oembed.com"),
     routes=(
-        route("/watch", watch),
-        route("/shorts/{id}", watch, id=_VIDEO),
-        route("/live/{id}", watch, id=_VIDEO),
-        route("/{kind}/{id}", watch, kind="embed|v|e", id=_VIDEO),
-        route("/{id}", watch, id=_VIDEO),
+        route("/{kind}", watch, kind="watch|attribution_link"),
+        route("/{kind}/{id}", watch, kind="watch|shorts|live|embed|v|e", id=_VIDEO),
+        route("youtu.be/{id}", watch, id=_VIDEO),
+        route("yt.be/{id}", watch, id=_VIDEO),
     ),
+    params=("v", "u"),
 )

@@ -1,0 +1,370 @@
+"""reStructuredText as HTML, for descriptions of packages (https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html).
+
+It has what such texts use: sections, lists, links, code, notes and tables. Pictures, comments and tables of contents
+are left out. Nothing is an error: what is no markup stays as text. The work is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Final
+
+__all__ = ["to_html"]
+
+_DEEPEST: Final = 12  # blocks within blocks; what is deeper is one block of text
+_ADORNMENT: Final = re.compile(r"([!-/:-@\[-`{-~])\1+")
+_EXPLICIT: Final = re.compile(r"\.\.(?:\s+(.*))?")
+_DIRECTIVE: Final = re.compile(r"(?:\|([^|]{1,200})\|\s+)?([\w+.-]{1,60}(?::[\w+.-]{1,60})?)\s?::(?:\s+(.*))?")
+_TARGET: Final = re.compile(r"(?:\.\.\s+__:|\.\.\s+_(`[^`]{1,300}`|(?:\\:|[^:`]){1,300}):|(__))(?:\s+(\S.*))?")
+_NOTE: Final = re.compile(r"\[([#*]?[\w.-]{0,60})\]\s+(.*)")
+_OPTION: Final = re.compile(r":([\w-]{1,60}):(?:\s+(.*))?")
+_FIELD: Final = re.compile(r":([^:\s`](?:[^:\n`]{0,100}[^:\s`])?):(?:\s+|$)")
+_BULLET: Final = re.compile(r"[*+\-\u2022\u2023](?:\s+|$)")
+_NUMBER: Final = re.compile(r"\(?(?:\d{1,9}|[A-Za-z]|[ivxlcdm]{1,9}|#)[.)](?:\s+)(?=\S)")
+_FLAG: Final = re.compile(r"((?:--?|/)[A-Za-z?][\w=<>\[\], /-]{0,200}?)(?:\s{2,}(\S.*)|$)")
+_SIMPLE_TABLE: Final = re.compile(r"=+(?:\s+=+)+")
+_GRID: Final = re.compile(r"\+(?:[-=]+\+)+")
+_ASIDES: Final = frozenset(
+    {"admonition", "attention", "caution", "danger", "error", "hint", "important", "note", "seealso", "tip", "warning"}
+)
+_CODE: Final = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "math", "highlight-block", "prompt"})
+_SERIES: Final[Mapping[str, str]] = {
+    "pep": "https://peps.python.org/pep-{:04}/",
+    "rfc": "https://www.rfc-editor.org/rfc/rfc{}",
+}
+_LEFT_OUT: Final = frozenset(
+    {"contents", "class", "default-role", "header", "highlight", "image", "include", "index", "meta", "raw", "role"}
+    | {"sectnum", "target-notes", "toctree", "footer", "date", "currentmodule", "module"}
+)
+_INLINE: Final = re.compile(
+    r"``(?P<literal>(?:[^`]|`(?!`))+)``"
+    r"|:(?P<role>[\w.+-]{1,60}(?::[\w.+-]{1,60})?):`(?P<said>[^`]+)`"
+    r"|(?<![\w`])`(?P<phrase>[^`]+)`(?P<mark>_{0,2})"
+    r"|(?<![\w*])\*\*(?P<strong>[^*\s](?:[^*]*[^*\s])?)\*\*(?![\w*])"
+    r"|(?<![\w*])\*(?P<emphasis>[^*\s](?:[^*]*[^*\s])?)\*(?![\w*])"
+    r"|(?<![\w|])\|(?P<name>[^|\s](?:[^|]{0,200}[^|\s])?)\|(?:__?)?"
+    r"|\[(?P<note>[#*]?[\w.-]{0,60})\]_(?!\w)"
+    r"|(?P<address>https?://[^\s<>`]*[^\s<>`.,;:!?)'\"\]*_])"
+    r"|(?<![\w.+:-])(?P<word>[A-Za-z0-9](?:[\w.+:-]{0,80}?[A-Za-z0-9])?)(?P<end>__?)(?![\w_])"
+    r"|\\(?P<escaped>.)",
+    re.DOTALL,
+)
+_EMBEDDED: Final = re.compile(r"([^<]*)<([^<>]+)>")
+
+
+@dataclass(slots=True)
+class _NameTable:
+    """What names mean in a text."""
+
+    targets: dict[str, str] = field(default_factory=dict)
+    nameless: list[str] = field(default_factory=list)
+    replaced: dict[str, str] = field(default_factory=dict)
+    levels: list[str] = field(default_factory=list)
+
+
+def to_html(source: str) -> str:
+    """Return a text as HTML; all that is not markup is escaped."""
+    lines = [line.expandtabs(8).rstrip() for line in source.splitlines()]
+    names = _NameTable()
+    for number, line in enumerate(lines):
+        if (found := _TARGET.fullmatch(line.strip())) and not _ADORNMENT.fullmatch(line.strip()):
+            address = "".join((found[3] or "", *_indented(lines, number + 1))).replace(" ", "")
+            if found[1]:
+                names.targets[_key(found[1].strip("`").replace("\\", ""))] = address
+            else:
+                names.nameless.append(address)
+        elif line.lstrip().startswith(".. |") and (found := _DIRECTIVE.fullmatch(line.strip()[3:])):
+            told = (found[3] or "", *_indented(lines, number + 1))
+            names.replaced[found[1] or ""] = " ".join(told) if found[2] in {"replace", "unicode"} else ""
+    names.nameless.reverse()
+    return _blocks(lines, names, 0)
+
+
+def _key(name: str) -> str:
+    return " ".join(name.lower().split())
+
+
+def _indented(lines: Sequence[str], start: int) -> list[str]:
+    """Return the lines of a paragraph that go on indented."""
+    return [line.strip() for line in _run(lines[start : start + 20], 0, lambda line: line[:1] == " ")]
+
+
+def _run(lines: Sequence[str], start: int, belongs: Callable[[str], object]) -> list[str]:
+    """Return the lines from a position on up to the first that does not belong."""
+    end = start
+    while end < len(lines) and belongs(lines[end]):
+        end += 1
+    return list(lines[start:end])
+
+
+def _body(lines: Sequence[str], start: int) -> tuple[list[str], int]:
+    """Return the indented block at a position, without its indentation, and the position after it."""
+    end = start
+    while end < len(lines) and (not lines[end] or lines[end][0] == " "):
+        end += 1
+    block = lines[start:end]
+    margin = min((len(line) - len(line.lstrip()) for line in block if line), default=0)
+    return [line[margin:] for line in block], end
+
+
+def _blocks(lines: Sequence[str], names: _NameTable, depth: int) -> str:
+    """Return lines as HTML."""
+    if depth > _DEEPEST:
+        return f"<p>{_inline(' '.join(lines), names)}</p>"
+    found: list[str] = []
+    at = 0
+    while at < len(lines):
+        if lines[at]:
+            block, at = _block(lines, at, names, depth)
+            found.append(block)
+        else:
+            at += 1
+    return "".join(found)
+
+
+def _block(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tuple[str, int]:
+    """Return the block that begins at a line as HTML, and the position after it."""
+    line, following = lines[at], lines[at + 1] if at + 1 < len(lines) else ""
+    if line[0] == " ":
+        body, at = _body(lines, at)
+        return f"<blockquote>{_blocks(body, names, depth + 1)}</blockquote>", at
+    if found := _EXPLICIT.fullmatch(line):
+        body, end = _body(lines, at + 1)
+        return _explicit(line, found[1] or "", body, names, depth), end
+    if (found := _TARGET.fullmatch(line)) and not _ADORNMENT.fullmatch(line):
+        return "", at + 1
+    if _SIMPLE_TABLE.fullmatch(line):
+        return _simple_table(lines, at, names)
+    if _GRID.fullmatch(line):
+        return _grid(lines, at, names, depth)
+    if _ADORNMENT.fullmatch(line):
+        if following and at + 2 < len(lines) and lines[at + 2][:2] == line[:2] and _ADORNMENT.fullmatch(lines[at + 2]):
+            return _heading(following, line[0] * 2, names), at + 3
+        if len(line) > 3:
+            return "<hr>", at + 1
+    elif _ADORNMENT.fullmatch(following) and len(following) >= min(4, len(line)):
+        return _heading(line, following[0], names), at + 2
+    if line.startswith(">>>"):
+        shown = _run(lines, at, bool)
+        return _code(shown, "python"), at + len(shown)
+    if line[0] == "|" and line[1:2] in {"", " "}:
+        shown = _run(lines, at, lambda row: row[:1] in {"|", " "})
+        return f"<p>{'<br>'.join(_inline(row.lstrip('| '), names) for row in shown)}</p>", at + len(shown)
+    for marker, tag in ((_BULLET, "ul"), (_NUMBER, "ol")):
+        if marker.match(line):
+            return _list(lines, at, marker, tag, names, depth)
+    if _FIELD.match(line) or _FLAG.fullmatch(line):
+        return _fields(lines, at, names, depth)
+    return _paragraph(lines, at, names, depth)
+
+
+def _heading(title: str, style: str, names: _NameTable) -> str:
+    if style not in names.levels:
+        names.levels.append(style)
+    level = min(names.levels.index(style) + 1, 6)
+    return f"<h{level}>{_inline(title.strip(), names)}</h{level}>"
+
+
+def _code(lines: Sequence[str], language: str = "") -> str:
+    shown = escape("\n".join(lines).strip("\n"))
+    kind = f' class="language-{escape(language)}"' if language else ""
+    return f"<pre><code{kind}>{shown}</code></pre>" if shown else ""
+
+
+def _paragraph(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tuple[str, int]:
+    """Return a paragraph, with the literal block after it; or a term with its definition."""
+    if at + 1 < len(lines) and lines[at + 1][:1] == " " and not lines[at].endswith("::"):
+        body, end = _body(lines, at + 1)
+        return f"<dl><dt>{_inline(lines[at], names)}</dt><dd>{_blocks(body, names, depth + 1)}</dd></dl>", end
+    rows = _run(lines, at, lambda row: bool(row) and row[0] != " ")
+    end, said = at + len(rows), " ".join(rows)
+    if not said.endswith("::"):
+        return f"<p>{_inline(said, names)}</p>", end
+    said = said[:-1] if said[:-2].strip() and said[-3:-2] != " " else said[:-2].rstrip()
+    body, end = _body(lines, end)
+    return (f"<p>{_inline(said, names)}</p>" if said else "") + _code(body), end
+
+
+def _list(
+    lines: Sequence[str], at: int, marker: re.Pattern[str], tag: str, names: _NameTable, depth: int
+) -> tuple[str, int]:
+    items: list[str] = []
+    while at < len(lines) and (found := marker.match(lines[at])):
+        body, end = _body(lines, at + 1)
+        first = lines[at][found.end() :]
+        if body and body[0] and at + 1 < end and lines[at + 1][: found.end()].strip():
+            first, body = f"{first} {body[0]}", body[1:]  # less indented than the text: still the same paragraph
+        shown = _blocks([first, *body], names, depth + 1)
+        simple = shown.startswith("<p>") and shown.count("<p>") == 1 and shown.endswith("</p>")
+        items.append(f"<li>{shown[3:-4] if simple else shown}</li>")
+        at = end
+    return f"<{tag}>{''.join(items)}</{tag}>", at
+
+
+def _fields(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tuple[str, int]:
+    """Return fields (`:name: value`) or options of a command, each with what is said of it."""
+    items: list[str] = []
+    while at < len(lines) and lines[at]:
+        if found := _FIELD.match(lines[at]):
+            name, first = _inline(found[1], names), lines[at][found.end() :]
+        elif option := _FLAG.fullmatch(lines[at]):
+            name, first = f"<code>{escape(option[1].strip())}</code>", option[2] or ""
+        else:
+            break
+        body, at = _body(lines, at + 1)
+        items.append(f"<dt>{name}</dt><dd>{_blocks([first, *body], names, depth + 1)}</dd>")
+    return f"<dl>{''.join(items)}</dl>", at
+
+
+def _explicit(line: str, said: str, body: list[str], names: _NameTable, depth: int) -> str:
+    """Return a directive or a footnote; nothing of targets, replacements and comments."""
+    if found := _NOTE.fullmatch(said):
+        return f"<p>[{escape(found[1])}] {_inline(' '.join((found[2], *filter(None, body))), names)}</p>"
+    found = _DIRECTIVE.fullmatch(said)
+    if _TARGET.fullmatch(line) or found is None or found[1]:
+        return ""
+    name, argument = found[2].rpartition(":")[2].lower(), found[3] or ""
+    options: dict[str, str] = {}
+    while body and (option := _OPTION.fullmatch(body[0])):
+        options[option[1]] = option[2] or ""
+        body = body[1:]
+    if name in _CODE:
+        return _code(body or [argument], argument if body and name not in {"math", "parsed-literal"} else "")
+    if name in _LEFT_OUT:
+        return ""
+    inner = "" if name == "csv-table" else _blocks(body, names, depth + 1)
+    title = f"<p><b>{_inline(argument, names)}</b></p>" if argument else ""
+    if name in _ASIDES:
+        title = title if name == "admonition" else f"<p><b>{name.capitalize()}</b></p><p>{_inline(argument, names)}</p>"
+        return f"<blockquote>{title}{inner}</blockquote>"
+    if name == "csv-table":
+        rows = list(csv.reader([options["header"], *body] if "header" in options else body))
+        return title + _table([[_inline(cell, names) for cell in row] for row in rows], "header" in options)
+    if name == "list-table":
+        cells = [re.findall(r"<li>(.*?)</li>", row, re.DOTALL) for row in inner.split("<li><ul>")[1:]]
+        return title + _table(cells, options.get("header-rows", "0") != "0")
+    return inner if name in {"figure", "container", "only"} else title + inner
+
+
+def _table(rows: Sequence[Sequence[str]], heads: int) -> str:
+    shown = (
+        f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in row)}</tr>"
+        for number, row in enumerate(rows)
+        for tag in ("th" if number < heads else "td",)
+    )
+    return f"<table>{''.join(shown)}</table>"
+
+
+def _simple_table(lines: Sequence[str], at: int, names: _NameTable) -> tuple[str, int]:
+    """Return a table whose columns are under lines of `=`."""
+    border = lines[at]
+    starts = [found.start() for found in re.finditer("=+", border)]
+    spans = list(zip(starts, [*starts[1:], None], strict=True))
+    rows: list[list[str]] = []
+    heads, end = 0, at + 1
+    while end < len(lines):
+        line = lines[end]
+        end += 1
+        if _SIMPLE_TABLE.fullmatch(line):
+            if end >= len(lines) or not lines[end]:
+                break
+            heads = len(rows)
+        elif line and not set(line) <= {"-", " "}:
+            cells = [line[start:stop].strip() for start, stop in spans]
+            if rows and not cells[0] and len(rows) > heads:
+                rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], cells, strict=True)]
+            else:
+                rows.append(cells)
+    return _table([[_inline(cell, names) for cell in row] for row in rows], heads), end
+
+
+def _grid(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tuple[str, int]:
+    """Return a table that is drawn with lines; one with spanned cells stays as it is drawn."""
+    drawn = _run(lines, at, lambda line: line[:1] in {"+", "|"})
+    bars = [place for place, char in enumerate(drawn[0]) if char == "+"]
+    rows: list[list[list[str]]] = []
+    heads = 0
+    cells: list[list[str]] = [[] for _ in bars[1:]]
+    for line in drawn[1:]:
+        if any(line[place : place + 1] not in {"|", "+"} for place in bars):
+            return _code(drawn), at + len(drawn)
+        if _GRID.fullmatch(line):
+            rows.append(cells)
+            cells = [[] for _ in bars[1:]]
+            heads = len(rows) if "=" in line else heads
+        else:
+            for cell, start, stop in zip(cells, bars, bars[1:], strict=False):
+                cell.append(line[start + 2 : stop].rstrip())
+    shown = [[_blocks(cell, names, depth + 1) for cell in row] for row in rows]
+    return _table(shown, heads), at + len(drawn)
+
+
+def _inline(said: str, names: _NameTable) -> str:
+    return "".join(_pieces(said, names))
+
+
+def _pieces(said: str, names: _NameTable) -> Iterator[str]:
+    """Yield the pieces of a line of text as HTML."""
+    at = 0
+    for found in _INLINE.finditer(said):
+        yield escape(said[at : found.start()])
+        at = found.end()
+        yield _piece(found, names)
+    yield escape(said[at:])
+
+
+def _piece(found: re.Match[str], names: _NameTable) -> str:
+    kind = found.lastgroup or ""
+    if kind == "said":
+        embedded = _EMBEDDED.fullmatch(found["said"])
+        words, role = embedded[1].strip() if embedded else found["said"], found["role"].lower()
+        if role in _SERIES and words.isdecimal():
+            return _link(f"{role.upper()} {words}", _SERIES[role].format(int(words)))
+        return f"<em>{escape(words)}</em>" if role in {"emphasis", "title"} else f"<code>{escape(words)}</code>"
+    if kind in {"phrase", "mark"}:
+        return _linked(found["phrase"], found["mark"] or "", names)
+    if kind in {"word", "end"}:
+        target = _address(found["word"], found["end"], names)
+        return _link(found["word"], target) if target else escape(found[0])
+    if kind == "name":
+        if (words := names.replaced.get(found["name"])) is None:
+            return escape(found[0])
+        target = _address(found["name"], "_", names) if found[0].endswith("_") else ""
+        shown = _inline(words, _NameTable())
+        return f'<a href="{escape(target)}">{shown}</a>' if target and shown else shown
+    tag = {"literal": "code", "strong": "strong", "emphasis": "em"}.get(kind)
+    if tag:
+        return f"<{tag}>{escape(found[kind])}</{tag}>"
+    if kind == "address":
+        return _link(found[0], found[0])
+    return f"[{escape(found['note'])}]" if kind == "note" else escape(found["escaped"].strip())
+
+
+def _linked(phrase: str, mark: str, names: _NameTable) -> str:
+    """Return a phrase in backquotes: a link with its address in it, one by its name, or a title."""
+    if not mark:
+        return f"<em>{escape(phrase)}</em>"
+    embedded = _EMBEDDED.fullmatch(phrase)
+    words = embedded[1].strip() or embedded[2] if embedded else phrase
+    target = embedded[2].replace(" ", "") if embedded else _address(phrase, mark, names)
+    if target.endswith("_") and _key(target[:-1]) in names.targets:
+        target = names.targets[_key(target[:-1])]
+    if embedded and len(mark) == 1:
+        names.targets.setdefault(_key(words), target)
+    return _link(words, target) if target else escape(words)
+
+
+def _address(name: str, mark: str, names: _NameTable) -> str:
+    """Return the address of a name, which may be that of another name."""
+    if len(mark) == 2:
+        return names.nameless.pop() if names.nameless else ""
+    address = names.targets.get(_key(name), "")
+    return names.targets.get(_key(address[:-1].strip("`")), address) if address.endswith("_") else address
+
+
+def _link(words: str, target: str) -> str:
+    return f'<a href="{escape(target)}">{escape(words)}</a>'
