@@ -428,7 +428,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/main_content/select.py",
         "choose",
-        "nothing = best < MENUS_ONLY * 253 or (best < _EVEN * 254 and not _has_prose(layout))",
+        "cut = 0.0 if best < MENUS_ONLY * 253 or is_tiny(layout) else verdict.least_score()",
         "scores are whole numbers, and none lies between 50.6 and 50.8",
     ),
     (
@@ -512,7 +512,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (
             "src/groundwire/reading/main_content/select.py",
             "choose",
-            f"nothing = best {condition} or (best < _EVEN * 254 and not _has_prose(layout))",
+            f"cut = 0.0 if best {condition} or is_tiny(layout) else verdict.least_score()",
             "scores are whole numbers, and none lies between 50.8 and 51",
         )
         for condition in ("<= MENUS_ONLY * 254", "< MENUS_ONLY * 255")
@@ -729,12 +729,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "LinkFilter._address",
         "and len(rest) <= len(_SCHEME)",
         "a scheme that is complete is a URL that may go on",
-    ),
-    (
-        "src/groundwire/reading/main_content/select.py",
-        "choose",
-        "nothing = best < MENUS_ONLY * 254 or (best < _EVEN * 253 and not _has_prose(layout))",
-        "scores are whole numbers, and none lies between 126.5 and 127",
     ),
     (
         "src/groundwire/reading/main_content/rules.py",

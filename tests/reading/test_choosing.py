@@ -85,14 +85,7 @@ def test_a_page_of_two_hundred_characters_is_tiny(length: int, tiny: bool) -> No
 @pytest.mark.parametrize(("best", "kept"), [(50, [True, True]), (51, [True, False])])
 def test_a_page_whose_best_block_is_no_content_is_kept_whole(best: int, kept: list[bool]) -> None:
     assert choose(page(f"<p>{LONG}</p>"), verdict(best, 0)) == kept
-
-
-@pytest.mark.parametrize(
-    ("best", "cut", "kept"),
-    [(126, 200, True), (127, 200, False), (128, 200, False), (100, 90, True), (128, 90, False)],
-)
-def test_a_page_without_running_text_is_kept_whole_when_nothing_is_likely(best: int, cut: int, kept: bool) -> None:
-    assert choose(page("<div>other</div>"), verdict(best, 0, cut=cut)) == [True, kept]
+    assert choose(page("<div>other</div>"), verdict(best, 0, cut=40)) == kept
 
 
 @pytest.mark.parametrize(
@@ -949,6 +942,28 @@ def test_a_heading_is_kept_above_its_section_only(markup: str, keep: list[int], 
 def test_the_last_heading_stays_if_there_is_nothing_else() -> None:
     layout = lay_out(turbohtml.parse("<body><h2>Head</h2><p>text</p></body>"))
     assert apply("empty sections", layout, [True, False]) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "others", "score", "kept"),
+    [
+        ((300,) * 5, (375, 375), 60, True),
+        ((300,) * 5, (375, 375), 59, False),
+        ((300,) * 5, (376, 375), 60, False),
+        ((299,) * 5, (), 60, False),
+        ((400,) * 4, (), 60, False),
+        ((400,) * 6, (), 60, True),
+    ],
+)
+def test_the_longest_prose_is_kept_on_a_page_of_teasers(
+    sizes: tuple[int, ...], others: tuple[int, ...], score: int, kept: bool
+) -> None:
+    text, teasers = ("".join(f"<p>{'x' * size}</p>" for size in part) for part in (sizes, others))
+    layout = page(f"<div><div>{text}</div></div><section><div>{teasers}</div></section>")
+    model = Verdict([200] + [score] * len(sizes) + [0] * len(others), (1.0, *[0.0] * 6), 120, names_of(layout))
+    state = Page(layout, model, [True] + [False] * (len(sizes) + len(others)))
+    apply_rules(state, [rule for rule in RULES if rule.name == "the longest prose"])
+    assert state.keep == [True, *[kept] * len(sizes), *[False] * len(others)]
 
 
 NOTES = "<section><h2>Notes</h2><ol><li id=n-1><p>In 1931.<li id=n-2><p>In 1932.</ol></section>"

@@ -24,7 +24,6 @@ from groundwire.reading.main_content.rules import RULES, apply_rules
 
 __all__ = [
     "MENUS_ONLY",
-    "SHARE_OF_BEST",
     "Selection",
     "choose",
     "is_tiny",
@@ -34,19 +33,11 @@ __all__ = [
     "select_main",
 ]
 
-_EVEN: Final = 0.5
-"""The best block's score below which a page without running text is kept whole, as there is nothing to prefer."""
 MENUS_ONLY: Final = 0.2
 """The best block's score below which a page has no content: true of nine of 1,497 real pages. The reviewed text of
 six of them is empty, and that of three is not in the response."""
-SHARE_OF_BEST: Final = 0.6
-"""A block with this share of the best score is content, however low all scores are; without it, mixed pages have
-.0010 less word F1, and forums .0106."""
 _IN_MENUS: Final = ("controls", "dialogs", "navigation", "notices", "promotions", "related")
 """Parts of a page that menus may have."""
-_RUNNING: Final = frozenset({"p", "li"})
-_LONG: Final = 40  # characters of running text
-_FEW_LINKS: Final = 0.4  # their share of a running text
 
 
 _PAGE: Final = FEATURES.index("page_blocks")
@@ -75,20 +66,11 @@ def choose(layout: Layout, verdict: Verdict, parts: Mapping[str, bool] | None = 
         parts: The parts that are kept or left out on every kind of page.
     """
     best = max(verdict.scores)
-    nothing = best < MENUS_ONLY * 254 or (best < _EVEN * 254 and not _has_prose(layout))
-    cut = 0.0 if nothing or is_tiny(layout) else min(verdict.cut, SHARE_OF_BEST * best)
+    cut = 0.0 if best < MENUS_ONLY * 254 or is_tiny(layout) else verdict.least_score()
     page = Page(layout, verdict, [score >= cut for score in verdict.scores], parts or {})
     if not is_tiny(layout):
         apply_rules(page, RULES)
     return page
-
-
-def _has_prose(layout: Layout) -> bool:
-    """Return whether a page has running text."""
-    for owner, text, linked, length in zip(layout.owners, layout.texts, layout.linked, layout.lengths, strict=True):
-        if len(text) >= _LONG and layout.tags[owner] in _RUNNING and linked <= _FEW_LINKS * length:
-            return True
-    return False
 
 
 @dataclass(frozen=True, slots=True)
