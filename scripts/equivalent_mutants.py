@@ -428,7 +428,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/main_content/select.py",
         "choose",
-        "cut = 0.0 if best < MENUS_ONLY * 253 or is_tiny(layout) else verdict.least_score()",
+        "whole = best < MENUS_ONLY * 253 or is_tiny(layout)",
         "scores are whole numbers, and none lies between 50.6 and 50.8",
     ),
     (
@@ -512,7 +512,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (
             "src/groundwire/reading/main_content/select.py",
             "choose",
-            f"cut = 0.0 if best {condition} or is_tiny(layout) else verdict.least_score()",
+            f"whole = best {condition} or is_tiny(layout)",
             "scores are whole numbers, and none lies between 50.8 and 51",
         )
         for condition in ("<= MENUS_ONLY * 254", "< MENUS_ONLY * 255")

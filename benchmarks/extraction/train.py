@@ -47,7 +47,7 @@ from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.context_features import SECOND, second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.page import SHARE_OF_BEST
+from groundwire.reading.main_content.page_blocks import SHARE_OF_BEST
 from groundwire.reading.main_content.page_type import Hints, read_hints
 from groundwire.reading.main_content.rules import REPEATED, copies, may_repeat
 from groundwire.reading.main_content.select import kind_row

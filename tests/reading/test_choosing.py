@@ -21,7 +21,7 @@ from groundwire.reading.main_content.boxes import _NAMED, _STEMS
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
 from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.page import Page, Verdict
+from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
 from groundwire.reading.main_content.page_parts import PARTS, STEMS, part_blocks
 from groundwire.reading.main_content.posts import label_posts
 from groundwire.reading.main_content.rules import RULES, apply_rules, copies, may_repeat
@@ -57,7 +57,7 @@ def apply(
     """Return what is kept once some of the rules have been applied, in their order."""
     shares = {kinds: 1.0} if isinstance(kinds, str) else kinds
     model = Verdict([200] * len(keep), tuple(shares.get(kind, 0.0) for kind in KINDS), 120, names_of(layout))
-    page_now = Page(layout, model, list(keep), parts or {})
+    page_now = PageBlocks(layout, model, list(keep), parts or {})
     apply_rules(page_now, [rule for rule in RULES if rule.name in ([names] if isinstance(names, str) else names)])
     return page_now.keep
 
@@ -961,7 +961,7 @@ def test_the_longest_prose_is_kept_on_a_page_of_teasers(
     text, teasers = ("".join(f"<p>{'x' * size}</p>" for size in part) for part in (sizes, others))
     layout = page(f"<div><div>{text}</div></div><section><div>{teasers}</div></section>")
     model = Verdict([200] + [score] * len(sizes) + [0] * len(others), (1.0, *[0.0] * 6), 120, names_of(layout))
-    state = Page(layout, model, [True] + [False] * (len(sizes) + len(others)))
+    state = PageBlocks(layout, model, [True] + [False] * (len(sizes) + len(others)))
     apply_rules(state, [rule for rule in RULES if rule.name == "the longest prose"])
     assert state.keep == [True, *[kept] * len(sizes), *[False] * len(others)]
 

@@ -16,7 +16,7 @@ from groundwire.reading.extract import extract
 from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import lay_out
 from groundwire.reading.main_content.classifier import KINDS
-from groundwire.reading.main_content.page import Verdict
+from groundwire.reading.main_content.page_blocks import Verdict
 from groundwire.reading.main_content.select import Selection, choose, select_main
 from groundwire.reading.markdown.serializer import to_markdown
 from groundwire.reading.markdown.tables import is_layout

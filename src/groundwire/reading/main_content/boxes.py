@@ -9,7 +9,7 @@ from typing import Final
 from turbohtml import Element, Text
 
 from groundwire.reading.main_content.blocks import HEADINGS
-from groundwire.reading.main_content.page import Page
+from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.page_parts import CONTROLS, PARTS
 
 __all__ = ["asking_boxes", "label_boxes", "torn_boxes"]
@@ -46,7 +46,7 @@ _REQUEST: Final = re.compile(
 """What a site asks its visitors in such a box."""
 
 
-def _boxes(page: Page) -> Mapping[int, list[int]]:
+def _boxes(page: PageBlocks) -> Mapping[int, list[int]]:
     """Return the blocks of each box, by the number of its element; the innermost box counts."""
     layout, names = page.layout, page.verdict.names
     called = {name for name in page.index.having(_STEMS) if _NAMED.search(name) is not None}
@@ -63,13 +63,13 @@ def _boxes(page: Page) -> Mapping[int, list[int]]:
     return inside
 
 
-def _is_manual(page: Page, box: int) -> bool:
+def _is_manual(page: PageBlocks, box: int) -> bool:
     """Return whether only generators of documentation name a box so."""
     found = _NAMED.search(page.verdict.names[box])
     return found is not None and found["manual"] is not None
 
 
-def asking_boxes(page: Page) -> Iterator[int]:
+def asking_boxes(page: PageBlocks) -> Iterator[int]:
     """Yield the text of boxes that advertise, or ask for cookies, scripts or a login, as those of no manual do.
 
     Args:
@@ -83,7 +83,7 @@ def asking_boxes(page: Page) -> Iterator[int]:
             yield from numbers
 
 
-def torn_boxes(page: Page) -> Iterator[int]:
+def torn_boxes(page: PageBlocks) -> Iterator[int]:
     """Yield the text of boxes of which some is kept, and of those that are beside kept text.
 
     A box that only generators of documentation name so needs text on one side, any other on both.
@@ -100,7 +100,7 @@ def torn_boxes(page: Page) -> Iterator[int]:
             yield from (number for number in numbers if layout.tags[layout.owners[number]] not in CONTROLS)
 
 
-def label_boxes(page: Page) -> None:
+def label_boxes(page: PageBlocks) -> None:
     """Write the label of each kept box in bold: a short text at its beginning, or else what its icon stands for.
 
     Args:

@@ -13,7 +13,7 @@ from typing import Final
 
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.classifier import KINDS
-from groundwire.reading.main_content.page import Page
+from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.text_features import NameIndex
 
 __all__ = [
@@ -199,7 +199,7 @@ _SHORTEST, _LONGEST = 60, 500  # characters of a standfirst
 _BODY: Final = 80  # characters of a block that the text begins with
 
 
-def lines_leading_away(page: Page) -> Iterator[int]:
+def lines_leading_away(page: PageBlocks) -> Iterator[int]:
     """Yield the lines that lead to another page.
 
     Args:
@@ -212,7 +212,7 @@ def lines_leading_away(page: Page) -> Iterator[int]:
             yield number
 
 
-def credit_lines(page: Page) -> Iterator[int]:
+def credit_lines(page: PageBlocks) -> Iterator[int]:
     """Yield the lines that say whose picture it is.
 
     Args:
@@ -225,7 +225,7 @@ def credit_lines(page: Page) -> Iterator[int]:
             yield number
 
 
-def other_pages(page: Page) -> Iterator[int]:
+def other_pages(page: PageBlocks) -> Iterator[int]:
     """Yield the headings of links to other pages, and the links below them.
 
     Args:
@@ -240,7 +240,7 @@ def other_pages(page: Page) -> Iterator[int]:
             yield number
 
 
-def standfirst(page: Page) -> Iterator[int]:
+def standfirst(page: PageBlocks) -> Iterator[int]:
     """Yield what is between the headline of an article and its text, which tells the essence of it.
 
     It is known by the names of its elements, or by a header around it. Scores seldom tell it from a teaser.

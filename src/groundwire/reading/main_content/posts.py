@@ -12,7 +12,7 @@ from turbohtml import Element, Text
 
 from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.classifier import KINDS
-from groundwire.reading.main_content.page import Page
+from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.page_parts import BYLINE, CONTROLS, MOST_OF_IT, VERBATIM, WHEN, named
 
 __all__ = ["label_posts", "post_bylines"]
@@ -38,7 +38,7 @@ _MAX_POSTS: Final = 1_000
 _FORUM: Final = KINDS.index("forum")
 
 
-def post_bylines(page: Page) -> Iterator[int]:
+def post_bylines(page: PageBlocks) -> Iterator[int]:
     """Yield who wrote each kept post of a forum, and when, which scores seldom tell from the menus around it.
 
     A post is the innermost element with the name of a writer and kept text. The time is the last one before that text,

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.boxes import asking_boxes, torn_boxes
 from groundwire.reading.main_content.classifier import KINDS
-from groundwire.reading.main_content.page import Page
+from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.page_parts import (
     CONTROLS,
     LEFT_OUT,
@@ -66,21 +66,21 @@ class Rule:
     """What it is about."""
     keeps: bool
     """Whether it keeps its blocks or leaves them out."""
-    blocks: Callable[[Page], Iterable[int]]
+    blocks: Callable[[PageBlocks], Iterable[int]]
     """Returns its blocks."""
     kinds: Collection[str] = KINDS
     """The kinds of pages that it is for."""
     part: str = ""
-    """The part of a page that it is about, if callers may want that or not; their wish wins over the kind of page."""
+    """The part of a page that it is about, if callers may want that or not; their wish counts on every kind of page."""
 
-    def applies(self, page: Page) -> bool:
+    def applies(self, page: PageBlocks) -> bool:
         """Return whether the rule is for a page."""
         if self.part in page.parts:
             return page.parts[self.part] is self.keeps
         return self.kinds is KINDS or page.is_likely(self.kinds)
 
 
-def apply_rules(page: Page, rules: Iterable[Rule]) -> None:
+def apply_rules(page: PageBlocks, rules: Iterable[Rule]) -> None:
     """Apply rules to a page, one after the other; at least one block remains.
 
     Args:
@@ -104,7 +104,7 @@ def _blocks_in(layout: Layout, groups: list[int]) -> Iterable[list[int]]:
     return inside.values()
 
 
-def _torn_lists(page: Page) -> Iterator[int]:
+def _torn_lists(page: PageBlocks) -> Iterator[int]:
     """Yield the blocks of lists that are kept for the most part, and of short ones between kept blocks.
 
     A list in an item is a list of its own.
@@ -122,7 +122,7 @@ def _torn_lists(page: Page) -> Iterator[int]:
             yield from inside
 
 
-def _torn_tables(page: Page, *, mostly: bool) -> Iterator[int]:
+def _torn_tables(page: PageBlocks, *, mostly: bool) -> Iterator[int]:
     """Yield the cells of tables of data of which something is kept: most of the text, or all of the page, or less."""
     layout, keep = page.layout, page.keep
     if "table" not in layout.tags:
@@ -141,7 +141,7 @@ def _torn_tables(page: Page, *, mostly: bool) -> Iterator[int]:
             yield from inside
 
 
-def _longest_prose(page: Page) -> Iterator[int]:
+def _longest_prose(page: PageBlocks) -> Iterator[int]:
     """Yield the paragraphs of the part with most of the page's prose, but for the least likely of them."""
     layout, verdict = page.layout, page.verdict
     runs: dict[int, list[int]] = {}
@@ -157,7 +157,7 @@ def _longest_prose(page: Page) -> Iterator[int]:
     yield from (number for number in runs[first] if verdict.scores[number] >= least)
 
 
-def _notes(page: Page) -> Iterator[int]:
+def _notes(page: PageBlocks) -> Iterator[int]:
     """Yield the notes that kept text refers to."""
     layout, marked = page.layout, set[str]()
     for number, pieces in layout.targets.items():
@@ -175,8 +175,12 @@ def _notes(page: Page) -> Iterator[int]:
         yield from inside
 
 
-def _headings(page: Page) -> Iterator[int]:
-    """Yield the headings right above kept text, and those above these that contain their sections."""
+def _headings(page: PageBlocks) -> Iterator[int]:
+    """Yield the headings right above kept text, and those above these that contain their sections.
+
+    Reviewed texts seldom have titles, so that mixed pages are .0005 better without; headings right above one of the
+    same level, which have no section, cost .0003.
+    """
     tags, owners = page.layout.tags, page.layout.owners
     below = ""  # the tag of the next block, if it is kept
     for number in range(len(owners) - 1, -1, -1):
@@ -188,8 +192,11 @@ def _headings(page: Page) -> Iterator[int]:
             below = ""
 
 
-def _code(page: Page) -> Iterator[int]:
-    """Yield code between kept blocks."""
+def _code(page: PageBlocks) -> Iterator[int]:
+    """Yield code between kept blocks.
+
+    Mixed pages are .0005 better without; code that a text speaks of is not to be missed all the same.
+    """
     keep, tags, owners = page.keep, page.layout.tags, page.layout.owners
     for number in range(len(keep) - 2, 0, -1):
         if tags[owners[number]] == "pre" and keep[number - 1] and keep[number + 1]:
@@ -217,17 +224,17 @@ def copies(layout: Layout, keep: Sequence[bool]) -> Iterator[int]:
                 yield number
 
 
-def _copies(page: Page) -> Iterable[int]:
-    """Return what is kept twice, unless functions of a manual may have the same note."""
+def _copies(page: PageBlocks) -> Iterable[int]:
+    """Return the kept copies of kept blocks, unless functions of a manual may have the same note."""
     return () if may_repeat(page.verdict.kinds) and "copies" not in page.parts else copies(page.layout, page.keep)
 
 
-def _named(page: Page, *, part: str) -> Iterable[int]:
+def _named(page: PageBlocks, *, part: str) -> Iterable[int]:
     """Return the blocks of a part."""
     return part_blocks(page.layout, page.verdict.names, page.keep, part, page.index)
 
 
-def _wanted(page: Page, *, controls: bool) -> Iterator[int]:
+def _wanted(page: PageBlocks, *, controls: bool) -> Iterator[int]:
     """Yield the blocks of the parts that the caller wants, or the buttons in them."""
     for part, wanted in page.parts.items():
         for number in _named(page, part=part) if wanted and part != "copies" else ():
@@ -235,7 +242,7 @@ def _wanted(page: Page, *, controls: bool) -> Iterator[int]:
                 yield number
 
 
-def _empty_sections(page: Page) -> Iterator[int]:
+def _empty_sections(page: PageBlocks) -> Iterator[int]:
     """Yield the headings of sections of which nothing is kept, other than entries of a list, which are links."""
     layout, nearest, ends = page.layout, len(page.keep), [len(page.keep)] * (len(_LEVELS) + 1)
     for number in range(len(page.keep) - 1, -1, -1):
@@ -273,5 +280,5 @@ RULES: Final = (
     Rule("empty sections", False, _empty_sections, frozenset(KINDS) - {"service"}),
     Rule("bylines of posts", True, post_bylines, part="bylines"),
 )
-"""All rules in their order. What is kept comes before what is left out, so that a part's name wins over its place;
+"""All rules in their order. Those that keep blocks for their place come first, so that the names of parts decide;
 callers' wishes come before tables, of which none is torn; sections are looked at when all else is known."""

@@ -17,7 +17,7 @@ from groundwire.reading.main_content.boxes import label_boxes
 from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load_model
 from groundwire.reading.main_content.context_features import second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.page import Page, Verdict
+from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
 from groundwire.reading.main_content.posts import label_posts
 from groundwire.reading.main_content.rules import RULES, apply_rules
@@ -57,7 +57,7 @@ _FLAGS: Final = frozenset(
 _HOLDS_PLACE: Final = frozenset({"tr", "td", "th", "col", "colgroup", "hr"})
 
 
-def choose(layout: Layout, verdict: Verdict, parts: Mapping[str, bool] | None = None) -> Page:
+def choose(layout: Layout, verdict: Verdict, parts: Mapping[str, bool] | None = None) -> PageBlocks:
     """Select the blocks to keep by their scores and by `RULES`: at least one, and all of a page with very little text.
 
     Args:
@@ -66,9 +66,10 @@ def choose(layout: Layout, verdict: Verdict, parts: Mapping[str, bool] | None = 
         parts: The parts that are kept or left out on every kind of page.
     """
     best = max(verdict.scores)
-    cut = 0.0 if best < MENUS_ONLY * 254 or is_tiny(layout) else verdict.least_score()
-    page = Page(layout, verdict, [score >= cut for score in verdict.scores], parts or {})
-    if not is_tiny(layout):
+    whole = best < MENUS_ONLY * 254 or is_tiny(layout)
+    cut = 0.0 if whole else verdict.least_score()
+    page = PageBlocks(layout, verdict, [score >= cut for score in verdict.scores], parts or {})
+    if not whole or (parts and not is_tiny(layout)):
         apply_rules(page, RULES)
     return page
 

@@ -10,7 +10,7 @@ from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.text_features import NameIndex
 
-__all__ = ["SHARE_OF_BEST", "Page", "Verdict"]
+__all__ = ["SHARE_OF_BEST", "PageBlocks", "Verdict"]
 
 _LIKELY: Final = 0.5
 SHARE_OF_BEST: Final = 0.6
@@ -37,7 +37,7 @@ class Verdict:
 
 
 @dataclass(slots=True)
-class Page:
+class PageBlocks:
     """A page, and which of its blocks are kept so far."""
 
     layout: Layout
