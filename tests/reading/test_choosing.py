@@ -916,6 +916,7 @@ def test_posts_of_a_forum_lose_their_bylines_if_these_are_not_wanted() -> None:
         ("<h2>Head</h2><h2>Next</h2><p>text</p>", [1, 1, 1], [1, 1, 1]),
         ("<h2><a href=/a>Head</a></h2><p>text</p>", [1, 0], [1, 0]),
         ("<h2>Head</h2><p><a href=/a>text</a></p>", [1, 0], [0, 0]),
+        ("<h2>Head <a href=/a>edit</a></h2><p>text</p>", [1, 0], [0, 0]),
     ],
 )
 def test_a_heading_never_outlives_its_section(markup: str, keep: list[int], left: list[int]) -> None:

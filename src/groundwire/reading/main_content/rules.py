@@ -249,7 +249,12 @@ def _empty_sections(page: PageBlocks) -> Iterator[int]:
         level = _LEVELS.get(layout.tags[layout.owners[number]], 0)
         end = min(ends[1 : level + 1], default=0)
         if page.keep[number]:
-            if level > 1 and end > number + 1 and end <= nearest and not layout.linked[number]:
+            if (
+                level > 1
+                and end > number + 1
+                and end <= nearest
+                and 2 * layout.linked[number] <= layout.lengths[number]
+            ):
                 yield number
             else:
                 nearest = number
