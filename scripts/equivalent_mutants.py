@@ -428,7 +428,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/main_content/select.py",
         "choose",
-        "if is_tiny(layout) or best < MENUS_ONLY * 253 or (best < _EVEN * 254 and not groups):",
+        "whole = best < MENUS_ONLY * 253 or is_tiny(layout)",
         "scores are whole numbers, and none lies between 50.6 and 50.8",
     ),
     (
@@ -512,7 +512,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (
             "src/groundwire/reading/main_content/select.py",
             "choose",
-            f"if is_tiny(layout) or best {condition} or (best < _EVEN * 254 and not groups):",
+            f"whole = best {condition} or is_tiny(layout)",
             "scores are whole numbers, and none lies between 50.8 and 51",
         )
         for condition in ("<= MENUS_ONLY * 254", "< MENUS_ONLY * 255")
@@ -731,28 +731,9 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "a scheme that is complete is a URL that may go on",
     ),
     (
-        "src/groundwire/reading/main_content/select.py",
-        "choose",
-        "if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < _EVEN * 253 and not groups):",
-        "scores are whole numbers, and none lies between 126.5 and 127",
-    ),
-    *(
-        ("src/groundwire/reading/main_content/select.py", "choose", line, "the first and the last are kept already")
-        for line in (
-            "if kept[0] <= number < kept[-1] and verdict.scores[number] >= BETWEEN * cut:",
-            "if kept[0] < number <= kept[-1] and verdict.scores[number] >= BETWEEN * cut:",
-        )
-    ),
-    (
-        "src/groundwire/reading/main_content/grouping.py",
-        "keep_lists_whole",
-        "if (kept > 0 or between) and kept <= len(inside) and whole:",
-        "they are kept already",
-    ),
-    (
-        "src/groundwire/reading/main_content/grouping.py",
-        "keep_tables_whole",
-        'if "table" not in tags: => if False:',
+        "src/groundwire/reading/main_content/rules.py",
+        "_torn_tables",
+        'if "table" not in layout.tags: => if False:',
         _WORK,
     ),
     ("src/groundwire/reading/main_content/select.py", "kind_row", "whole = sum(weights) or 2", "the sums are 0, too"),

@@ -101,7 +101,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "verifier",
         )
     ),
-    ("reading/main_content/grouping", ("tests/reading/test_choosing.py", "tests/reading/test_select.py")),
+    ("reading/main_content/rules", ("tests/reading/test_choosing.py", "tests/reading/test_select.py")),
     ("reading/main_content/select", ("tests/reading/test_choosing.py", "tests/reading/test_select.py")),
     *(
         (f"reading/passages/{module}", _PASSAGES)

@@ -47,9 +47,10 @@ from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.context_features import SECOND, second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.grouping import REPEATED, repeats, side_by_side, with_companions
+from groundwire.reading.main_content.page_blocks import SHARE_OF_BEST
 from groundwire.reading.main_content.page_type import Hints, read_hints
-from groundwire.reading.main_content.select import SHARE_OF_BEST, kind_row, may_repeat
+from groundwire.reading.main_content.rules import REPEATED, copies, may_repeat
+from groundwire.reading.main_content.select import kind_row
 from groundwire.reading.main_content.text_features import Lexicon, names_of
 from groundwire.reading.metadata.embedded_json import things
 from groundwire.reading.metadata.page_metadata import read_metas
@@ -366,14 +367,13 @@ class Look:
     def __init__(self, example: Example) -> None:
         self.page = example.page
         self.chances = example.chances
-        scores = np.rint(example.final * 254).astype(int).tolist()
-        self.scores = np.array(with_companions(example.layout, scores, side_by_side(example.layout)))
-        self.best = max(scores)
+        self.scores = np.rint(example.final * 254).astype(int)
+        self.best = int(self.scores.max())
         self.words = np.array(example.words)
         self.right = self.words * np.array(example.shares)
         self.truth_words = example.truth_words
         if not may_repeat(example.chances):
-            self.words[repeats(example.layout, [True] * len(scores))] = 0
+            self.words[list(copies(example.layout, [True] * len(self.scores)))] = 0
             self.right[self.words == 0] = 0
 
     def f1(self, cut: float) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from math import exp
 from operator import mul
 
@@ -16,39 +17,16 @@ from components.work import growths
 from groundwire.models.validators import PAGE_PARTS
 from groundwire.reading.extract import extract
 from groundwire.reading.main_content.blocks import Layout, lay_out
+from groundwire.reading.main_content.boxes import _NAMED, _STEMS
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
 from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.grouping import (
-    drop_empty_contents,
-    drop_empty_sections,
-    keep_sources,
-    keep_standfirst,
-    repeats,
-    side_by_side,
-    with_companions,
-)
-from groundwire.reading.main_content.page_parts import (
-    PARTS,
-    STEMS,
-    attribute_posts,
-    choose_parts,
-    label_posts,
-    part_blocks,
-)
-from groundwire.reading.main_content.select import (
-    _CALLOUT,
-    _STEMS_OF_CALLOUTS,
-    Verdict,
-    choose,
-    is_tiny,
-    judge,
-    keep_callouts,
-    kind_row,
-    may_repeat,
-    prune,
-    select_main,
-)
+from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
+from groundwire.reading.main_content.page_parts import PARTS, STEMS, part_blocks
+from groundwire.reading.main_content.posts import label_posts
+from groundwire.reading.main_content.rules import RULES, apply_rules, copies, may_repeat
+from groundwire.reading.main_content.select import choose as choose_page
+from groundwire.reading.main_content.select import is_tiny, judge, kind_row, prune, select_main
 from groundwire.reading.main_content.text_features import NameIndex, names_of
 
 LONG = "x" * 40
@@ -63,6 +41,31 @@ def verdict(*scores: int, documentation: float = 0.0, cut: float = 120) -> Verdi
     kinds = [0.0] * len(KINDS)
     kinds[KINDS.index("documentation")], kinds[KINDS.index("article")] = documentation, 1 - documentation
     return Verdict(list(scores), tuple(kinds), cut)
+
+
+def choose(layout: Layout, verdict: Verdict) -> list[bool]:
+    return choose_page(layout, replace(verdict, names=names_of(layout))).keep
+
+
+def apply(
+    names: str | Collection[str],
+    layout: Layout,
+    keep: list[bool],
+    kinds: Mapping[str, float] | str = "article",
+    parts: Mapping[str, bool] | None = None,
+) -> list[bool]:
+    """Return what is kept once some of the rules have been applied, in their order."""
+    shares = {kinds: 1.0} if isinstance(kinds, str) else kinds
+    model = Verdict([200] * len(keep), tuple(shares.get(kind, 0.0) for kind in KINDS), 120, names_of(layout))
+    page_now = PageBlocks(layout, model, list(keep), parts or {})
+    apply_rules(page_now, [rule for rule in RULES if rule.name in ([names] if isinstance(names, str) else names)])
+    return page_now.keep
+
+
+NAMED = {*PARTS, "headline"}
+BY_NAME = [rule.name for rule in RULES if rule.part in NAMED and not rule.keeps]
+BY_NAME += ["what is wanted", "buttons of what is wanted"]
+"""The rules for parts of a page."""
 
 
 def chosen(markup: str, *scores: int, documentation: float = 0.0, cut: float = 120) -> list[bool]:
@@ -82,14 +85,7 @@ def test_a_page_of_two_hundred_characters_is_tiny(length: int, tiny: bool) -> No
 @pytest.mark.parametrize(("best", "kept"), [(50, [True, True]), (51, [True, False])])
 def test_a_page_whose_best_block_is_no_content_is_kept_whole(best: int, kept: list[bool]) -> None:
     assert choose(page(f"<p>{LONG}</p>"), verdict(best, 0)) == kept
-
-
-@pytest.mark.parametrize(
-    ("best", "cut", "kept"),
-    [(126, 200, True), (127, 200, False), (128, 200, False), (100, 90, True), (128, 90, False)],
-)
-def test_a_page_without_running_text_is_kept_whole_when_nothing_is_likely(best: int, cut: int, kept: bool) -> None:
-    assert choose(page("<div>other</div>"), verdict(best, 0, cut=cut)) == [True, kept]
+    assert choose(page("<div>other</div>"), verdict(best, 0, cut=40)) == kept
 
 
 @pytest.mark.parametrize(
@@ -109,11 +105,6 @@ def test_a_block_is_kept_from_the_cut_on_or_with_a_share_of_the_best(score: int,
         ("<div>text</div><h2>Head</h2>", (200, 0), [True, False]),
         ("<div>text</div><pre>code</pre><div>text</div>", (200, 0, 200), [True, True, True]),
         (f"<div>{LONG}</div><pre>code</pre><div>text</div>", (0, 0, 200), [False, False, True]),
-        (
-            "<div>yes</div><section>In [1]:</section><pre>code</pre><div>text</div>",
-            (200, 0, 0, 200),
-            [True, False, True, True],
-        ),
         ("<nav>no</nav><p>no</p><pre>code</pre><div>text</div>", (0, 0, 0, 200), [False, False, False, True]),
         ("<div>text</div><pre>code</pre><div>no</div>", (200, 0, 0), [True, False, False]),
         (
@@ -143,39 +134,6 @@ def test_code_at_the_very_beginning_has_nothing_before_it() -> None:
     assert choose(layout, verdict(0, 200, 200)) == [False, True, True]
 
 
-@pytest.mark.parametrize(("score", "kept"), [(59, False), (60, True)])
-def test_a_paragraph_between_two_kept_ones_needs_half_as_much(score: int, kept: bool) -> None:
-    two = f"<section><p>{LONG}a</p><p>{LONG}b</p></section>"
-    assert chosen(f"<main><p>{LONG}a</p><p>{LONG}b</p><p>{LONG}c</p></main>", 120, score, 120, cut=120)[1] is kept
-    assert chosen(two, 120, 100) == [True, False], "at the end it is between nothing"
-    assert chosen(two, 100, 120) == [False, True]
-
-
-def test_paragraphs_side_by_side_are_judged_together_from_three_on() -> None:
-    three = page(f"<main><p>{LONG}</p><p>{LONG}</p><p>{'x' * 160}</p></main>")
-    (group,) = side_by_side(three)
-    assert group == [1, 2, 3]
-    assert with_companions(three, [200, 200, 0, 100], [group]) == [200, 200, 100, 100]
-    assert with_companions(three, [200, 0, 0, 101], [group]) == [200, 50, 50, 101]
-    assert with_companions(three, [200, 200, 0, 100], [group[:2]]) == [200, 200, 0, 100]
-
-
-@pytest.mark.parametrize(
-    ("markup", "groups"),
-    [
-        (f"<p>{LONG}</p>", [[1]]),
-        (f"<p>{LONG[1:]}</p>", []),
-        (f"<p>{LONG}</p><p>{LONG}</p><ul><li>{LONG}</li></ul>", [[1, 2], [3]]),
-        (f"<div><p>{LONG}</p></div><section><p>{LONG}</p></section>", [[1], [2]]),
-        (f"<div>{LONG}</div>", []),
-        (f"<p><a href=x>{'x' * 20}</a>{'y' * 30}</p>", [[1]]),
-        (f"<p><a href=x>{'x' * 21}</a>{'y' * 29}</p>", []),
-    ],
-)
-def test_what_stands_side_by_side(markup: str, groups: list[list[int]]) -> None:
-    assert side_by_side(page(markup)) == groups
-
-
 @pytest.mark.parametrize(
     ("table", "scores", "kept"),
     [
@@ -197,15 +155,10 @@ def test_tables_of_data_are_kept_whole_or_not_at_all(table: str, scores: tuple[i
 @pytest.mark.parametrize(
     ("scores", "kept"),
     [
-        ((200, 0, 200, 200, 0), [True] * 5),
-        ((200, 0, 200, 0, 0), [True, False, True, False, False]),
-        ((200, 0, 200), [True] * 3),
-        ((200, 0, 159), [True, False, True]),
-        ((200, 40), [True, True]),
-        ((200, 39), [True, False]),
-        ((254, 254, 0, 0), [True, True, False, False]),  # of four items on, their number counts, not their scores
-        ((254, 0, 110), [True] * 3),
-        ((119, 119, 119), [False] * 3),
+        ((200, 0, 200, 200), [True] * 4),
+        ((200, 0, 200), [True, False, True]),
+        ((200, 0), [True, False]),
+        ((119, 119, 119, 119), [False] * 4),
     ],
 )
 def test_lists_of_which_most_is_kept_are_not_torn(scores: tuple[int, ...], kept: list[bool]) -> None:
@@ -216,15 +169,15 @@ def test_lists_of_which_most_is_kept_are_not_torn(scores: tuple[int, ...], kept:
 @pytest.mark.parametrize(
     ("scores", "kept"),
     [
-        ((200, 70, 50, 200), [True] * 4),
-        ((200, 70, 49, 200), [True, False, False, True]),
-        ((200, 70, 50, 10), [True, False, False, False]),
-        ((10, 70, 50, 200), [False, False, False, True]),
+        ((200, *[0] * 6, 200), [True] * 8),
+        ((200, *[0] * 7, 200), [True, *[False] * 7, True]),
+        ((200, *[0] * 6, 10), [True, *[False] * 7]),
+        ((10, *[0] * 6, 200), [*[False] * 7, True]),
     ],
 )
-def test_a_short_list_between_selected_blocks_needs_half(scores: tuple[int, ...], kept: list[bool]) -> None:
-    markup = f"<section>{LONG}</section><ul><li>one</li><li>two</li></ul><blockquote>{LONG}</blockquote>"
-    assert chosen(markup, *scores) == kept
+def test_a_short_list_between_kept_blocks_is_kept_whole(scores: tuple[int, ...], kept: list[bool]) -> None:
+    items = "".join(f"<li>item {number}</li>" for number in range(len(scores) - 2))
+    assert chosen(f"<section>{LONG}</section><ul>{items}</ul><blockquote>{LONG}</blockquote>", *scores) == kept
 
 
 @pytest.mark.parametrize(
@@ -256,7 +209,7 @@ def test_lists_inside_an_item_are_lists_of_their_own() -> None:
     outer = f"<ul><li>{LONG * 2}x<ol>{inner}</ol></li><li>{LONG * 2}y</li></ul>"
     assert chosen(outer, 0, 200, 200, 200, 0, 0) == [False, True, True, True, True, False]
     assert chosen(outer, 0, 200, 200, 0, 0, 0) == [False, True, True, False, False, False]
-    assert chosen(outer, 200, 0, 0, 0, 0, 40) == [True, False, False, False, False, True]
+    assert chosen(outer, 200, 0, 0, 0, 0, 0) == [True, *[False] * 5]
 
 
 def test_the_parts_of_an_item_are_judged_with_its_list() -> None:
@@ -297,8 +250,8 @@ def test_documentation_may_say_a_thing_twice(documentation: float, kept: bool) -
 )
 def test_what_is_said_twice(markup: str, found: list[int]) -> None:
     layout = page(markup)
-    assert repeats(layout, [True] * len(layout.texts)) == found
-    assert repeats(layout, [False] * len(layout.texts)) == []
+    assert list(copies(layout, [True] * len(layout.texts))) == found
+    assert list(copies(layout, [False] * len(layout.texts))) == []
 
 
 def facts(**columns: bytes) -> ElementFacts:
@@ -496,7 +449,6 @@ def test_what_is_in_the_tables_stays_if_there_is_nothing_else() -> None:
     rows = "".join(f"<tr><td>{LONG * 2}{number}</td><td>{LONG * 2}{number}</td></tr>" for number in range(2))
     layout = lay_out(turbohtml.parse(f"<body><div>menu</div><table>{rows}</table><table>{rows}</table>"))
     assert choose(layout, verdict(0, 200, 0, 0, 0, 0, 0, 0, 0)) == [False, *[True] * 4, *[False] * 4]
-    assert choose(layout, verdict(0, 200, 0, 0, 0, 0, 0, 0, 200)) == [False, *[True] * 8]
 
 
 COMMENTS = f"<div id=comments><h3>Comments</h3><p>{LONG}</p><button>Reply</button></div>"
@@ -544,8 +496,7 @@ def test_what_says_that_the_rest_is_for_subscribers_stays() -> None:
     wall = "<div class=paywall><p>Weiterlesen mit Plus. Dieser Artikel ist exklusiv für Abonnenten.</p></div>"
     layout = page(f"<p>{LONG * 9}</p>{wall}")
     keep = [True] * 3
-    choose_parts(layout, names_of(layout), [float(kind == "article") for kind in KINDS], keep)
-    assert keep == [True] * 3
+    assert apply(BY_NAME, layout, keep) == [True] * 3
 
 
 ALL_PARTS = (
@@ -579,10 +530,9 @@ NUMBERS = {
 @pytest.mark.parametrize("part", sorted(NUMBERS))
 def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(part: str) -> None:
     layout = page(ALL_PARTS.format(LONG))
-    names, kinds = names_of(layout), [float(kind == "article") for kind in KINDS]
     keep = [True] * 4 + [False] * 16
-    assert part_blocks(layout, names, keep, part) == NUMBERS[part]
-    choose_parts(layout, names, kinds, keep, {part: True})
+    assert part_blocks(layout, names_of(layout), keep, part) == NUMBERS[part]
+    keep = apply(BY_NAME, layout, keep, parts={part: True})
     wanted = {*range(4), *NUMBERS[part]} - ({7} if part == "comments" else set())  # without the button
     assert [number for number, kept in enumerate(keep) if kept] == sorted(wanted)
 
@@ -591,19 +541,15 @@ def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(part: s
 def test_a_part_that_is_not_wanted_is_left_out_of_every_kind_of_page(part: str) -> None:
     layout = page(ALL_PARTS.format(LONG * 3))
     for kind in KINDS:
-        kinds = [float(one == kind) for one in KINDS]
-        usual, without = [True] * 20, [True] * 20
-        choose_parts(layout, names_of(layout), kinds, usual)
-        choose_parts(layout, names_of(layout), kinds, without, {part: False})
+        usual = apply(BY_NAME, layout, [True] * 20, kind)
+        without = apply(BY_NAME, layout, [True] * 20, kind, {part: False})
         gone = {number for number, kept in enumerate(usual) if not kept} | set(NUMBERS[part])
         assert {number for number, kept in enumerate(without) if not kept} == gone
 
 
 def test_something_is_left_whatever_is_not_wanted() -> None:
     layout = lay_out(turbohtml.parse(f"<body><h1>{LONG}</h1><p class=byline>{LONG}</p></body>"))
-    keep, kinds = [True, True], [float(kind == "service") for kind in KINDS]
-    choose_parts(layout, names_of(layout), kinds, keep, dict.fromkeys(PAGE_PARTS, False))
-    assert any(keep)
+    assert any(apply(BY_NAME, layout, [True, True], "service", dict.fromkeys(PAGE_PARTS, False)))
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
@@ -617,7 +563,7 @@ def test_every_word_for_a_part_has_one_of_its_stems(part: str, data: st.DataObje
     ("kind", "left"),
     [
         ("article", [4, 5, 6, 7, 8, 9]),
-        ("product", [6, 7, 8, 10, 11, 18, 19]),
+        ("product", [6, 7, 8, 11, 19]),
         ("collection", [6, 7, 8, 11, 12, 19]),
         ("listing", [6, 7, 8, 11, 19]),
         ("documentation", [6, 7]),
@@ -628,28 +574,22 @@ def test_every_word_for_a_part_has_one_of_its_stems(part: str, data: st.DataObje
 def test_what_is_left_out_depends_on_the_kind_of_page(kind: str, left: list[int]) -> None:
     layout = page(ALL_PARTS.format(LONG * 3))
     for sure, gone in ((1.0, left), (0.51, left), (0.49, [])):  # the most likely of two kinds
-        keep, kinds = [True] * 20, [sure * (one == kind) for one in KINDS]
-        choose_parts(layout, names_of(layout), kinds, keep)
+        keep = apply(BY_NAME, layout, [True] * 20, {kind: sure})
         assert [number for number, kept in enumerate(keep) if not kept] == gone
 
 
 @pytest.mark.parametrize(("forum", "kept"), [(0.3, False), (0.41, True)])
 def test_comments_stay_where_a_forum_is_the_likeliest_kind(forum: float, *, kept: bool) -> None:
     layout = page(f"<p>{LONG * 9}</p><div class=comments><p class=author>Ada</p><p>{LONG}</p></div>")
-    kinds = [forum if kind == "forum" else 0.4 if kind == "article" else 0.05 for kind in KINDS]
-    keep = [True, True, False, True]
-    choose_parts(layout, names_of(layout), kinds, keep)
-    attribute_posts(layout, names_of(layout), kinds, keep)
+    kinds = {**dict.fromkeys(KINDS, 0.05), "article": 0.4, "forum": forum}
+    keep = apply([*BY_NAME, "bylines of posts"], layout, [True, True, False, True], kinds)
     assert keep == [True, True, kept, kept]
 
 
 def test_what_is_wanted_wins_over_a_part_inside_that_is_left_out() -> None:
     layout = page(f"<p>{LONG * 9}</p><div class=comments><p class=byline>By Ada</p><p>So it is.</p></div>")
     for include, kept in (([], [0, 1]), (["comments"], [0, 1, 2, 3]), (["bylines"], [0, 1, 2])):
-        keep = [True] * 4
-        choose_parts(
-            layout, names_of(layout), [float(kind == "article") for kind in KINDS], keep, dict.fromkeys(include, True)
-        )
+        keep = apply(BY_NAME, layout, [True] * 4, parts=dict.fromkeys(include, True))
         assert [number for number, chosen in enumerate(keep) if chosen] == kept
 
 
@@ -687,18 +627,13 @@ def test_a_line_that_leads_to_another_page_is_left_out(markup: str, goes: bool) 
         ("forum", 1.0, [], False),
         ("article", 1.0, ["related"], False),
     ):
-        keep = [True] * 4
-        choose_parts(
-            layout, names_of(layout), [share * (kind == one) for one in KINDS], keep, dict.fromkeys(include, True)
-        )
+        keep = apply(BY_NAME, layout, [True] * 4, {kind: share}, dict.fromkeys(include, True))
         assert keep == [True, True, not gone, True]
 
 
 def test_lines_that_lead_to_other_pages_stay_if_there_is_nothing_else() -> None:
     layout = lay_out(turbohtml.parse("<body><p>Read more: one</p><p>Read more: two</p></body>"))
-    keep = [True, True]
-    choose_parts(layout, names_of(layout), [float(kind == "article") for kind in KINDS], keep)
-    assert keep == [True, True]
+    assert apply(BY_NAME, layout, [True, True]) == [True, True]
 
 
 def test_every_part_of_the_setting_is_known() -> None:
@@ -729,8 +664,7 @@ def test_posts_of_a_forum_keep_who_wrote_them_and_when(markup: str, kept: list[s
     layout = page(POST.format(markup.format(LONG * 2, "A" * 61)))
     said = [number > 0 and text.startswith(LONG) for number, text in enumerate(layout.texts)]
     for kind, names in (("forum", [*kept, "Bo", "2 May 2024"]), ("article", [])):
-        keep = list(said)
-        attribute_posts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep)
+        keep = apply("bylines of posts", layout, said, kind)
         found = [text for text, now, before in zip(layout.texts, keep, said, strict=True) if now and not before]
         assert found == names
 
@@ -738,23 +672,10 @@ def test_posts_of_a_forum_keep_who_wrote_them_and_when(markup: str, kept: list[s
 def test_a_writer_beside_the_posts_wrote_none_of_them() -> None:
     layout = page(f"<p class=author>Eve</p><p>Latest</p><main>{POST.format('')}{POST.format('')}</main>")
     keep = [number > 0 and text.startswith(LONG) for number, text in enumerate(layout.texts)]
-    attribute_posts(layout, names_of(layout), [float(one == "forum") for one in KINDS], keep)
+    keep = apply("bylines of posts", layout, keep, "forum")
     assert [text for text, kept in zip(layout.texts, keep, strict=True) if kept and len(text) < 40] == [
         "Bo", "2 May 2024", "Bo", "2 May 2024",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("label", "score", "kept"),
-    [
-        ("Table of Contents", 0, [False, False, True]),
-        ("In this article:", 0, [False, False, True]),
-        ("Table of Contents", 200, [True, True, True]),
-        ("Contents of the box", 0, [True, False, True]),
-    ],
-)
-def test_the_heading_of_contents_goes_with_its_entries(label: str, score: int, kept: list[bool]) -> None:
-    assert chosen(f"<h2>{label}</h2><nav><a href=#a>The marsh</a></nav><p>{LONG}</p>", 200, score, 200) == kept
 
 
 @pytest.mark.parametrize(
@@ -775,10 +696,7 @@ def test_the_links_below_a_heading_of_other_pages_are_left_out(heading: str, gon
     links = "<ul><li><a href=/a>The hill</a></li><li>12 May: <a href=/b>The river</a></li></ul>"
     layout = page(f"<p>{LONG * 3}</p><h3>{heading}</h3>{links}<p>{LONG}</p>")
     for kind, include, left in (("article", [], gone), ("article", ["related"], []), ("listing", [], [])):
-        keep = [True] * 6
-        choose_parts(
-            layout, names_of(layout), [float(one == kind) for one in KINDS], keep, dict.fromkeys(include, True)
-        )
+        keep = apply(BY_NAME, layout, [True] * 6, kind, dict.fromkeys(include, True))
         assert [number for number, kept in enumerate(keep) if not kept] == left
 
 
@@ -800,10 +718,7 @@ def test_a_line_that_credits_a_picture_is_a_caption(line: str, gone: bool) -> No
     for kind, include, left in (
         ("article", [], gone), ("listing", [], gone), ("article", ["captions"], False), ("forum", [], False),
     ):  # fmt: skip
-        keep = [True] * 4
-        choose_parts(
-            layout, names_of(layout), [float(one == kind) for one in KINDS], keep, dict.fromkeys(include, True)
-        )
+        keep = apply(BY_NAME, layout, [True] * 4, kind, dict.fromkeys(include, True))
         assert keep == [True, True, not left, True]
 
 
@@ -837,9 +752,8 @@ STANDFIRST = "The marsh dries up a little more each summer, and nobody can say w
 def test_the_standfirst_of_an_article_is_kept(markup: str, kept: bool) -> None:
     layout = page(markup.format(STANDFIRST, "y" * 500))
     keep = [number == 0 or text.startswith("yy") for number, text in enumerate(layout.texts)]
-    before = list(keep)
-    keep_standfirst(layout, names_of(layout), keep)
-    changed = [text for text, now, old in zip(layout.texts, keep, before, strict=True) if now != old]
+    after = apply("standfirst", layout, keep)
+    changed = [text for text, now, old in zip(layout.texts, after, keep, strict=True) if now != old]
     assert changed == ([STANDFIRST] if kept else [])
 
 
@@ -858,16 +772,15 @@ def test_a_standfirst_goes_with_the_subtitles() -> None:
     [
         ("<div class={0}><p>Note</p><p>Text.</p></div>", (0, 200), [True, True]),
         ("<div class={0}><p>Note</p><p>Text.</p></div>", (200, 0), [True, True]),
-        ("<div class={0}><p>Note</p><p>Text.</p></div>", (0, 0), ["manual", "manual"]),
+        ("<p>Yes.</p><p>No.</p><div class={0}><p>Note</p><p>Text.</p></div>", (200, 0, 0, 0), [True, *[False] * 3]),
         ("<main><p>Yes.</p><div class={0}>Text.</div><p>No.</p></main>", (200, 0, 0), [True, "manual", False]),
         ("<main><p>No.</p><div class={0}>Text.</div><p>Yes.</p></main>", (0, 0, 200), [False, "manual", True]),
         ("<main><p>Yes.</p><div class={0}>Text.</div><p>Yes.</p></main>", (200, 0, 200), [True, True, True]),
-        ("<main><p>Yes.</p></main><div><div class={0}>Text.</div></div>", (200, 0), [True, False]),
-        ("<p>Yes.</p><div class={0}><a href=x>Text.</a></div><p>Yes.</p>", (200, 0, 200), [True, "manual", True]),
         ("<p>Yes.</p><div class={0}>" + "x" * 2_001 + "</div><p>Yes.</p>", (200, 0, 200), [True, False, True]),
         ("<p>Yes.</p><div class={0}-x>Text.</div><p>Yes.</p>", (200, 0, 200), [True, False, True]),
         ("<p>Yes.</p><div class='{0} ad'>Text.</div><p>Yes.</p>", (200, 200, 200), [True, False, True]),
-        ("<div class={0}><button>Close</button><p>Text.</p></div>", (200, 200), [False, True]),
+        ("<p>Yes.</p><div class={0}>We use cookies.</div><p>Yes.</p>", (200, 200, 200), [True, "manual", True]),
+        ("<p>Yes.</p><div class={0}><button>Close</button><p>Text.</p></div>", (200, 0, 200), [True, False, True]),
         ("<table><tr class={0}><td>a</td><td>b</td></tr></table>", (0, 200), [False, True]),
     ],
 )
@@ -876,15 +789,13 @@ def test_boxes_with_notes_are_kept_whole(markup: str, scores: tuple[int, ...], k
         layout = page(markup.format(name))
         keep = [True, *(score > 100 for score in scores)]
         assert len(keep) == len(layout.texts)
-        boxes = keep_callouts(layout, names_of(layout), keep)
-        assert keep[1:] == [(name == "admonition") if one == "manual" else one for one in kept]
-        for numbers in boxes.values():
-            assert all(keep[number] for number in numbers)
+        after = apply(["boxes", "boxes that ask"], layout, keep)
+        assert after[1:] == [(name == "admonition") if state == "manual" else state for state in kept]
 
 
-@given(st.from_regex(_CALLOUT).filter(lambda name: "\0" not in name))  # a parser leaves none
+@given(st.from_regex(_NAMED).filter(lambda name: "\0" not in name))  # a parser leaves none
 def test_every_name_of_a_box_has_one_of_its_stems(name: str) -> None:
-    assert NameIndex(["", name, "other"]).having(_STEMS_OF_CALLOUTS) == {name}
+    assert NameIndex(["", name, "other"]).having(_STEMS) == {name}
 
 
 def test_names_are_found_by_stems_in_any_case_wherever_they_are() -> None:
@@ -897,9 +808,7 @@ def test_names_are_found_by_stems_in_any_case_wherever_they_are() -> None:
 
 def test_a_page_of_nothing_but_requests_is_kept() -> None:
     layout = lay_out(turbohtml.parse("<body><div class=alert>Please log in.</div>"))
-    keep = [True]
-    keep_callouts(layout, names_of(layout), keep)
-    assert keep == [True]
+    assert apply("boxes that ask", layout, [True]) == [True]
 
 
 CARD = "<div class='card {2}'><h4>{0}</h4><p>{1}</p></div>"
@@ -938,7 +847,7 @@ def test_the_writer_of_a_comment_that_is_left_out_is_left_out() -> None:
     comment = "<div class=comment><p>{0}</p><p class=author>Eve</p></div>"
     layout = page(POST.format(f"<p class=author>Ada</p><p>{LONG * 2}</p>{comment.format(LONG * 3)}"))
     keep = [number > 0 and text == LONG * 2 for number, text in enumerate(layout.texts)]
-    attribute_posts(layout, names_of(layout), [float(one == "forum") for one in KINDS], keep)
+    keep = apply("bylines of posts", layout, keep, "forum")
     kept = [text for text, wanted in zip(layout.texts, keep, strict=True) if wanted and len(text) < 40]
     assert kept == ["Ada", "Bo", "2 May 2024"]
 
@@ -995,64 +904,99 @@ def test_posts_of_a_forum_lose_their_bylines_if_these_are_not_wanted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("markup", "keep", "links", "left"),
+    ("markup", "keep", "left"),
     [
-        ("<h2>Head</h2><p>text</p><p>end</p>", [1, 0, 0], 0.0, [0, 0, 0]),
-        ("<h2>Head</h2><p>text</p><p>end</p>", [1, 0, 1], 0.0, [1, 0, 1]),
-        ("<h2>Head</h2><p>text</p><h2>Next</h2><p>end</p>", [1, 0, 1, 1], 0.0, [0, 0, 1, 1]),
-        ("<h2>Head</h2><p>text</p><h3>Below</h3><p>end</p>", [1, 0, 1, 1], 0.0, [1, 0, 1, 1]),
-        ("<h3>Head</h3><p>text</p><h2>Above</h2><p>end</p>", [1, 0, 1, 1], 0.0, [0, 0, 1, 1]),
-        ("<h2>Head</h2><h3>Below</h3><p>text</p>", [1, 1, 0], 0.0, [0, 0, 0]),
-        ("<h1>Head</h1><p>text</p>", [1, 0], 0.0, [1, 0]),
-        ("<h2>Head</h2><h2>Next</h2><p>text</p>", [1, 1, 1], 0.0, [1, 1, 1]),
-        ("<h2><a href=/a>Head</a></h2><p>text</p>", [1, 0], 0.0, [1, 0]),
-        ("<h2>Head</h2><p>1<a href=/a>2345</a></p>", [1, 0], 0.8, [0, 0]),
-        ("<h2>Head</h2><p>12<a href=/a>345</a></p>", [1, 0], 0.8, [1, 0]),
+        ("<h2>Head</h2><p>text</p><p>end</p>", [1, 0, 0], [0, 0, 0]),
+        ("<h2>Head</h2><p>text</p><p>end</p>", [1, 0, 1], [1, 0, 1]),
+        ("<h2>Head</h2><p>text</p><h2>Next</h2><p>end</p>", [1, 0, 1, 1], [0, 0, 1, 1]),
+        ("<h2>Head</h2><p>text</p><h3>Below</h3><p>end</p>", [1, 0, 1, 1], [1, 0, 1, 1]),
+        ("<h3>Head</h3><p>text</p><h2>Above</h2><p>end</p>", [1, 0, 1, 1], [0, 0, 1, 1]),
+        ("<h2>Head</h2><h3>Below</h3><p>text</p>", [1, 1, 0], [0, 0, 0]),
+        ("<h1>Head</h1><p>text</p>", [1, 0], [1, 0]),
+        ("<h2>Head</h2><h2>Next</h2><p>text</p>", [1, 1, 1], [1, 1, 1]),
+        ("<h2><a href=/a>Head</a></h2><p>text</p>", [1, 0], [1, 0]),
+        ("<h2>Head</h2><p><a href=/a>text</a></p>", [1, 0], [0, 0]),
+        ("<h2>Head <a href=/a>edit</a></h2><p>text</p>", [1, 0], [0, 0]),
     ],
 )
-def test_a_heading_goes_with_its_section(markup: str, keep: list[int], links: float, left: list[int]) -> None:
-    chosen_blocks = [True, *map(bool, keep)]
-    drop_empty_sections(page(markup), chosen_blocks, links)
-    assert chosen_blocks[1:] == [*map(bool, left)]
+def test_a_heading_never_outlives_its_section(markup: str, keep: list[int], left: list[int]) -> None:
+    for kind in KINDS:
+        state = [True, *map(bool, keep)]
+        after = apply("empty sections", page(markup), state, kind)
+        assert after[1:] == (state[1:] if kind == "service" else [*map(bool, left)])
 
 
 @pytest.mark.parametrize(
-    ("title", "before", "left"),
-    [("Head", [1, 1, 1], [0, 0, 1]), ("Head", [1, 0, 1], [1, 0, 1]), ("x" * 80, [1, 1, 1], [1, 0, 1])],
-)
-def test_a_short_heading_goes_with_the_parts_below_it(title: str, before: list[int], left: list[int]) -> None:
-    layout, keep = (
-        lay_out(turbohtml.parse(f"<body><h2>{title}</h2><p>text</p><h2>Next</h2></body>")),
-        [True, False, True],
-    )
-    drop_empty_sections(layout, keep, 2.0, list(map(bool, before)))
-    assert keep == list(map(bool, left))
-
-
-@pytest.mark.parametrize(
-    ("quoted", "kept"),
+    ("markup", "keep", "left"),
     [
-        ("<p>{0}</p><cite>Ada, 14</cite>", [1, 1, 0]),
-        ("<p>{0}</p><footer>Ada</footer>", [1, 1, 0]),
-        ("<p>{0}</p><p>— Ada</p><p>2 May</p>", [1, 1, 1, 0]),
-        ("<p>{0}</p>— Ada <a href=/ada>2 May</a>", [1, 1, 0]),
-        ("<p>{0}</p><a href=#all>Expand</a>", [1, 0, 0]),
-        ("<p>{0}</p><div>Click to expand</div>", [1, 0, 0]),
-        ("<p>{0}</p><p>" + "x" * 80, [1, 0, 0]),
-        ("<blockquote><p>{0}</p></blockquote><cite>Ada</cite>", [1, 0, 0]),
+        ("<h1>One</h1><h2>Two</h2><p>text</p>", [0, 0, 1], [1, 1, 1]),
+        ("<h2>One</h2><h2>Two</h2><p>text</p>", [0, 0, 1], [0, 1, 1]),
+        ("<h3>One</h3><h2>Two</h2><p>text</p>", [0, 0, 1], [0, 1, 1]),
+        ("<h3>One</h3><h2>Two</h2><p>text</p>", [0, 1, 1], [0, 1, 1]),
+        ("<h2>One</h2><p>no</p><p>text</p>", [0, 0, 1], [0, 0, 1]),
     ],
 )
-def test_a_quotation_keeps_its_source(quoted: str, kept: list[int]) -> None:
-    layout = lay_out(turbohtml.parse(f"<body><blockquote>{quoted.format(LONG)}</blockquote><p>next</p></body>"))
-    keep = [True] + [False] * (len(layout.texts) - 1)
-    keep_sources(layout, keep)
-    assert keep == list(map(bool, kept))
+def test_a_heading_is_kept_above_its_section_only(markup: str, keep: list[int], left: list[int]) -> None:
+    assert apply("headings", page(markup), [True, *map(bool, keep)])[1:] == [*map(bool, left)]
 
 
 def test_the_last_heading_stays_if_there_is_nothing_else() -> None:
-    keep = [True, False]
-    drop_empty_sections(lay_out(turbohtml.parse("<body><h2>Head</h2><p>text</p></body>")), keep, 0.0)
-    assert keep == [True, False]
+    layout = lay_out(turbohtml.parse("<body><h2>Head</h2><p>text</p></body>"))
+    assert apply("empty sections", layout, [True, False]) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "others", "score", "kept"),
+    [
+        ((300,) * 5, (375, 375), 60, True),
+        ((300,) * 5, (375, 375), 59, False),
+        ((300,) * 5, (376, 375), 60, False),
+        ((299,) * 5, (), 60, False),
+        ((400,) * 4, (), 60, False),
+        ((400,) * 6, (), 60, True),
+    ],
+)
+def test_the_longest_prose_is_kept_on_a_page_of_teasers(
+    sizes: tuple[int, ...], others: tuple[int, ...], score: int, kept: bool
+) -> None:
+    text, teasers = ("".join(f"<p>{'x' * size}</p>" for size in part) for part in (sizes, others))
+    layout = page(f"<div><div>{text}</div></div><section><div>{teasers}</div></section>")
+    model = Verdict([200] + [score] * len(sizes) + [0] * len(others), (1.0, *[0.0] * 6), 120, names_of(layout))
+    state = PageBlocks(layout, model, [True] + [False] * (len(sizes) + len(others)))
+    apply_rules(state, [rule for rule in RULES if rule.name == "the longest prose"])
+    assert state.keep == [True, *[kept] * len(sizes), *[False] * len(others)]
+
+
+NOTES = "<section><h2>Notes</h2><ol><li id=n-1><p>In 1931.<li id=n-2><p>In 1932.</ol></section>"
+
+
+@pytest.mark.parametrize(
+    ("mark", "kept"),
+    [
+        ("<sup><a href=#n-1>1</a></sup>", ["Notes", "In 1931."]),
+        ("<a href=#n-1><sup>[1]</sup></a>", ["Notes", "In 1931."]),
+        ("<sup><a href=#n-1>1</a> <a href=#n-2>2</a></sup>", ["Notes", "In 1931.", "In 1932."]),
+        ("<a href=#n-1>the first of the notes</a>", []),
+        ("<a href=#n-1>1</a>", []),
+        ("<sup><a href=#n-3>3</a></sup>", []),
+        ("<sup><a href=https://a.example/#n-1>1</a></sup>", []),
+    ],
+)
+def test_the_notes_that_kept_text_refers_to_are_kept(mark: str, kept: list[str]) -> None:
+    layout = page(f"<p>{LONG}{mark}</p>{NOTES}")
+    state = [True, True, False, False, False]
+    after = apply(["notes", "headings", "empty sections"], layout, state)
+    assert [text for text, now, old in zip(layout.texts, after, state, strict=True) if now and not old] == kept
+    assert apply("notes", page(f"<p>{LONG}{mark}</p>{NOTES}"), [True, *[False] * 4]) == [True, *[False] * 4]
+
+
+def test_an_article_keeps_its_notes_though_they_are_at_its_end_and_only_links() -> None:
+    links = ", ".join(f"<a href=https://{name}.example/>{name}</a>" for name in ("reed", "sedge", "rush", "fern"))
+    note = f"<section class=footnotes><ol><li id=fn-1><p>{links}. <a href=#ref-1>↩</a></ol></section>"
+    body = PROSE.replace("</p>", "<sup><a href=#fn-1 id=ref-1>1</a></sup></p>", 1)
+    read = extract(f"<article><h1>The marsh</h1>{body}{note}</article>", "https://news.example/2024/05/marsh").content
+    assert "thought.[^1]" in read
+    assert "\n[^1]: [reed](https://reed.example/), [sedge]" in read
 
 
 @pytest.mark.parametrize(
@@ -1087,28 +1031,13 @@ def test_what_belongs_together_is_found_in_linear_work(unit: str) -> None:
 
     def choose_together(layout: Layout) -> None:
         names, keep = names_of(layout), [number % 3 != 1 for number in range(len(layout.texts))]
-        for wanted in (keep, [layout.tags[owner][0] == "h" for owner in layout.owners]):
-            drop_empty_sections(layout, wanted, 0.0)
+        for kind in ("article", "forum"):
+            for state in (keep, [layout.tags[owner][0] == "h" for owner in layout.owners]):
+                apply([rule.name for rule in RULES], layout, state, kind)
         label_posts(layout, names, forum, keep)
-        keep_standfirst(layout, names, keep)
-        keep_callouts(layout, names, keep)
 
     layouts = [page(f"<h2>Head</h2>{unit * times}") for times in (100, 200, 400)]
     assert max(growths(choose_together, *layouts)) < 2.5
-
-
-def test_headings_of_contents_are_counted_once() -> None:
-    class Counted(list[bool]):
-        passes = 0
-
-        def __iter__(self) -> Iterator[bool]:
-            self.passes += 1
-            return super().__iter__()
-
-    layout = page("<h3>Contents</h3><p>an entry</p>" * 50)
-    keep = Counted(text == "Contents" for text in layout.texts)
-    drop_empty_contents(layout, keep)
-    assert (list.count(keep, True), keep.passes) == (1, 1)
 
 
 @pytest.mark.req("B25")

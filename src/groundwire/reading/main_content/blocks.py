@@ -50,7 +50,7 @@ _FOOTER_SHARE: Final = 0.4
 """The share of links from which a menu or a footer has nothing else. On the development pages these hold three in
 ten of all blocks, and one in a thousand of the words of the main content."""
 _NAMED: Final = re.compile(
-    "menu|nav|foot|header|masthead|topbar|toolbar|breadcrumb|dropdown|flyout|drawer|pagin|share|social|aside"
+    "menu|nav|foot(?!note)|header|masthead|topbar|toolbar|breadcrumb|dropdown|flyout|drawer|pagin|share|social|aside"
 )
 _NAMED_SHARE: Final = 0.6
 """The same for an element only named like a menu, if it is at the edge of the page and has no main heading: one in

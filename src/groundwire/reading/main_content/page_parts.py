@@ -6,64 +6,80 @@ Most of a page is chosen by its scores. These parts are recognized with more cer
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import compress
 from types import MappingProxyType
 from typing import Final
 
-from turbohtml import Element, Text
-
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.classifier import KINDS
+from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.text_features import NameIndex
 
-__all__ = ["CONTROLS", "PARTS", "STEMS", "attribute_posts", "choose_parts", "label_posts", "part_blocks"]
+__all__ = [
+    "BYLINE",
+    "CONTROLS",
+    "LEFT_OUT",
+    "MOST_OF_IT",
+    "PARTS",
+    "STEMS",
+    "VERBATIM",
+    "WHEN",
+    "WITH_EXTRAS",
+    "credit_lines",
+    "lines_leading_away",
+    "named",
+    "other_pages",
+    "part_blocks",
+    "standfirst",
+]
 
 
-def _named(*words: str) -> re.Pattern[str]:
+def named(*words: str) -> re.Pattern[str]:
+    """Return what finds one of several words, given as patterns, in the names of an element."""
     return re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])", re.IGNORECASE)
 
 
 PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
-        "bylines": _named(
+        "bylines": named(
             "byline", r"author(?:-?(?:info|name|box|bio))?", "dateline", r"(?:entry|post|article)-?meta"
         ),
-        "captions": _named(r"(?:fig)?caption", r"(?:image-?|photo-?)?credit"),
-        "comments": _named(
+        "captions": named(r"(?:fig)?caption", r"(?:image-?|photo-?)?credit"),
+        "comments": named(
             r"(?<!tsd-)(?<!doc-)(?<!deprecation-)comments?(?:area|body|list|listing|section)?", "disqus",
             "replies", "respond", r"kommentare?", r"comentarios?", r"commentaires?",
         ),
-        "controls": _named(
+        "controls": named(
             r"shar(?:e|ing)(?:-?(?:bar|box|buttons?|icons?|links?|tools?|this))?",
             r"social-?(?:bar|buttons?|icons?|links?|media|shar(?:e|ing))?", "toolbar", r"sort-?by",
             r"print-?(?:button|link)?",
         ),
-        "dates": _named(
+        "dates": named(
             "date", "datum", "datetime", "timestamp", r"pub-?date", r"posted-?on", "dateline", r"date-?published"
         ),
-        "dialogs": _named(r"modals?", r"dialogs?", r"pop-?ups?", r"pop-?overs?", r"tool-?tips?"),
-        "filters": _named(r"filters?", r"facets?", r"refinements?"),
-        "navigation": _named(
+        "dialogs": named(r"modals?", r"dialogs?", r"pop-?ups?", r"pop-?overs?", r"tool-?tips?"),
+        "filters": named(r"filters?", r"facets?", r"refinements?"),
+        "navigation": named(
             "nav", "navbar", "navigation", "menu", r"breadcrumbs?", "toc", r"table-?of-?contents", "pagination",
             "pager", r"skip-?(?:link|nav)", "rolenavigation",
         ),
-        "notices": _named(
+        "notices": named(
             r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
             "consent", "gdpr", "disclaimer", "copyright",
             r"(?<!category-)(?<!tag-)legal(?:-(?:copy|disclaimer|notes?|notice|text))?(?![\w-])",
         ),
-        "profiles": _named("avatar", "profile", "signature", "(?:reaction|like|badge)s?", "online-?list", "whosonline"),
-        "promotions": _named(
+        "profiles": named("avatar", "profile", "signature", "(?:reaction|like|badge)s?", "online-?list", "whosonline"),
+        "promotions": named(
             r"promos?", r"promotions?", r"ads?", r"advert(?:s|isements?|ising|orials?)?", r"sponsor(?:ed|s|ship)?",
             r"newsletters?", "subscribe", "subscription",
         ),
-        "related": _named(
+        "related": named(
             "related", r"recommend(?:ed|ations?)", r"read-?next", r"more-?(?:stories|posts|articles|from)", r"you-?may",
             r"also-?(?:like|read)", "trending", r"most-?(?:read|popular)", r"(?:popular|recent)-?posts", "similar",
         ),
-        "reviews": _named("reviews?", "yotpo", "bazaarvoice", "trustpilot", "okendo", "judgeme"),
-        "subtitles": _named("dek", "standfirst", r"sub-?(?:title|head|heading|headline)", "strapline", "lede"),
+        "reviews": named("reviews?", "yotpo", "bazaarvoice", "trustpilot", "okendo", "judgeme"),
+        "subtitles": named("dek", "standfirst", r"sub-?(?:title|head|heading|headline)", "strapline", "lede"),
     }
 )  # fmt: skip
 """The words for each part, one of which the names of an element have."""
@@ -90,25 +106,21 @@ STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """What every word for a part has in it; looking for these takes a tenth of the time."""
 
 _ARTICLE: Final = frozenset({"article"})
-_WITH_EXTRAS: Final = frozenset(KINDS) - {"documentation", "forum"}
+WITH_EXTRAS: Final = frozenset(KINDS) - {"documentation", "forum"}
 """Kinds of pages that have credits, notices, and links to other pages around their text; elsewhere these may be it."""
-_LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
+LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
         "bylines": _ARTICLE,
         "captions": _ARTICLE,
         "comments": frozenset(KINDS) - {"forum"},
         "dialogs": frozenset({"collection", "listing", "product"}),
         "filters": frozenset({"collection"}),
-        "notices": _WITH_EXTRAS,
+        "notices": WITH_EXTRAS,
         "profiles": frozenset(KINDS) - {"article", "documentation"},
-        "promotions": frozenset({"product"}),
         "related": frozenset({"article", "service"}),
-        "reviews": frozenset({"product"}),
     }
 )
 """The kinds of pages on which a part is left out whatever its score; elsewhere its score decides."""
-_LIKELY: Final = 0.5
-"""The probability of these kinds from which that applies, including the likeliest kind of the page."""
 _LEADS: Final = re.compile(
     r"\W{0,9}(?:also read|auch interessant|czytaj (?:też|także|również)|don[\u2019']t miss|l[aæä]s (?:auch|også|också)"
     r"|le puede interesar|leggi anche|leia (?:também|mais)|lesen sie (?:auch|mehr)|lee también|lea(?: también| más)?"
@@ -151,92 +163,113 @@ _TAGS: Final[Mapping[str, str]] = MappingProxyType(
 )
 _OF_TITLE: Final = frozenset({"headline", "subtitles"})
 """Parts that may be headings. The names of other headings repeat their words."""
-_VERBATIM: Final = HEADINGS | {"td", "th", "pre"}
+VERBATIM: Final = HEADINGS | {"td", "th", "pre"}
 CONTROLS: Final = frozenset({"button", "label", "legend"})
 """Elements that are left out of an included part, unless that is `controls`."""
-_BY_KIND: Final[Mapping[str, bool]] = MappingProxyType({})
-"""No wishes: the kind of the page decides."""
-_MOST_OF_IT: Final = 0.7
+MOST_OF_IT: Final = 0.7
 _ENOUGH: Final = 2_000  # characters
 """An element with more than this share of the selected text is the content, whatever its name says, unless so much is
 left without it: below some articles there are more comments than it has text."""
 
 
-def choose_parts(
-    layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: list[bool], parts: Mapping[str, bool] = _BY_KIND
-) -> None:
-    """Leave out the parts that a page of its kind does not need, and follow the caller's wishes.
+WHEN: Final = re.compile(
+    r"(?:19|20)\d\d|\b(?:yesterday|today|gestern|heute|hier|ayer|ieri)\b|\d\s?(?:[hdwy]|mo|(?:min|hour|day|week|month|year)\w*)"
+    r"\.? ago\b|\b\d{1,2}:\d\d\b",
+    re.IGNORECASE,
+)
+BYLINE: Final = 60  # characters of a writer's name or a time
+_STANDFIRST: Final = re.compile(
+    r"(?<![a-z])(?:leads?|lede|dek|deck|standfirst|strapline|sub-?(?:title|head|heading|headline|line)s?|summary|excerpt"
+    r"|intro(?:duction)?|teaser|hero|description|abstract|preamble|vorspann|anriss|ingress|bajada|entradilla|sumario"
+    r"|resumen|epigraph|epigrafe|chapeau|chapo|occhiello|sommario|sapo)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Names of what stands between the headline of an article and its text, in the languages of newspapers."""
+_NO_STANDFIRST: Final = re.compile(
+    r"(?<![a-z])(?:author|byline|meta|date|share|social|breadcrumbs?|tags?|nav|menu|credit|related|caption|comments?|ads?"
+    r"|affiliate|discl\w+|reviewed)(?![a-z])",
+    re.IGNORECASE,
+)
+_HEADERS: Final = frozenset({"header", "hgroup"})
+_ASIDE: Final = frozenset(
+    {"aside", "button", "figcaption", "figure", "footer", "label", "li", "nav", "pre", "td", "th"}
+)
+_BELOW_HEADLINE: Final = 12  # blocks
+_SHORTEST, _LONGEST = 60, 500  # characters of a standfirst
+_BODY: Final = 80  # characters of a block that the text begins with
+
+
+def lines_leading_away(page: PageBlocks) -> Iterator[int]:
+    """Yield the lines that lead to another page.
 
     Args:
-        layout: The page.
-        names: The names of each element.
-        kinds: The probability of each of `KINDS`.
-        keep: Whether each block is selected; changed in place. At least one remains.
-        parts: For some of `PARTS`, whether they are kept, without their buttons, or left out, on every kind of page.
+        page: The page.
     """
-    before, index = list(keep), NameIndex(names)
-    likeliest = KINDS[kinds.index(max(kinds))]
-
-    def is_left_out(part: str, on: Collection[str]) -> bool:
-        return not parts[part] if part in parts else _share(kinds, on) > _LIKELY and likeliest in on
-
-    for part, on, find in (
-        ("related", _WITH_EXTRAS, _leads_away),
-        ("captions", _WITH_EXTRAS, _credits),
-        ("related", _ARTICLE, _other_pages),
-    ):
-        if is_left_out(part, on):
-            found = find(layout, keep)
-            for number in found if len(found) < sum(keep) else ():
-                keep[number] = False
-    for part in sorted({*_LEFT_OUT, *parts} - {"copies"}, key=lambda part: (parts.get(part, False), part)):  # what is
-        wanted = parts.get(part, False)  # wanted wins
-        if not wanted and not is_left_out(part, _LEFT_OUT.get(part, ())):
-            continue
-        for number in part_blocks(layout, names, keep, part, index):
-            is_control = layout.tags[layout.owners[number]] in CONTROLS and part != "controls"
-            keep[number] = wanted and not is_control
-    if not any(keep):
-        keep[:] = before
+    texts, tags, owners = page.layout.texts, page.layout.tags, page.layout.owners
+    for number in compress(range(len(texts)), page.keep):
+        is_line = len(texts[number]) <= _LEAD and tags[owners[number]] not in HEADINGS
+        if is_line and _LEADS.match(texts[number].lower()) is not None:
+            yield number
 
 
-def _leads_away(layout: Layout, keep: Sequence[bool]) -> list[int]:
-    """Return the lines that lead to another page."""
-    texts, tags, owners = layout.texts, layout.tags, layout.owners
-    return [
-        number
-        for number, kept in enumerate(keep)
-        if kept and len(texts[number]) <= _LEAD and tags[owners[number]] not in HEADINGS
-        if _LEADS.match(texts[number].lower()) is not None
-    ]
+def credit_lines(page: PageBlocks) -> Iterator[int]:
+    """Yield the lines that say whose picture it is.
+
+    Args:
+        page: The page.
+    """
+    texts, tags, owners = page.layout.texts, page.layout.tags, page.layout.owners
+    for number in compress(range(len(texts)), page.keep):
+        is_line = len(texts[number]) <= _CREDITED and tags[owners[number]] not in VERBATIM
+        if is_line and _CREDIT.fullmatch(texts[number].lower()) is not None:
+            yield number
 
 
-def _credits(layout: Layout, keep: Sequence[bool]) -> list[int]:
-    """Return the lines that say whose picture it is."""
-    texts, tags, owners = layout.texts, layout.tags, layout.owners
-    return [
-        number
-        for number, kept in enumerate(keep)
-        if kept and len(texts[number]) <= _CREDITED and tags[owners[number]] not in _VERBATIM
-        if _CREDIT.fullmatch(texts[number].lower()) is not None
-    ]
+def other_pages(page: PageBlocks) -> Iterator[int]:
+    """Yield the headings of links to other pages, and the links below them.
 
-
-def _other_pages(layout: Layout, keep: Sequence[bool]) -> list[int]:
-    """Return the headings of links to other pages, and the links below them."""
-    found, below = [], False
-    for number, (kept, text) in enumerate(zip(keep, layout.texts, strict=True)):
-        if not kept:
-            continue
+    Args:
+        page: The page.
+    """
+    layout, below = page.layout, False
+    for number in compress(range(len(layout.texts)), page.keep):
+        text = layout.texts[number]
         is_heading = len(text) <= _HEADING and _OTHERS.fullmatch(text.lower()) is not None
         below = is_heading or (below and 2 * layout.linked[number] >= layout.lengths[number] > 0)
         if below:
-            found.append(number)
-    return found
+            yield number
 
 
-def _share(kinds: Sequence[float], some: Collection[str]) -> float:
-    return sum(share for kind, share in zip(KINDS, kinds, strict=True) if kind in some)
+def standfirst(page: PageBlocks) -> Iterator[int]:
+    """Yield what is between the headline of an article and its text, which tells the essence of it.
+
+    It is known by the names of its elements, or by a header around it. Scores seldom tell it from a teaser.
+
+    Args:
+        page: The page.
+    """
+    names, tags, parents, owners = page.verdict.names, page.layout.tags, page.layout.parents, page.layout.owners
+    headline = next((number for number, owner in enumerate(owners) if tags[owner] == "h1"), len(owners))
+    around, element = {0}, owners[headline] if headline < len(owners) else 0
+    while element:
+        around.add(element)
+        element = parents[element]
+    for number in range(headline + 1, min(len(owners), headline + 1 + _BELOW_HEADLINE)):
+        size, inside, element = len(page.layout.texts[number]), list[int](), owners[number]
+        if page.keep[number] and size >= _BODY:
+            return
+        while element not in around:
+            inside.append(element)
+            element = parents[element]
+        own, called = {tags[level] for level in inside}, " ".join([names[level] for level in inside])
+        if (
+            _SHORTEST <= size <= _LONGEST
+            and 3 * page.layout.linked[number] <= page.layout.lengths[number]
+            and own.isdisjoint(_ASIDE)
+            and _NO_STANDFIRST.search(called) is None
+            and (_STANDFIRST.search(called) or not _HEADERS.isdisjoint({*own, tags[element]}))
+        ):
+            yield number
 
 
 def part_blocks(
@@ -262,7 +295,7 @@ def part_blocks(
         held[owner] += len(text) if kept else 0
     for element in range(len(parents) - 1, 0, -1):
         held[parents[element]] += held[element]
-    most = max(_MOST_OF_IT * held[0], held[0] - _ENOUGH)
+    most = max(MOST_OF_IT * held[0], held[0] - _ENOUGH)
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
         inside[element] = inside[parents[element]] or (
@@ -274,127 +307,5 @@ def part_blocks(
     if part == "dates":
         texts, leads = layout.texts, layout.leads
         told_by = {number for number, lead in enumerate(leads) if lead == "time"}.union(found)
-        found = sorted(n for n in told_by if len(texts[n]) <= _BYLINE and _WHEN.search(texts[n]) is not None)
+        found = sorted(n for n in told_by if len(texts[n]) <= BYLINE and WHEN.search(texts[n]) is not None)
     return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []
-
-
-_WRITER: Final = _named(
-    "author", r"(?:big)?user-?_?name", r"message-+name", r"poster", r"posted-?by", r"post-?author", "creator",
-    r"nick-?name", r"member-?name", r"name-with-attributions", r"\w*authorpane_author", r"crawler-post-meta", "tagline",
-    "hnuser",
-)  # fmt: skip
-_NO_WRITER: Final = re.compile(
-    r"(?<![a-z])(?:avatar|signature|\w*stats|\w*title|quote\w*|\w*quote|reactions?\w*|role|badges?|group|rank|buttons?"
-    r"|controls|latest|sidebar|related|codeblock\w*)(?![a-z])",
-    re.IGNORECASE,
-)
-_WHEN: Final = re.compile(
-    r"(?:19|20)\d\d|\b(?:yesterday|today|gestern|heute|hier|ayer|ieri)\b|\d\s?(?:[hdwy]|mo|(?:min|hour|day|week|month|year)\w*)"
-    r"\.? ago\b|\b\d{1,2}:\d\d\b",
-    re.IGNORECASE,
-)
-_OTHER_TIME: Final = re.compile(
-    r"\b(?:join\w*|member since|registered|posts|messages|edited|modified|updated|last|latest|dabei seit|inscrit)\b",
-    re.IGNORECASE,
-)
-_COMMENT: Final = _named("comment")
-_BYLINE: Final = 60  # characters of a writer's name or a time
-_POST: Final = 40  # characters of a text
-_NEAR: Final = 12  # blocks between a post's text and its byline
-_MAX_POSTS: Final = 1_000
-_FORUM: Final = KINDS.index("forum")
-
-
-def attribute_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: list[bool]) -> None:
-    """Keep who wrote each selected post of a forum, and when, which scores seldom tell from the menus around it.
-
-    A post is the innermost element with the name of a writer and selected text. The time is the last one before that
-    text, else the first after it.
-
-    Args:
-        layout: The page.
-        names: The names of each element.
-        kinds: The probability of each of `KINDS`.
-        keep: Whether each block is selected; changed in place.
-    """
-    if kinds[_FORUM] < max(kinds):
-        return
-    parents, owners, texts = layout.parents, layout.owners, layout.texts
-    held, firsts, lasts = [0] * len(parents), [len(owners)] * len(parents), [-1] * len(parents)
-    for number, (owner, text) in enumerate(zip(owners, texts, strict=True)):
-        held[owner] += len(text) if keep[number] and len(text) >= _POST else 0
-        firsts[owner], lasts[owner] = min(firsts[owner], number), number
-    for element in range(len(parents) - 1, 0, -1):
-        parent = parents[element]
-        held[parent] += held[element]
-        firsts[parent], lasts[parent] = min(firsts[parent], firsts[element]), max(lasts[parent], lasts[element])
-    writers = [number for number in range(len(owners)) if _names_writer(layout, names, number)][:_MAX_POSTS]
-    done = set[int]()
-    for number in writers:
-        post = owners[number]
-        while post and not held[post]:
-            post = 0 if _COMMENT.search(names[post]) else parents[post]  # a comment whose text is not selected
-        if not post or post in done or (held[post] > _MOST_OF_IT * held[0] and len(writers) > 1):
-            continue
-        done.add(post)
-        near = range(max(firsts[post], number - _NEAR), min(lasts[post], number + _NEAR) + 1)
-        body = next((n for n in near if keep[n] and len(texts[n]) >= _POST), near.stop)
-        times = [n for n in near if n != number and _tells_time(texts[n]) and not _labels_other(texts[n - 1])]
-        before = [n for n in times if n < body]
-        keep[number] = True
-        if times and _WHEN.search(texts[number]) is None:
-            keep[before[-1] if before else times[0]] = True
-
-
-_POST_KINDS: Final = MappingProxyType({"question": "Question", "answer": "Answer", "comment": "Comment"})
-_ACCEPTED: Final = re.compile(r"(?<![a-z])accepted-?answer(?![a-z])", re.IGNORECASE)
-
-
-def label_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: Sequence[bool]) -> None:
-    """Write at each selected post of a forum whether it is a question, an answer, or a comment on one.
-
-    Only where the page marks questions or answers, as schema.org does or by class.
-
-    Args:
-        layout: The page, whose elements are modified.
-        names: The names of each element.
-        kinds: The probability of each of `KINDS`.
-        keep: Whether each block is selected.
-    """
-    if kinds[_FORUM] < max(kinds):
-        return
-    parents, posts, labels = layout.parents, [0] * len(names), {0: ""}
-    for number, name in enumerate(names):
-        around = posts[number] = posts[parents[number]]
-        if name or layout.elements[number].attr("itemtype"):
-            marked = (layout.elements[number].attr("itemtype") or "").rpartition("/")[2].lower()
-            classes = (layout.elements[number].attr("class") or "").lower().split()
-            label = next((_POST_KINDS[word] for word in (marked, *classes) if word in _POST_KINDS), "")
-            if label and not labels[around].lower().endswith(label.lower()):
-                label = "Accepted answer" if label == "Answer" and _ACCEPTED.search(name) else label
-                posts[number], labels[number] = number, label
-    if {"Question", "Answer"}.isdisjoint(labels.values()):
-        return
-    done = {0}
-    for owner in compress(layout.owners, keep):
-        if posts[owner] not in done and layout.tags[owner] not in _VERBATIM:
-            done.add(posts[owner])
-            mark = Element("strong", {}, [Text(f"{labels[posts[owner]]}:")])
-            layout.elements[owner].insert(0, Text(" "))
-            layout.elements[owner].insert(0, mark)
-
-
-def _names_writer(layout: Layout, names: Sequence[str], number: int) -> bool:
-    text, owner = layout.texts[number], layout.owners[number]
-    if len(text) > _BYLINE or layout.tags[owner] in CONTROLS or not any(map(str.isalpha, text)):
-        return False
-    around = (names[owner], names[layout.parents[owner]])
-    return any(map(_WRITER.search, around)) and not any(map(_NO_WRITER.search, around))
-
-
-def _tells_time(text: str) -> bool:
-    return len(text) <= _BYLINE and _WHEN.search(text) is not None and _OTHER_TIME.search(text) is None
-
-
-def _labels_other(text: str) -> bool:
-    return _OTHER_TIME.match(text) is not None and not any(map(str.isdigit, text))
