@@ -236,7 +236,12 @@ async def test_a_model_server_without_this_api_is_named_as_the_reason(
 async def test_text_comes_before_a_citation_of_the_model_server(serve: Serve) -> None:
     """Also what waits for the next chunk, as it may begin a link or a marker."""
     client, models = await serve(script(end=Say("Never sent.")))
-    citation = {"type": "char_location", "cited_text": "So.", "document_index": 0, "document_title": "A"}
+    citation: dict[str, Any] = {
+        "type": "char_location",
+        "cited_text": "So.",
+        "document_index": 0,
+        "document_title": "A",
+    }
     citation |= {"start_char_index": 0, "end_char_index": 3}
     message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
     message["usage"] = {"input_tokens": 1, "output_tokens": 1}
