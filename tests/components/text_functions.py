@@ -227,7 +227,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.block_pages.empty_shell.later_parts": Growing(
         lambda text: module("reading.block_pages.empty_shell").later_parts(
-            module("reading.html.semantics").parse_page(text), text, text
+            module("reading.html.semantics").parse_page(text), text, text.lower(), text
         ),
         (*HTML, "loading ", "loading\n", "load more "),
     ),
@@ -235,6 +235,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         lambda text: module("reading.metadata.bylines").read_byline(
             module("reading.html.semantics").parse_page(text),
             text,
+            text.lower(),
             module("reading.metadata.page_metadata").Metadata(),
             "",
             ("date", "author"),
@@ -378,7 +379,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.metadata.dates.labelled_day": Growing(
         lambda text: [
-            module("reading.metadata.dates").labelled_day(text, "mdy", getattr(module("reading.metadata.dates"), label))
+            module("reading.metadata.dates").labelled_day(
+                text, text.lower(), "mdy", getattr(module("reading.metadata.dates"), label)
+            )
             for label in ("LABEL", "ORIGINALLY", "CHANGE")
         ],
         (*PROSE, "date ", "first ", "data data", "updated\n", "publi", "posted: 4 "),

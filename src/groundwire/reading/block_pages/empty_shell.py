@@ -117,15 +117,15 @@ def is_shell(markup: str, content: str) -> bool:
     return words == 0 and (body is None or body.select_one(_SHOWS) is None or _has_empty_root(document))
 
 
-def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
+def later_parts(document: Document, text: str, low: str, markup: str) -> tuple[str, ...]:
     """Return the warnings for a page with content whose scripts load more of it.
 
     Args:
         document: The page, without invisible parts: most boxes are hidden until they are needed.
         text: Its texts, a line each.
+        low: The same with its ASCII letters in lower case.
         markup: Its HTML.
     """
-    low = lower_ascii(text)
     found = []
     waits = any(stem in low for stem in _WAIT_STEMS) and any(
         _MAY_WAIT.match(" ".join(text[begun.start() : begun.start() + _LINES].split()))
@@ -134,13 +134,19 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
     busy = "usy" in markup or "USY" in markup  # `aria-busy`, which few pages have
     if (waits and _has_box(document)) or (busy and _is_busy(document)):
         found.append(LOADS_PARTS)
-    scrolls = any(stem in low for stem in _MORE_STEMS) and any(word in lower_ascii(markup) for word in _SCROLLS)
-    if scrolls and any(_MORE.fullmatch(" ".join(element.text.split())) for element in document.select(_BUTTONS)):
-        found.append(LOADS_MORE)
+    if any(stem in low for stem in _MORE_STEMS):
+        buttons = document.select(_BUTTONS)
+        if any(_MORE.fullmatch(" ".join(button.text.split())) for button in buttons) and _scrolls(markup):
+            found.append(LOADS_MORE)
     return tuple(found)
 
 
 _BUTTONS: Final = "button, a, [role=button]"
+
+
+def _scrolls(markup: str) -> bool:
+    low = lower_ascii(markup)
+    return any(word in low for word in _SCROLLS)
 
 
 def _has_box(document: Document) -> bool:
