@@ -227,7 +227,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.block_pages.empty_shell.later_parts": Growing(
         lambda text: module("reading.block_pages.empty_shell").later_parts(
-            module("reading.html.semantics").parse_page(text), text, text.lower(), text
+            module("reading.html.semantics").parse_page(text), text, text
         ),
         (*HTML, "loading ", "loading\n", "load more "),
     ),
@@ -238,7 +238,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
             text.lower(),
             module("reading.metadata.page_metadata").Metadata(),
             "",
-            ("date", "author"),
+            "date\nauthor",
         ),
         (*PROSE, "date ", "posted: 4 ", "<time>1</time>", "| by Jo ", "a, "),
     ),

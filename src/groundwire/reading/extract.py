@@ -74,7 +74,7 @@ def extract(
         text = "\n".join(body.stripped_strings)
     title = read_title(document, entitled, metas, found, said.site or "", url)
     low = lower_ascii(text)
-    later = later_parts(document, text, low, markup) if programmed else ()
+    later = later_parts(document, text, markup) if programmed else ()
     shown = read_byline(document, text, low, said, title, removed.named)
     chosen = select_main(document, model, hints, url=url, parts=parts)
     apply_roles(chosen.root)

@@ -161,11 +161,16 @@ class Styles:
         elements: Iterable[Element],
         pairs: Sequence[_Pair],
         *,
+        inline: bool = False,
         layer: int = UNLAYERED,
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
         """Apply longhands to elements; see `pairs` and `declare`."""
-        source, numbers = self._source(pairs, inline=False, layer=layer, specificity=specificity), self._numbers
+        source, numbers = len(self._rows), self._numbers
+        normal, strong = (
+            (important, inline, -layer if important else layer, specificity, source) for important in (False, True)
+        )
+        self._rows.append([(name, (strong if important else normal, value)) for name, value, important in pairs])
         before, after = -1, 0
         for element in elements:
             number = numbers.get(element, 0)
@@ -186,24 +191,10 @@ class Styles:
                 pairs += [(longhand, part, important) for longhand, part in longhands(name, value)]
         return pairs
 
-    def inline(self, text: str) -> int | None:
-        """Register the declarations of a `style` attribute for `give`; None if none of them is relevant."""
-        pairs = self.pairs(declarations(text))
-        return self._source(pairs, inline=True, layer=UNLAYERED, specificity=(0, 0, 0)) if pairs else None
-
-    def _source(self, pairs: Iterable[_Pair], *, inline: bool, layer: int, specificity: tuple[int, int, int]) -> int:
-        number = len(self._rows)
-        normal, strong = (
-            (important, inline, -layer if important else layer, specificity, number) for important in (False, True)
-        )
-        self._rows.append([(name, (strong if important else normal, value)) for name, value, important in pairs])
-        return number
-
-    def give(self, element: Element, source: int | None) -> None:
-        """Apply registered declarations to an element, unless a stronger one applies."""
-        if source is not None:
-            self._numbers[element] = self._with(self._numbers.get(element, 0), source)
-            self._forget()
+    def give(self, elements: Iterable[Element], text: str) -> None:
+        """Apply the declarations of a `style` attribute to the elements that have it."""
+        if pairs := self.pairs(declarations(text)):
+            self.apply(elements, pairs, inline=True)
 
     def isolate(self, element: Element) -> None:
         """Take away the declarations of an element, such as those of rules from outside of its shadow tree."""

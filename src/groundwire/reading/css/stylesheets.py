@@ -6,7 +6,8 @@ Source: Selectors 4 (https://www.w3.org/TR/selectors-4/). States such as `:hover
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from turbohtml import Document, DocumentFragment, Element, SelectorSyntaxError
@@ -88,11 +89,10 @@ def read_styles(document: Document) -> Styles:
     """Apply a page's own style sheets and `style` attributes; its `style` elements must still be in it."""
     elements = _sheets(document)
     texts = [element.text if element.tag == "style" else sheet_of(element.attr("href") or "") for element in elements]
-    index, named = _by_name(document)
-    names = _Names(index)
+    classes, ids, inline = (_by_attribute(document, name) for name in ("class", "id", "style"))
+    named = frozenset(" ".join(classes).split())
+    names = _Names({*("." + name for name in named), *("#" + own for own in ids)})
     sheet, incomplete = Sheet(), None in texts
-    styled = document.select("[style]")
-    inline = [element.attr("style") or "" for element in styled]
     room = _MAX_SHEETS
     for element, text in zip(elements, texts, strict=True):
         if text is None:
@@ -115,28 +115,30 @@ def read_styles(document: Document) -> Styles:
     styles.initial, styles.stripped = sheet.initial, bool(named) and not any(texts)
     styles.classes = {name[1:] for name in names.asked if name[0] == "."}
     if sheet.rules:
-        _apply(_Finder(document, index), sheet.rules, styles, names)
-    sources = {text: styles.inline(text) for text in dict.fromkeys(inline)}
-    for element, text in zip(styled, inline, strict=True):
-        styles.give(element, sources[text])
+        _apply(_Finder(document, _index(classes, ids, names.asked)), sheet.rules, styles, names)
+    for text, elements in inline.items():
+        styles.give(elements, text)
     return styles
 
 
-def _by_name(document: Document) -> tuple[dict[str, list[Element]], frozenset[str]]:
-    """Return a page's elements by their classes and ids, written as selectors, and all its classes."""
+def _by_attribute(document: Document, name: str) -> dict[str, list[Element]]:
+    """Return the elements with an attribute by its value: many share one, which is then judged once."""
+    found: dict[str, list[Element]] = {}
+    for element in document.select(f"[{name}]"):
+        found.setdefault(element.attr(name) or "", []).append(element)
+    return found
+
+
+def _index(
+    classes: Mapping[str, list[Element]], ids: Mapping[str, list[Element]], asked: Container[str]
+) -> dict[str, list[Element]]:
+    """Return the elements by those of their classes and ids that style sheets have, written as selectors."""
     index: dict[str, list[Element]] = {}
-    places: dict[str, list[list[Element]]] = {}  # many elements have the same classes
-    for element in document.select("[class]"):
-        names = element.attr("class") or ""
-        if (found := places.get(names)) is None:
-            found = places[names] = [index.setdefault(f".{name}", []) for name in dict.fromkeys(names.split())]
-        for place in found:
-            place.append(element)
-    named = frozenset([name[1:] for name in index])
-    for element in document.select("[id]"):
-        if own := element.attr("id"):
-            index.setdefault(f"#{own}", []).append(element)
-    return index, named
+    for names, elements in classes.items():
+        for name in dict.fromkeys(names.split()):
+            if (key := "." + name) in asked:
+                index.setdefault(key, []).extend(elements)
+    return index | {"#" + own: elements for own, elements in ids.items()}
 
 
 def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: int) -> int:
@@ -154,7 +156,7 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
     sheet = Sheet()
     for element in [node for node in shadow.descendants if isinstance(node, Element) and node in styles]:
         styles.isolate(element)
-        styles.give(element, styles.inline(element.attr("style") or ""))
+        styles.give((element,), element.attr("style") or "")
     for element in shadow.select('style, link[rel~="stylesheet" i]'):
         text = element.text if element.tag == "style" else sheet_of(element.attr("href") or "")
         styles.incomplete = styles.incomplete or text is None
@@ -206,7 +208,7 @@ class _Names:
         return arms
 
     def _split(self, selector: str) -> Sequence[str]:
-        names = _NAMED.findall(selector)
+        names = _names_in(selector)
         self.asked.update(names)
         if _SPECIAL.search(selector) is None:
             return (selector,) if self._known.issuperset(names) else ()
@@ -217,9 +219,16 @@ class _Names:
         if "\\" in arm:
             if "(" in arm or "[" in arm or _HEX.search(arm) is not None:
                 return True
-            return self._known.issuperset([name.replace("\\", "") for name in _ESCAPED.findall(arm)])
+            return self._known.issuperset(_names_in(arm))
         known, outside = self._known.issuperset, _outside_brackets(arm)
         return any(known(_NAMED.findall(part)) for part in outside.split(","))  # brackets in strings may be unbalanced
+
+
+def _names_in(selector: str) -> list[str]:
+    """Return the classes and ids in a selector, written as selectors, without escapes."""
+    if "\\" in selector:
+        return [name.replace("\\", "") for name in _ESCAPED.findall(selector)]
+    return _NAMED.findall(selector)
 
 
 def _outside_brackets(selector: str) -> str:
@@ -238,9 +247,8 @@ def _key_of(selector: str) -> str:
     if "\\" in selector and ("(" in selector or "[" in selector or _HEX.search(selector) is not None):
         return ""
     outside = _outside_brackets(selector)
-    own = _BEFORE.sub("", outside) if "," not in outside else ""
-    names = _ESCAPED.findall(own) if "\\" in own else _NAMED.findall(own)
-    return names[0].replace("\\", "") if names else ""
+    names = _names_in(_BEFORE.sub("", outside)) if "," not in outside else ()
+    return names[0] if names else ""
 
 
 class _Finder:
@@ -254,10 +262,13 @@ class _Finder:
     def __init__(self, document: Document, index: Mapping[str, Sequence[Element]]) -> None:
         self.document = document
         self._index = index
-        self._size = sum(1 for _ in document.iter_elements())
         self._room = _MAX_WORK
         self._found: dict[str, list[Element]] = {}
         self._lengths: dict[str, int] = {}
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(1 for _ in self.document.iter_elements())
 
     def find(self, selector: str) -> Sequence[Element]:
         """Return the elements that a selector without commas matches.

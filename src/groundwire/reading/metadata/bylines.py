@@ -23,11 +23,11 @@ from groundwire.reading.metadata.dates import (
     day_order,
     iso_date,
     labelled_day,
-    occurrences,
     same_day,
     written_day,
 )
 from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
+from groundwire.reading.text.sanitize import occurrences
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
@@ -126,7 +126,7 @@ class Byline:
     """The authors, separated by commas."""
 
 
-def read_byline(document: Document, text: str, low: str, said: Metadata, title: str, named: Iterable[str]) -> Byline:
+def read_byline(document: Document, text: str, low: str, said: Metadata, title: str, classes: str) -> Byline:
     """Read what a page displays about itself.
 
     Args:
@@ -136,14 +136,13 @@ def read_byline(document: Document, text: str, low: str, said: Metadata, title: 
         said: The structured data. With days that are certain, none are looked for, nor on pages of events and
             products. The language determines the order of numeric dates.
         title: The page's title, by which its heading is found.
-        named: The class names of its elements.
+        classes: The class names of its elements in lower case.
     """
     text, low = text[:_MAX_TEXT], low[:_MAX_TEXT]
     start, end, around = _heading(document, text, title)
     dated = said.kind not in UNDATED and (not said.published or said.disputed is not None or _is_rewritten(said))
     sought = dated or (said.kind not in UNDATED and not said.modified)
     order = day_order(text, said.language) if sought else ""
-    classes = "\n".join(named).lower()
     addresses = "\n".join([link.attr("href") or "" for link in document.find_all("a")])
     marks = ",".join(
         (

@@ -10,6 +10,8 @@ from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
+from groundwire.reading.text.sanitize import occurrences
+
 __all__ = [
     "CHANGE",
     "LABEL",
@@ -21,7 +23,6 @@ __all__ = [
     "iso_date",
     "labelled_day",
     "later_day",
-    "occurrences",
     "same_day",
     "written_day",
 ]
@@ -328,14 +329,6 @@ def _labels(text: str, low: str, pattern: re.Pattern[str]) -> Iterator[re.Match[
     for place in sorted(places):
         if label := pattern.match(text, place):
             yield label
-
-
-def occurrences(text: str, word: str) -> Iterator[int]:
-    """Yield the positions of a word in a text."""
-    place = text.find(word)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + 1)
 
 
 def _day(year: str, month: str, day: str) -> str | None:
