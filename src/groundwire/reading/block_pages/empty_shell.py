@@ -56,7 +56,9 @@ _SCROLLS: Final = ("infinite-scroll", "infinitescroll", "load-more", "loadmore",
 _MORE_WORDS: Final = (
     *("load more", "mehr laden", "weitere laden", "charger plus", "cargar más", "carregar mais", "carica altri"),
 )
-_BEGUN: Final = re.compile(rf"\n\W{{0,5}}(?:{_WAITS}|({'|'.join(_MORE_WORDS)}))", re.IGNORECASE)
+_FIRST: Final = "lpowbcmзły読加載불ج"
+"""The letters that these begin with: most lines begin with another."""
+_BEGUN: Final = re.compile(rf"\n\W{{0,5}}(?=[{_FIRST}])(?:{_WAITS}|({'|'.join(_MORE_WORDS)}))", re.IGNORECASE)
 """The beginning of a line of a page that waits, or of a button for more, which is in the group."""
 _MORE: Final = re.compile(rf"(?:{'|'.join(_MORE_WORDS)})(?: [^\W\d_]{{1,20}}){{0,2}}", re.IGNORECASE)
 LOADS_PARTS: Final = "parts of the page are loaded by scripts and are missing; a reader with a browser may have them"

@@ -88,12 +88,14 @@ class Styles:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def kind(self, element: Element) -> Kind:
-        """Return a key of an element with declarations: others with it have the same longhands."""
-        number = self._numbers[element]
-        if self._plain.get(number) is None and self._shared(number) is None:
-            return number, self._scope(element)
-        return number
+    def items(self) -> Iterator[tuple[Element, Kind, Mapping[str, str]]]:
+        """Yield the elements with declarations, each with a key that those of the same longhands share, and these."""
+        for element, number in self._numbers.items():
+            shared = self._plain.get(number)
+            if shared is None and (shared := self._shared(number)) is None:
+                yield element, (number, self._scope(element)), self.get(element)
+            else:
+                yield element, number, shared
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands after its animations, with custom properties resolved."""

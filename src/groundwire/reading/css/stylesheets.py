@@ -6,6 +6,7 @@ Source: Selectors 4 (https://www.w3.org/TR/selectors-4/). States such as `:hover
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
@@ -123,9 +124,9 @@ def read_styles(document: Document) -> Styles:
 
 def _by_attribute(document: Document, name: str) -> dict[str, list[Element]]:
     """Return the elements with an attribute by its value: many share one, which is then judged once."""
-    found: dict[str, list[Element]] = {}
+    found: dict[str, list[Element]] = defaultdict(list)
     for element in document.select(f"[{name}]"):
-        found.setdefault(element.attr(name) or "", []).append(element)
+        found[element.attr(name) or ""].append(element)
     return found
 
 

@@ -202,11 +202,11 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
     faint: dict[Element, float] = {}
     known: dict[tuple[str, Kind], _Look] = {}
     looks: list[tuple[Element, str, _Look]] = []
-    for element in styles:
-        tag, kind = _box_of(element, styles), styles.kind(element)
+    for element, kind, style in styles.items():
+        tag = _box_of(element, styles)
         look = known.get((tag, kind))
         if look is None:
-            look = known[tag, kind] = _look(tag, styles.get(element), styles)
+            look = known[tag, kind] = _look(tag, style, styles)
         if look is not _NO_LOOK:
             looks.append((element, tag, look))
             if look.opacity is not None:
