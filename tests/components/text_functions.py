@@ -235,7 +235,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         lambda text: module("reading.metadata.bylines").read_byline(
             module("reading.html.semantics").parse_page(text),
             text,
-            text.lower(),
             module("reading.metadata.page_metadata").Metadata(),
             "",
             "date\nauthor",

@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING
 
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
 from groundwire.reading.html.limits import fit, trim
-from groundwire.reading.text.sanitize import (
-    clean,
-    clean_text,
-    hygiene_warnings,
-    lower_ascii,
-    strip_controls,
-    strip_invisible,
-)
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
 
 if TYPE_CHECKING:
     from groundwire.reading.main_content.classifier import Model
@@ -73,9 +66,8 @@ def extract(
         drop_shortcodes(document)
         text = "\n".join(body.stripped_strings)
     title = read_title(document, entitled, metas, found, said.site or "", url)
-    low = lower_ascii(text)
     later = later_parts(document, text, markup) if programmed else ()
-    shown = read_byline(document, text, low, said, title, removed.named)
+    shown = read_byline(document, text, said, title, removed.named)
     chosen = select_main(document, model, hints, url=url, parts=parts)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]

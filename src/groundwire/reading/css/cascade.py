@@ -82,9 +82,6 @@ class Styles:
         self._inner: dict[tuple[int, int], int] = {}
         self._custom: dict[str, dict[Element, str]] = {}
 
-    def __iter__(self) -> Iterator[Element]:
-        return iter(self._numbers)
-
     def __len__(self) -> int:
         return len(self._numbers)
 

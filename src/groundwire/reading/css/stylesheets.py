@@ -155,7 +155,7 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         How many are left.
     """
     sheet = Sheet()
-    for element in [node for node in shadow.descendants if isinstance(node, Element) and node in styles]:
+    for element in shadow.iter_elements():
         styles.isolate(element)
         styles.give((element,), element.attr("style") or "")
     for element in shadow.select('style, link[rel~="stylesheet" i]'):

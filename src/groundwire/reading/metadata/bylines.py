@@ -27,7 +27,7 @@ from groundwire.reading.metadata.dates import (
     written_day,
 )
 from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
-from groundwire.reading.text.sanitize import occurrences
+from groundwire.reading.text.sanitize import lower_ascii, occurrences
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
@@ -126,19 +126,19 @@ class Byline:
     """The authors, separated by commas."""
 
 
-def read_byline(document: Document, text: str, low: str, said: Metadata, title: str, classes: str) -> Byline:
+def read_byline(document: Document, text: str, said: Metadata, title: str, classes: str) -> Byline:
     """Read what a page displays about itself.
 
     Args:
         document: The page, without invisible parts.
         text: Its texts, a line each.
-        low: The same with its ASCII letters in lower case.
         said: The structured data. With days that are certain, none are looked for, nor on pages of events and
             products. The language determines the order of numeric dates.
         title: The page's title, by which its heading is found.
         classes: The class names of its elements in lower case.
     """
-    text, low = text[:_MAX_TEXT], low[:_MAX_TEXT]
+    text = text[:_MAX_TEXT]
+    low = lower_ascii(text)
     start, end, around = _heading(document, text, title)
     dated = said.kind not in UNDATED and (not said.published or said.disputed is not None or _is_rewritten(said))
     sought = dated or (said.kind not in UNDATED and not said.modified)

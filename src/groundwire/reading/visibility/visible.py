@@ -24,6 +24,7 @@ from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import arguments, pixels, ratio
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import fill_streamed, topmost
+from groundwire.reading.text.sanitize import lower_ascii
 from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
     FAINT,
@@ -145,7 +146,7 @@ def drop_unseen(document: Document) -> Removed:
     styles = read_styles(document)
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
     names = "\n".join(class_names(document) if flatten_shadows(document, styles) else styles.named)
-    named = names.lower()
+    named = lower_ascii(names)
     if alive:
         fill_streamed(document)
     boxes = other_states(document, styles) if styles.states else []
