@@ -237,7 +237,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
             text,
             module("reading.metadata.page_metadata").Metadata(),
             "",
-            ("date", "author"),
+            "date\nauthor",
         ),
         (*PROSE, "date ", "posted: 4 ", "<time>1</time>", "| by Jo ", "a, "),
     ),
@@ -378,7 +378,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.metadata.dates.labelled_day": Growing(
         lambda text: [
-            module("reading.metadata.dates").labelled_day(text, "mdy", getattr(module("reading.metadata.dates"), label))
+            module("reading.metadata.dates").labelled_day(
+                text, text.lower(), "mdy", getattr(module("reading.metadata.dates"), label)
+            )
             for label in ("LABEL", "ORIGINALLY", "CHANGE")
         ],
         (*PROSE, "date ", "first ", "data data", "updated\n", "publi", "posted: 4 "),

@@ -41,17 +41,9 @@ _BOX: Final = re.compile(
     rf"\W{{0,5}}{_WAITS}(?:(?: [^\W\d_]{{1,20}}){{0,4}}\s?(?:\.{{2,4}}|…))?\W{{0,3}}", re.IGNORECASE
 )
 """The whole text of a box that waits for its content; words after the first need an ellipsis, as titles have none."""
-_BEGUN: Final = re.compile(rf"^\W{{0,5}}{_WAITS}", re.IGNORECASE | re.MULTILINE)
-"""The beginning of such a text, among the lines of a page."""
 _MAY_WAIT: Final = re.compile(rf"(?:{_BOX.pattern})(?=\s|\Z)", re.IGNORECASE)
 """Such a text, followed by other lines."""
 _LINES: Final = 400  # characters in which such a text ends
-_WAIT_STEMS: Final = (
-    "loading", "please wait", "one moment", "laden", "bitte warten", "chargement", "veuillez patienter", "cargando",
-    "caricamento", "carregando", "агрузка", "АГРУЗКА", "adowanie", "klen", "読み込み中", "加载中", "載入中",
-    "불러오는 중", "جار التحميل",
-)  # fmt: skip
-"""What every such word has in it, in text of which only ASCII letters are in lower case."""
 _ASIDE: Final = re.compile(
     r"comment|disqus|related|recommend|advert|(?:^|[-_ ])ads?(?:[-_ ]|$)|banner|share|social|newsletter|cookie|consent"
     r"|chat|login|sign-?in|search|cart|modal|popup|overlay|dialog|toast|tooltip|player|captcha|sidebar|widget|menu|footer"
@@ -64,7 +56,10 @@ _SCROLLS: Final = ("infinite-scroll", "infinitescroll", "load-more", "loadmore",
 _MORE_WORDS: Final = (
     *("load more", "mehr laden", "weitere laden", "charger plus", "cargar más", "carregar mais", "carica altri"),
 )
-_MORE_STEMS: Final = tuple(words.partition("á")[0] for words in _MORE_WORDS)
+_FIRST: Final = "lpowbcmзły読加載불ج"
+"""The letters that these begin with: most lines begin with another."""
+_BEGUN: Final = re.compile(rf"\n\W{{0,5}}(?=[{_FIRST}])(?:{_WAITS}|({'|'.join(_MORE_WORDS)}))", re.IGNORECASE)
+"""The beginning of a line of a page that waits, or of a button for more, which is in the group."""
 _MORE: Final = re.compile(rf"(?:{'|'.join(_MORE_WORDS)})(?: [^\W\d_]{{1,20}}){{0,2}}", re.IGNORECASE)
 LOADS_PARTS: Final = "parts of the page are loaded by scripts and are missing; a reader with a browser may have them"
 """The warning for a page with boxes that wait for their content."""
@@ -125,22 +120,27 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
         text: Its texts, a line each.
         markup: Its HTML.
     """
-    low = lower_ascii(text)
     found = []
-    waits = any(stem in low for stem in _WAIT_STEMS) and any(
-        _MAY_WAIT.match(" ".join(text[begun.start() : begun.start() + _LINES].split()))
-        for begun in _BEGUN.finditer(text)
+    begun = [(match.start(), match[1]) for match in _BEGUN.finditer("\n" + text)]
+    waits = any(
+        more is None and _MAY_WAIT.match(" ".join(text[start : start + _LINES].split())) for start, more in begun
     )
     busy = "usy" in markup or "USY" in markup  # `aria-busy`, which few pages have
     if (waits and _has_box(document)) or (busy and _is_busy(document)):
         found.append(LOADS_PARTS)
-    scrolls = any(stem in low for stem in _MORE_STEMS) and any(word in lower_ascii(markup) for word in _SCROLLS)
-    if scrolls and any(_MORE.fullmatch(" ".join(element.text.split())) for element in document.select(_BUTTONS)):
-        found.append(LOADS_MORE)
+    if any(more for _, more in begun):
+        buttons = document.select(_BUTTONS)
+        if any(_MORE.fullmatch(" ".join(button.text.split())) for button in buttons) and _scrolls(markup):
+            found.append(LOADS_MORE)
     return tuple(found)
 
 
 _BUTTONS: Final = "button, a, [role=button]"
+
+
+def _scrolls(markup: str) -> bool:
+    low = lower_ascii(markup)
+    return any(word in low for word in _SCROLLS)
 
 
 def _has_box(document: Document) -> bool:

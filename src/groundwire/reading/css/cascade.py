@@ -7,7 +7,7 @@ Standard for attributes such as `bgcolor` and `<font color>`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -15,7 +15,7 @@ from turbohtml import Element
 
 from groundwire.reading.css.colors import Color, legacy_color
 from groundwire.reading.css.longhands import is_told, longhands, may_hide
-from groundwire.reading.css.parser import OTHERS, UNLAYERED, Declaration
+from groundwire.reading.css.parser import OTHERS, UNLAYERED, Declaration, declarations
 
 __all__ = ["ANIMATED", "Kind", "Styles", "declare_attributes", "is_computed"]
 
@@ -36,6 +36,8 @@ _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
 Kind = int | tuple[int, int]
 """What elements with the same longhands share: a sequence of declarations, also with custom properties."""
+_Pair = tuple[str, str, bool]
+"""A longhand, its value, and whether it is important."""
 _Row = tuple[str, _Entry]
 """The indexes of the declarations that apply to an element, in order. Each sequence that occurs has a number, and an
 element has that number: most elements of a page share a few."""
@@ -80,18 +82,17 @@ class Styles:
         self._inner: dict[tuple[int, int], int] = {}
         self._custom: dict[str, dict[Element, str]] = {}
 
-    def __iter__(self) -> Iterator[Element]:
-        return iter(self._numbers)
-
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def kind(self, element: Element) -> Kind:
-        """Return a key of an element with declarations: others with it have the same longhands."""
-        number = self._numbers[element]
-        if self._plain.get(number) is None and self._shared(number) is None:
-            return number, self._scope(element)
-        return number
+    def items(self) -> Iterator[tuple[Element, Kind, Mapping[str, str]]]:
+        """Yield the elements with declarations, each with a key that those of the same longhands share, and these."""
+        for element, number in self._numbers.items():
+            shared = self._plain.get(number)
+            if shared is None and (shared := self._shared(number)) is None:
+                yield element, (number, self._scope(element)), self.get(element)
+            else:
+                yield element, number, shared
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands after its animations, with custom properties resolved."""
@@ -149,19 +150,26 @@ class Styles:
             ]
         return told
 
-    def declare(
+    def declare(self, elements: Iterable[Element], declared: Iterable[Declaration], *, layer: int = UNLAYERED) -> None:
+        """Apply declarations to elements, unless a stronger one applies."""
+        if pairs := self.pairs(declared):
+            self.apply(elements, pairs, layer=layer)
+
+    def apply(
         self,
         elements: Iterable[Element],
-        declared: Iterable[Declaration],
+        pairs: Sequence[_Pair],
         *,
+        inline: bool = False,
         layer: int = UNLAYERED,
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
-        """Apply declarations to elements, unless a stronger one applies."""
-        source = self.source(declared, layer=layer, specificity=specificity)
-        if source is None:
-            return
-        numbers = self._numbers
+        """Apply longhands to elements; see `pairs` and `declare`."""
+        source, numbers = len(self._rows), self._numbers
+        normal, strong = (
+            (important, inline, -layer if important else layer, specificity, source) for important in (False, True)
+        )
+        self._rows.append([(name, (strong if important else normal, value)) for name, value, important in pairs])
         before, after = -1, 0
         for element in elements:
             number = numbers.get(element, 0)
@@ -170,34 +178,22 @@ class Styles:
             numbers[element] = after
         self._forget()
 
-    def source(
-        self,
-        declared: Iterable[Declaration],
-        *,
-        inline: bool = False,
-        layer: int = UNLAYERED,
-        specificity: tuple[int, int, int] = (0, 0, 0),
-    ) -> int | None:
-        """Register declarations for `give`; None if none of them is relevant."""
-        rows: list[_Row] = []
-        number = len(self._rows)
+    def pairs(self, declared: Iterable[Declaration]) -> list[_Pair]:
+        """Return the longhands of declarations that are relevant; values that `var()` makes up keep their property."""
+        pairs: list[_Pair] = []
         for name, value, important in declared:
             if name == "all":
-                rows = [row for row in rows if row[0].startswith("--") or row[1][0][0] > important]
-            later = name.startswith("--") or (is_computed(value) and is_told(name))
-            pairs = ((name, value),) if later else longhands(name, value)
-            priority = (important, inline, -layer if important else layer, specificity, number)
-            rows += [(longhand, (priority, part)) for longhand, part in pairs]
-        if not rows:
-            return None
-        self._rows.append(rows)
-        return number
+                pairs = [pair for pair in pairs if pair[0].startswith("--") or pair[2] > important]
+            if name.startswith("--") or ("(" in value and is_computed(value) and is_told(name)):
+                pairs.append((name, value, important))
+            else:
+                pairs += [(longhand, part, important) for longhand, part in longhands(name, value)]
+        return pairs
 
-    def give(self, element: Element, source: int | None) -> None:
-        """Apply registered declarations to an element, unless a stronger one applies."""
-        if source is not None:
-            self._numbers[element] = self._with(self._numbers.get(element, 0), source)
-            self._forget()
+    def give(self, elements: Iterable[Element], text: str) -> None:
+        """Apply the declarations of a `style` attribute to the elements that have it."""
+        if pairs := self.pairs(declarations(text)):
+            self.apply(elements, pairs, inline=True)
 
     def isolate(self, element: Element) -> None:
         """Take away the declarations of an element, such as those of rules from outside of its shadow tree."""

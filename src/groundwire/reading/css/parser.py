@@ -32,12 +32,13 @@ _MAX_SELECTOR: Final = 2_000  # characters
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n]?|(.))", re.DOTALL)
 _QUOTED: Final = re.compile(
-    r"""["'\\uU](?:(?<=")(?:[^"\\\n]|\\.)*"?|(?<=')(?:[^'\\\n]|\\.)*'?|(?<=\\).|(?<=[uU])[rR][lL]\(\s*+[^"')\s][^)]*+\)?)""",
+    r"""(["'\\uU](?:(?<=")(?:[^"\\\n]|\\.)*"?|(?<=')(?:[^'\\\n]|\\.)*'?|(?<=\\).|(?<=[uU])[rR][lL]\(\s*+[^"')\s][^)]*+\)?))""",
     re.DOTALL,
 )
 """A string, an escape or a URL. It begins with a class of characters, which skips other text several times faster."""
 _STRUCTURE: Final = str.maketrans({";": r"\3b ", "{": r"\7b ", "}": r"\7d "})
 """Braces and semicolons as escapes, which mean the same in a string."""
+_SIGNS: Final = re.compile("[;{}]")
 _SCOPE: Final = re.compile(r"\A\((.*)\)\Z")
 _COMMON: Final = 60  # characters of a declaration that is likely to be repeated
 _NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
@@ -102,13 +103,15 @@ def _without_structure(text: str) -> str:
     if "/*" in text:
         text = _COMMENT.sub(" ", text)
     if '"' in text or "'" in text or "\\" in text or "(" in text:
-        text = _QUOTED.sub(_escaped, text)
+        parts = _QUOTED.split(text)
+        if _SIGNS.search("".join(parts[1::2])) is not None:
+            parts[1::2] = map(_escaped, parts[1::2])
+            text = "".join(parts)
     return text
 
 
-def _escaped(match: re.Match[str]) -> str:
-    piece = match[0]
-    if ";" not in piece and "{" not in piece and "}" not in piece:
+def _escaped(piece: str) -> str:
+    if _SIGNS.search(piece) is None:
         return piece
     return (piece[1:] if piece[0] == "\\" else piece).translate(_STRUCTURE)
 
@@ -153,11 +156,8 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
 
 def _told(body: str) -> list[Declaration]:
     """Return the declarations of a rule that may affect visibility."""
-    return [declared for part in body.split(";") if (declared := _told_part(part))]
-
-
-def _told_part(text: str) -> Declaration | None:
-    return _common(text) if len(text) <= _COMMON else _telling(text)
+    parts = body.split(";")
+    return [told for part in parts if (told := _common(part) if len(part) <= _COMMON else _telling(part))]
 
 
 def _telling(text: str) -> Declaration | None:

@@ -6,7 +6,9 @@ Source: Selectors 4 (https://www.w3.org/TR/selectors-4/). States such as `:hover
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from turbohtml import Document, DocumentFragment, Element, SelectorSyntaxError
@@ -14,9 +16,9 @@ from turbohtml.convert import css_specificity
 from turbohtml.query import Matcher
 
 from groundwire.reading.css.at_rules import on_screen
-from groundwire.reading.css.cascade import Styles, is_computed
-from groundwire.reading.css.longhands import is_told, longhands
-from groundwire.reading.css.parser import Declaration, Sheet, StyleRule, declarations, read_sheet
+from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.longhands import longhands
+from groundwire.reading.css.parser import Sheet, StyleRule, read_sheet
 from groundwire.reading.css.values import comma_parts, nested_levels, sheet_of
 
 __all__ = ["SHADOW_STEPS", "read_shadow", "read_styles", "with_imports"]
@@ -49,7 +51,6 @@ SHADOW_STEPS: Final = 1_000_000  # elements of shadow trees visited by selectors
 _STEP: Final = 64  # characters of attributes; searching them takes as long as visiting an element
 _DEEP: Final = 64  # nested elements that may have an attribute
 _MATCHES: Final = 8  # elements visited in the time of one individual match
-_MANY: Final = 4  # selectors from which an index of the classes pays off
 _FEW: Final = 12  # elements; matching each of them is faster than searching the page
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
@@ -57,6 +58,7 @@ _STATES: Final = re.compile(
 _STATE: Final = re.compile(r"(:not\()?:(checked|hover|active|focus|focus-within|focus-visible|target)(?![\w-])(?(1)\))")
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
 _ADDED: Final = re.compile(r"::?(?:before|after)\Z")
+_FORGIVING: Final = re.compile(r":(?:is|where)\(")
 _OF_OTHERS: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
 """What makes a whole selector list invalid, as it does in browsers of other vendors."""
 _ALWAYS: Final = ":not(.\u2205)"
@@ -80,20 +82,18 @@ _ATTRIBUTE_NAME: Final = re.compile(r"\[\s*([\w-]+)")
 _BRACKETS: Final = re.compile(r"\([^()]*+\)")
 _NESTED: Final = 20  # brackets within brackets
 _COMBINED: Final = re.compile(r"[\s>+~]")
-_KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)(?::[\w-]+(?:\([^()\"']*\))?)*\Z")
-"""The class or id at the end of a selector: only elements with it can match."""
+_BEFORE: Final = re.compile(r"\A.*[\s>+~]", re.DOTALL)
+"""What is before the part of a selector that stands for the element itself."""
 
 
 def read_styles(document: Document) -> Styles:
     """Apply a page's own style sheets and `style` attributes; its `style` elements must still be in it."""
     elements = _sheets(document)
     texts = [element.text if element.tag == "style" else sheet_of(element.attr("href") or "") for element in elements]
-    rows = [(element, element.attr("class") or "", element.attr("id")) for element in document.select("[class], [id]")]
-    named = frozenset(" ".join({classes for _, classes, _ in rows}).split())
-    names = _Names(named, {own for _, _, own in rows if own})
+    classes, ids, inline = (_by_attribute(document, name) for name in ("class", "id", "style"))
+    named = frozenset(" ".join(classes).split())
+    names = _Names({*("." + name for name in named), *("#" + own for own in ids)})
     sheet, incomplete = Sheet(), None in texts
-    styled = document.select("[style]")
-    inline = [element.attr("style") or "" for element in styled]
     room = _MAX_SHEETS
     for element, text in zip(elements, texts, strict=True):
         if text is None:
@@ -111,16 +111,35 @@ def read_styles(document: Document) -> Styles:
             and on_screen(element.attr("media") or "")
         ):
             room -= len(text)
-            read_sheet(text, sheet, names.may_match)
+            read_sheet(text, sheet, lambda selector: bool(names.arms(selector)))
     styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=named)
     styles.initial, styles.stripped = sheet.initial, bool(named) and not any(texts)
     styles.classes = {name[1:] for name in names.asked if name[0] == "."}
     if sheet.rules:
-        _apply(_Finder(document, rows), sheet.rules, styles, names)
-    sources = {text: styles.source(declarations(text), inline=True) for text in dict.fromkeys(inline)}
-    for element, text in zip(styled, inline, strict=True):
-        styles.give(element, sources[text])
+        _apply(_Finder(document, _index(classes, ids, names.asked)), sheet.rules, styles, names)
+    for text, elements in inline.items():
+        styles.give(elements, text)
     return styles
+
+
+def _by_attribute(document: Document, name: str) -> dict[str, list[Element]]:
+    """Return the elements with an attribute by its value: many share one, which is then judged once."""
+    found: dict[str, list[Element]] = defaultdict(list)
+    for element in document.select(f"[{name}]"):
+        found[element.attr(name) or ""].append(element)
+    return found
+
+
+def _index(
+    classes: Mapping[str, list[Element]], ids: Mapping[str, list[Element]], asked: Container[str]
+) -> dict[str, list[Element]]:
+    """Return the elements by those of their classes and ids that style sheets have, written as selectors."""
+    index: dict[str, list[Element]] = {}
+    for names, elements in classes.items():
+        for name in dict.fromkeys(names.split()):
+            if (key := "." + name) in asked:
+                index.setdefault(key, []).extend(elements)
+    return index | {"#" + own: elements for own, elements in ids.items()}
 
 
 def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: int) -> int:
@@ -136,9 +155,9 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
         How many are left.
     """
     sheet = Sheet()
-    for element in [node for node in shadow.descendants if isinstance(node, Element) and node in styles]:
+    for element in shadow.iter_elements():
         styles.isolate(element)
-        styles.give(element, styles.source(declarations(element.attr("style") or ""), inline=True))
+        styles.give((element,), element.attr("style") or "")
     for element in shadow.select('style, link[rel~="stylesheet" i]'):
         text = element.text if element.tag == "style" else sheet_of(element.attr("href") or "")
         styles.incomplete = styles.incomplete or text is None
@@ -176,39 +195,61 @@ def _sheets(document: Document) -> list[Element]:
 class _Names:
     """The classes and ids of a page, and those in its style sheets."""
 
-    def __init__(self, classes: frozenset[str], ids: set[str]) -> None:
+    def __init__(self, names: Iterable[str]) -> None:
         self.asked: set[str] = set()
         """The classes and ids in selectors, written as selectors."""
-        self._verdicts: dict[str, bool] = {}
-        self._known = {"." + name for name in classes} | {"#" + name for name in ids}
+        self._arms: dict[str, Sequence[str]] = {}
+        self._known = frozenset(names)
 
-    def may_match(self, selector: str) -> bool:
-        """Return whether a selector list may match an element: none of its classes and ids is missing from the page."""
-        verdict = self._verdicts.get(selector)
-        if verdict is None:
-            verdict = self._verdicts[selector] = self._judge(selector)
-        return verdict
+    def arms(self, selector: str) -> Sequence[str]:
+        """Return the selectors of a list that may match an element: none of their classes and ids is missing."""
+        arms = self._arms.get(selector)
+        if arms is None:
+            arms = self._arms[selector] = self._split(selector)
+        return arms
 
-    def _judge(self, selector: str) -> bool:
-        names = _NAMED.findall(selector)
+    def _split(self, selector: str) -> Sequence[str]:
+        names = _names_in(selector)
         self.asked.update(names)
-        known = self._known.issuperset
         if _SPECIAL.search(selector) is None:
-            return known(names)
-        if "\\" in selector:
-            if "(" in selector or "[" in selector or _HEX.search(selector) is not None:
+            return (selector,) if self._known.issuperset(names) else ()
+        arms = comma_parts(selector)
+        return [arm for arm in arms if self._may_match(arm)] if all(arms) else ()
+
+    def _may_match(self, arm: str) -> bool:
+        if "\\" in arm:
+            if "(" in arm or "[" in arm or _HEX.search(arm) is not None:
                 return True
-            arms = selector.split(",")
-            return any(known([name.replace("\\", "") for name in _ESCAPED.findall(arm)]) for arm in arms)
-        if "[" in selector:
-            selector = _ATTRIBUTE.sub("", selector)
-        for _ in range(_NESTED):
-            if "(" not in selector or (shorter := _BRACKETS.sub("", selector)) == selector:
-                break
-            selector = shorter
-        else:
-            return True  # no page needs so many; each takes a look at the whole selector
-        return any(known(_NAMED.findall(arm)) for arm in selector.split(","))
+            return self._known.issuperset(_names_in(arm))
+        known, outside = self._known.issuperset, _outside_brackets(arm)
+        return any(known(_NAMED.findall(part)) for part in outside.split(","))  # brackets in strings may be unbalanced
+
+
+def _names_in(selector: str) -> list[str]:
+    """Return the classes and ids in a selector, written as selectors, without escapes."""
+    if "\\" in selector:
+        return [name.replace("\\", "") for name in _ESCAPED.findall(selector)]
+    return _NAMED.findall(selector)
+
+
+def _outside_brackets(selector: str) -> str:
+    """Return a selector without attributes and without what is in parentheses; nothing of one with too many."""
+    if "[" in selector:
+        selector = _ATTRIBUTE.sub("", selector)
+    for _ in range(_NESTED):
+        if "(" not in selector or (shorter := _BRACKETS.sub("", selector)) == selector:
+            return selector
+        selector = shorter
+    return ""  # no page needs so many; each takes a look at the whole selector
+
+
+def _key_of(selector: str) -> str:
+    """Return a class or an id, as a selector, that every element has which a selector matches; empty if it has none."""
+    if "\\" in selector and ("(" in selector or "[" in selector or _HEX.search(selector) is not None):
+        return ""
+    outside = _outside_brackets(selector)
+    names = _names_in(_BEFORE.sub("", outside)) if "," not in outside else ()
+    return names[0] if names else ""
 
 
 class _Finder:
@@ -216,19 +257,21 @@ class _Finder:
 
     Args:
         document: The page.
-        rows: Its elements with a class or an id, with both.
+        index: Its elements by their classes and ids, written as selectors.
     """
 
-    def __init__(self, document: Document, rows: list[tuple[Element, str, str | None]]) -> None:
+    def __init__(self, document: Document, index: Mapping[str, Sequence[Element]]) -> None:
         self.document = document
-        self._rows = rows
-        self._size = sum(1 for _ in document.iter_elements())
+        self._index = index
         self._room = _MAX_WORK
         self._found: dict[str, list[Element]] = {}
         self._lengths: dict[str, int] = {}
-        self._index: dict[str, list[Element]] | None = None
 
-    def find(self, selector: str) -> list[Element]:
+    @cached_property
+    def _size(self) -> int:
+        return sum(1 for _ in self.document.iter_elements())
+
+    def find(self, selector: str) -> Sequence[Element]:
         """Return the elements that a selector without commas matches.
 
         Raises:
@@ -239,23 +282,22 @@ class _Finder:
             before, _, own = selector.replace(">", " ").rpartition(" ")
             looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(before)))
             self._take((looked_through + _DEEP * sum(map(self._length, _ATTRIBUTE_NAME.findall(own)))) // _STEP)
-        key = _KEY.search(selector)
+        key = _key_of(selector)
+        elements: Sequence[Element] = self._index.get(key, ()) if key else ()
         above = ":has(" in selector and _COMBINED.search(selector.rpartition(")")[2]) is not None
         if ":has(" in selector:  # it searches all descendants of an element, of one around others for each of these
-            among = len(self._having(key[1])) if key is not None and above else self._size
+            among = len(elements) if key and above else self._size
             self._take(self._size * among // (_STEP if above else _STEP * _MATCHES))
         if "(" in selector and (levels := nested_levels(selector)):
-            elements = self._having(key[1]) if key is not None else list(self.document.iter_elements())
-            self._take_levels(levels + above, selector, elements)
-        if key is not None:
-            elements = self._having(key[1])
-            if key[1] == selector or not elements:
+            self._take_levels(levels + above, selector, elements if key else list(self.document.iter_elements()))
+        if key:
+            if key == selector or not elements:
                 self._take(len(elements))  # each is given the rule
                 return elements
             self._take(_MATCHES * len(elements))
             return Matcher(selector).filter(elements)
         if not any(sign in selector for sign in "+~([\\") and (names := _NAMED.findall(selector)):
-            around = min(map(self._having, names), key=len)
+            around = min([self._index.get(name, ()) for name in names], key=len)
             if len(around) <= _FEW:
                 self._take(_MATCHES * len(around))
                 inside = [element for outer in around for element in outer.select(selector)]
@@ -263,7 +305,7 @@ class _Finder:
                 return inside if len(around) < 2 else list(dict.fromkeys(inside))
         return self._all(selector)
 
-    def _take_levels(self, levels: int, selector: str, elements: list[Element]) -> None:
+    def _take_levels(self, levels: int, selector: str, elements: Sequence[Element]) -> None:
         """Take the steps of selectors within selectors: on each level, all elements around one may be visited."""
         sample = elements[:: len(elements) // _FEW + 1]
         around = sum(len(list(element.ancestors)) for element in sample)
@@ -277,24 +319,6 @@ class _Finder:
             values = [len(element.attr(attribute) or "") for element in self._all(f"[{attribute}]")]
             self._lengths[attribute] = min(sum(values), _DEEP * max(values, default=0))
         return self._lengths[attribute]
-
-    def _having(self, name: str) -> list[Element]:
-        """Return the elements with a class or an id, written as a selector."""
-        if self._index is None and len(self._found) < _MANY:
-            return self._all(name)
-        if self._index is None:
-            index = self._index = {}
-            places: dict[str, list[list[Element]]] = {}  # many elements have the same classes
-            for element, names, own in self._rows:
-                if names:
-                    if (found := places.get(names)) is None:
-                        parts = dict.fromkeys(names.split())
-                        found = places[names] = [index.setdefault("." + part, []) for part in parts]
-                    for place in found:
-                        place.append(element)
-                if own:
-                    index.setdefault("#" + own, []).append(element)
-        return self._index.get(name, [])
 
     def _all(self, selector: str) -> list[Element]:
         found = self._found.get(selector)
@@ -315,15 +339,12 @@ class _OutOfSteps(Exception):
 
 def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Names) -> None:
     for rule in rules:
-        selector = rule.selector
-        if not names.may_match(selector) or not any(map(_matters, rule.declarations)):
+        arms = names.arms(rule.selector)
+        if not arms or not (pairs := styles.pairs(rule.declarations)):
             continue
-        if ":-" in selector and _OF_OTHERS.search(selector) and ":is(" not in selector and ":where(" not in selector:
+        if ":-" in rule.selector and _OF_OTHERS.search(rule.selector) and not _FORGIVING.search(rule.selector):
             continue
-        arms = comma_parts(selector)
-        for arm in arms if all(arms) else ():
-            if len(arms) > 1 and not names.may_match(arm):
-                continue
+        for arm in arms:
             if ":" in arm:
                 arm = _PSEUDO.sub(lambda match: _PSEUDOS[match[0]], _NOT_STATE.sub(_ALWAYS, arm))
                 if _ADDED.search(arm):
@@ -332,7 +353,7 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
                     styles.note_state(arm, state, rule.declarations)
                 if "::" in arm or _STATES.search(arm):
                     continue
-            if _ASTRAL.search(arm) is not None:
+            if not arm.isascii() and _ASTRAL.search(arm) is not None:
                 arm = _ASTRAL.sub(lambda match: f"\\{ord(match[0]):x} ", arm)
             try:
                 elements = finder.find(arm)
@@ -343,7 +364,7 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
                 styles.incomplete = True
                 return
             if elements:
-                styles.declare(elements, rule.declarations, layer=rule.layer, specificity=specificity)
+                styles.apply(elements, pairs, layer=rule.layer, specificity=specificity)
 
 
 def _note_added(document: Document, arm: str, rule: StyleRule, styles: Styles) -> None:
@@ -358,8 +379,3 @@ def _note_added(document: Document, arm: str, rule: StyleRule, styles: Styles) -
     style = dict(pair for name, value, _ in rule.declarations for pair in longhands(name, value))
     for element in elements:
         styles.added.setdefault(element, {}).update(style)
-
-
-def _matters(declared: Declaration) -> bool:
-    name, value, _ = declared
-    return name.startswith("--") or (is_computed(value) and is_told(name)) or bool(longhands(name, value))

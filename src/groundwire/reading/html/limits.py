@@ -169,7 +169,6 @@ MAX_DEPTH: Final = 512
 MAX_LINKS: Final = 10_000
 """Links that keep their targets; of 300 real pages, the largest had 1,562."""
 _MAX_ROOTS: Final = 20
-_ROOT: Final = re.compile(r"<(?:[hH][tT][mM][lL]|[bB][oO][dD][yY])[\s/>]")
 HEAVY_BYTES: Final = 250_000
 """Size of a body in bytes from which a page is converted in a separate process; 121 of 1,497 real pages have more."""
 _HEAVY_TAGS: Final = 5_000
@@ -187,7 +186,9 @@ _NAMES: Final = (
     "[bisuBISU]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL]{2}"
     "|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG])|[tT]{2}"
 )
-_OPENING = re.compile(rf"<(?=[bcefinstuBCEFINSTU])(?:{_NAMES})[\s/>]")  # twice as fast as IGNORECASE
+_TOLD = re.compile(  # the name only of `html` and `body`; twice as fast as IGNORECASE
+    rf"<(?=[bcefhinstuBCEFHINSTU])(?:([hH][tT][mM][lL]|[bB][oO][dD][yY])|{_NAMES})[\s/>]"
+)
 _ATTRIBUTES_PATTERN: Final = r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*/?>"""
 _CLOSED_LATER = re.compile(
     rf"<(?=[bcefinstuBCEFINSTU])({_NAMES}){_ATTRIBUTES_PATTERN}"
@@ -226,9 +227,11 @@ def fit(markup: str) -> tuple[str, bool]:
     if many:
         markup, tags = _first_tags(markup, MAX_TAGS), MAX_TAGS
     markup, long = shorten(markup, MAX_MARKUP)
-    if tags > _MAX_ROOTS and len(_ROOT.findall(markup)) > _MAX_ROOTS:
+    told = _TOLD.findall(markup) if tags > _MAX_ROOTS else []
+    roots = len(told) - told.count("")
+    if roots > _MAX_ROOTS:
         markup = _with_few_roots(markup)
-    if _may_explode(markup, tags) and (end := _explosion(markup)) is not None:
+    if _may_explode(markup, tags, len(told) - roots) and (end := _explosion(markup)) is not None:
         return markup[:end], True
     return markup, many or long
 
@@ -299,11 +302,8 @@ def _first_tags(markup: str, count: int) -> str:
     return markup[: len(markup) - len(parts[-1]) - 1]
 
 
-def _may_explode(markup: str, tags: int) -> bool:
+def _may_explode(markup: str, tags: int, opened: int) -> bool:
     """Return whether formatting elements might be reopened so often that a simulation is worthwhile."""
-    if tags * tags <= MAX_NODES:
-        return False
-    opened = len(_OPENING.findall(markup))
     if opened * tags <= MAX_NODES:
         return False
     needed = opened - MAX_NODES // tags  # this many must end where they seem to; no more are looked for

@@ -12,6 +12,8 @@ from typing import Final
 
 from turbohtml import Comment, Document, Element, Node, Text, parse
 
+from groundwire.reading.text.sanitize import occurrences
+
 __all__ = [
     "apply_roles",
     "boxes_of",
@@ -58,8 +60,8 @@ def parse_page(markup: str) -> Document:
 
 def _may_have_empty_frame(markup: str) -> bool:
     """Return whether `_EMPTY_FRAME` may match; few pages have such an end of a tag, and most have many tags."""
-    before = markup.replace("</NOSCRIPT", "</noscript").split("</noscript")[:-1]
-    return any(part[-102:].rstrip().endswith("/>") for part in before)
+    ends = (end for name in ("</noscript", "</NOSCRIPT") for end in occurrences(markup, name))
+    return any(markup[max(0, end - 102) : end].rstrip().endswith("/>") for end in ends)
 
 
 def mend_comments(markup: str) -> str:

@@ -23,12 +23,11 @@ from groundwire.reading.metadata.dates import (
     day_order,
     iso_date,
     labelled_day,
-    occurrences,
     same_day,
     written_day,
 )
 from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
-from groundwire.reading.text.sanitize import lower_ascii
+from groundwire.reading.text.sanitize import lower_ascii, occurrences
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
@@ -127,7 +126,7 @@ class Byline:
     """The authors, separated by commas."""
 
 
-def read_byline(document: Document, text: str, said: Metadata, title: str, named: Iterable[str]) -> Byline:
+def read_byline(document: Document, text: str, said: Metadata, title: str, classes: str) -> Byline:
     """Read what a page displays about itself.
 
     Args:
@@ -136,14 +135,14 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
         said: The structured data. With days that are certain, none are looked for, nor on pages of events and
             products. The language determines the order of numeric dates.
         title: The page's title, by which its heading is found.
-        named: The class names of its elements.
+        classes: The class names of its elements in lower case.
     """
     text = text[:_MAX_TEXT]
+    low = lower_ascii(text)
     start, end, around = _heading(document, text, title)
     dated = said.kind not in UNDATED and (not said.published or said.disputed is not None or _is_rewritten(said))
     sought = dated or (said.kind not in UNDATED and not said.modified)
     order = day_order(text, said.language) if sought else ""
-    classes = "\n".join(named).lower()
     addresses = "\n".join([link.attr("href") or "" for link in document.find_all("a")])
     marks = ",".join(
         (
@@ -198,20 +197,20 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
             dates.append((*_rank(match.start(), start, end, marked=beside), day))
         else:
             dates.append((6, match.start(), day))
-    if dated and (first := labelled_day(text, order, ORIGINALLY)):
+    if dated and (first := labelled_day(text, low, order, ORIGINALLY)):
         dates.append((0, -1, first))
     rank, _, published = min(dates) if dates else (9, 0, None)
     changed = min(changes)[2] if changes and min(changes)[0] <= _NEAR else None
     if dated and rank > _NEAR:  # dates far from the heading are often of other pages
-        published = None if changed else labelled_day(text, order, LABEL) or published
+        published = None if changed else labelled_day(text, low, order, LABEL) or published
     if not (changed or published) and (dated or (sought and said.kind not in _THREADS)):
-        changed = labelled_day(text, order, CHANGE)
+        changed = labelled_day(text, low, order, CHANGE)
     return Byline(
         published=published,
         is_marked=rank in {0, 2},
         is_alone=len({day for _, _, day in dates}) < 2,
         changed=changed,
-        author=_author(writers) or _by(text, start, end) or _written_by(text),
+        author=_author(writers) or _by(text, start, end) or _written_by(text, low),
     )
 
 
@@ -388,9 +387,9 @@ def _by(text: str, start: int, end: int) -> str | None:
     return None
 
 
-def _written_by(text: str) -> str | None:
+def _written_by(text: str, low: str) -> str | None:
     """Return the names after "written by" at the start of a line, if they are the same everywhere."""
-    names, low = set(), lower_ascii(text)
+    names = set()
     for place in islice(occurrences(low, "written by"), _MAX_MARKS):
         if low[place - 1 : place] in {"", "\n"} or low[max(0, place - 9) : place] == "\narticle ":
             names.add(_names_in(["by " + text[place + 10 : place + 110].lstrip(": \n").partition("\n")[0]]))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
-from groundwire.reading.text.sanitize import lower_ascii
+from groundwire.reading.text.sanitize import occurrences
 
 __all__ = [
     "CHANGE",
@@ -23,7 +23,6 @@ __all__ = [
     "iso_date",
     "labelled_day",
     "later_day",
-    "occurrences",
     "same_day",
     "written_day",
 ]
@@ -309,35 +308,27 @@ def written_day(match: re.Match[str], order: str) -> str | None:
     return _day(year, month, day)
 
 
-def labelled_day(text: str, order: str, pattern: re.Pattern[str]) -> str | None:
+def labelled_day(text: str, low: str, order: str, pattern: re.Pattern[str]) -> str | None:
     """Return the first day after a label in a text, as ISO 8601.
 
     Args:
         text: The text.
+        low: The same with its ASCII letters in lower case.
         order: The order of numeric dates; see `day_order`.
         pattern: `LABEL`, `ORIGINALLY`, or `CHANGE`.
     """
-    for label in islice(_labels(text, pattern, _FIRST_WORDS[pattern]), _MAX_LABELS):
+    for label in islice(_labels(text, low, pattern), _MAX_LABELS):
         if (match := WRITTEN.match(text, label.end())) and (day := written_day(match, order)):
             return day
     return None
 
 
-def _labels(text: str, pattern: re.Pattern[str], words: Iterable[str]) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern, looking only where one of the words is, with which it begins."""
-    low = lower_ascii(text)
-    places = {place for word in words for place in occurrences(low, word)}
+def _labels(text: str, low: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern, looking only where one of its first words is."""
+    places = {place for word in _FIRST_WORDS[pattern] for place in occurrences(low, word)}
     for place in sorted(places):
         if label := pattern.match(text, place):
             yield label
-
-
-def occurrences(text: str, word: str) -> Iterator[int]:
-    """Yield the positions of a word in a text."""
-    place = text.find(word)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + 1)
 
 
 def _day(year: str, month: str, day: str) -> str | None:

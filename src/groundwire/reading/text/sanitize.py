@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from groundwire.safety.secret_scanner import break_reserved
@@ -21,6 +21,7 @@ __all__ = [
     "hygiene_warnings",
     "is_plain",
     "lower_ascii",
+    "occurrences",
     "strip_controls",
     "strip_invisible",
 ]
@@ -99,6 +100,14 @@ def lower_ascii(text: str) -> str:
     if text.isascii():
         return text.lower()
     return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
+def occurrences(text: str, word: str) -> Iterator[int]:
+    """Yield the positions of a word in a text."""
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + 1)
 
 
 def clean(text: str) -> str:

@@ -7,7 +7,7 @@ compared with Chromium's rendering; `tests/reading/test_visible.py` has the tabl
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -319,9 +319,9 @@ _NARROW: Final = frozenset({"max", "down", "only", "until", "below", "lt", "mobi
 _PARTS: Final = re.compile(r"[^a-z0-9]+")
 
 
-def hiding_classes(names: Iterable[str]) -> set[str]:
-    """Return the class names that hide in common style kits."""
-    found = {name for name in _hinted(names) if _UTILITY.fullmatch(name)}
+def hiding_classes(names: str, lowered: str) -> set[str]:
+    """Return the class names, of which each has a line, that hide in common style kits; `lowered` is in lower case."""
+    found = {name for name in _hinted(names, lowered) if _UTILITY.fullmatch(name)}
     return {name for name in found if not name.lower().startswith("not-")}
 
 
@@ -338,12 +338,8 @@ def is_shown_by(classes: str) -> bool:
     return False
 
 
-def _hinted(names: Iterable[str]) -> set[str]:
+def _hinted(joined: str, lowered: str) -> set[str]:
     """Return the names that contain one of `_HINTS`; searching all at once is much faster."""
-    joined = "\n".join(names)
-    lowered = joined.lower()
-    if len(lowered) != len(joined):  # lower-casing changed the length, so positions differ
-        return {name for name in joined.split("\n") if any(hint in name.lower() for hint in _HINTS)}
     hinted: set[str] = set()
     for hint in _HINTS:
         end = 0

@@ -62,12 +62,12 @@ def unreadable(document: Document, styles: Styles) -> tuple[dict[Element, bool],
     Returns:
         The elements, and how many texts would be unreadable if what is unknown had the colors of a page without styles.
     """
-    found = [(element, styles.get(element)) for element in styles]
-    different = {id(style): style for _, style in found}  # most elements share a few
-    changing = {key: style for key, style in different.items() if not _COLORS.isdisjoint(style)}
+    found = list(styles.items())
+    different = {kind: style for _, kind, style in found}  # most elements share a few
+    changing = {kind: style for kind, style in different.items() if not _COLORS.isdisjoint(style)}
     if not any(map(_could_hide, changing.values())):
         return {}, 0
-    given = {element: style for element, style in found if id(style) in changing}
+    given = {element: style for element, kind, style in found if kind in changing}
     placed = any(style.get("position") in _PLACED for style in different.values())
     look = _TextLook(given, _Backdrop(styles, given, dark=_is_dark(document, styles), placed=placed), changing.values())
     whole = {"html", "body"} if styles.incomplete else set[str]()
@@ -82,10 +82,7 @@ def unreadable(document: Document, styles: Styles) -> tuple[dict[Element, bool],
 def _is_dark(document: Document, styles: Styles) -> bool:
     """Return whether a page uses the browser's dark color scheme."""
     root = document.root
-    value = styles.get(root).get("color-scheme", "") if root is not None else ""
-    if not value and (meta := document.select_one('meta[name="color-scheme" i]')) is not None:
-        value = (meta.attr("content") or "").lower()
-    words = value.split()
+    words = styles.get(root).get("color-scheme", "").split() if root is not None else ()
     return "dark" in words and "light" not in words
 
 

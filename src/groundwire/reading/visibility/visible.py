@@ -24,6 +24,7 @@ from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import arguments, pixels, ratio
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import fill_streamed, topmost
+from groundwire.reading.text.sanitize import lower_ascii
 from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
     FAINT,
@@ -82,8 +83,8 @@ class Removed:
     doubtful: int = 0
     """How many pieces were kept whose color would be that of their background, if the styles that are not known set
     neither."""
-    named: frozenset[str] = field(default=frozenset(), compare=False)
-    """All class names of the page's elements."""
+    named: str = field(default="", compare=False)
+    """All class names of the page's elements in lower case, a line each."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -129,6 +130,9 @@ class _Look(NamedTuple):
     """How many pixels it is moved right and down; None if it is where the one around it is."""
 
 
+_NO_LOOK: Final = _Look("", None, (), flat=False, moved=None)
+
+
 def drop_unseen(document: Document) -> Removed:
     """Remove what a person could not see on a page.
 
@@ -141,13 +145,14 @@ def drop_unseen(document: Document) -> Removed:
     """
     styles = read_styles(document)
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
-    named = class_names(document) if flatten_shadows(document, styles) else styles.named
+    names = "\n".join(class_names(document) if flatten_shadows(document, styles) else styles.named)
+    named = lower_ascii(names)
     if alive:
         fill_streamed(document)
     boxes = other_states(document, styles) if styles.states else []
     counts = drop_unrendered(document)
     marked = document.select(f"{_HIDDEN}, {COLORED}")  # both at once: searching the page is what takes time
-    reasons = _declare_defaults(document, marked, styles, named)
+    reasons = _declare_defaults(document, marked, styles, hiding_classes(names, named) - styles.classes)
     declare_attributes(marked, styles)
     if not len(styles):
         return Removed(counts, named=named)
@@ -167,7 +172,7 @@ def drop_unseen(document: Document) -> Removed:
 
 
 def _declare_defaults(
-    document: Document, marked: Iterable[Element], styles: Styles, named: Iterable[str]
+    document: Document, marked: Iterable[Element], styles: Styles, utilities: set[str]
 ) -> dict[Element, str]:
     """Declare what attributes and well-known classes hide; return which of the two, for the counts."""
     none = (Declaration("display", "none", important=False),)
@@ -175,7 +180,6 @@ def _declare_defaults(
     attributes = [element for element in marked if _is_hidden(element)]
     styles.declare(attributes, none, layer=-1)
     reasons.update(dict.fromkeys(attributes, "attribute"))
-    utilities = hiding_classes(named) - styles.classes
     if utilities:
         selector = ", ".join("." + escape_identifier(name) for name in utilities)
         hidden = [e for e in document.select(selector) if not is_shown_by(e.attr("class") or "")]
@@ -198,14 +202,18 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
     moved: dict[Element, tuple[float, float]] = {}
     faint: dict[Element, float] = {}
     known: dict[tuple[str, Kind], _Look] = {}
-    for element in styles:
-        tag, kind = _box_of(element, styles), styles.kind(element)
+    looks: list[tuple[Element, str, _Look]] = []
+    for element, kind, style in styles.items():
+        tag = _box_of(element, styles)
         look = known.get((tag, kind))
         if look is None:
-            look = known[tag, kind] = _look(tag, styles.get(element), styles)
-        reason, opacity, texts, flat, shift = look
+            look = known[tag, kind] = _look(tag, style, styles)
+        if look is not _NO_LOOK:
+            looks.append((element, tag, look))
+            if look.opacity is not None:
+                faint[element] = look.opacity
+    for element, tag, (reason, opacity, texts, flat, shift) in looks:
         if opacity is not None:
-            faint[element] = opacity
             reason = "opacity" if _combined(element, faint) <= FAINT else ""
         if reason == ANIMATED:
             found.revealed += 1
@@ -280,13 +288,14 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     reason = hidden_by(tag, style, boxed=boxed) or (ANIMATED if ANIMATED in style else "")
     opacity = None if reason else ratio(style.get("opacity", "1"))
     said = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
-    return _Look(
+    look = _Look(
         reason,
         opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
         tuple((name, state) for name, state in said if state is not None),
         _has_no_rows(style) or (boxed and is_flattened(style)),
         offset(style, boxed=boxed),
     )
+    return _NO_LOOK if look == _NO_LOOK else look
 
 
 def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
