@@ -488,7 +488,8 @@ BOUNDED: Final[Mapping[str, str]] = {
     "citations.verify.passage_index.terms_in": "cuts the words that `Terms` finds",
     "citations.verify.language_data.language": "takes the code of a language",
     "citations.verify.language_data.unit_size": "takes the name of a unit",
-    "reading.documents.simple_formats.list_archive": "lists as many names as a page has room for",
+    "reading.documents.archives.read_archive": "unpacks at most 60 MB, and reads them with those that are counted",
+    "reading.documents.outlook.to_mail": "follows each chain of sectors no farther than the file is long",
     "reading.passages.view.unpack_view": "part of view_in_worker",
     "reading.visibility.hidden_styles.text_hidden": "one of the declarations that read_styles reads",
 }

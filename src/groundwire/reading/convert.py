@@ -94,6 +94,9 @@ def convert(
             return Converted(extracted=cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
         except UnreadableDocument as error:
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
+    if kind == "binary":
+        why = f"The response is {media.description}, which cannot be read as text."
+        return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
     decoded = decode(body, content_type)
     if kind == "html":
         extracted = extract(decoded.text, url, model, parts=parts, plain=decoded.plain)

@@ -83,10 +83,15 @@ def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
         from groundwire.reading.documents.opendocument import read_opendocument
 
         return read_opendocument(body)
-    if kind in {"mail", "rtf", "archive"}:
-        from groundwire.reading.documents.simple_formats import list_archive, read_mail, read_rtf
+    if kind == "archive":
+        from groundwire.reading.documents.archives import read_archive
 
-        return read_mail(body, url) if kind == "mail" else read_rtf(body) if kind == "rtf" else list_archive(body)
+        return read_archive(body, seconds=seconds)
+    if kind in {"mail", "rtf"}:
+        from groundwire.reading.documents.outlook import OLE, to_mail
+        from groundwire.reading.documents.simple_formats import read_mail, read_rtf
+
+        return read_rtf(body) if kind == "rtf" else read_mail(to_mail(body) if body.startswith(OLE) else body, url)
     from groundwire.reading.documents.opendocument import read_epub
 
     return read_epub(body, url)

@@ -20,7 +20,7 @@ from lxml import etree
 
 from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, own_attribute, read_properties
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
-from groundwire.reading.markdown.escaping import escape_text
+from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.text.sanitize import strip_controls
 
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "drawn", "read_delimited", "read_sheets", "to_table"]
@@ -258,7 +258,9 @@ _MAX_POINTS: Final = 1_000  # of a chart
 
 
 def drawn(element: etree._Element, archive: SafeZip, relations: Mapping[str, str]) -> str:
-    """Return the chart or diagram (SmartArt) that an element stands for, as a table or a list; empty for others.
+    """Return the chart, diagram (SmartArt) or picture that an element stands for, as Markdown; empty for others.
+
+    A chart is its title and a table, a diagram a list, and a picture what its author says of it.
 
     Args:
         element: An element of a document or a slide.
@@ -266,14 +268,20 @@ def drawn(element: etree._Element, archive: SafeZip, relations: Mapping[str, str
         relations: The targets of the relationships of its part.
     """
     name = local_name(element)
+    if name in {"cNvPr", "docPr"} and "/picture}" not in element.tag:
+        said = " ".join((element.get("descr") or "").split())
+        return f"Picture: {escape_text(said)}" if said and element.get("hidden") not in {"1", "true"} else ""
     if name not in {"chart", "relIds"}:
         return ""
     root = archive.xml(relations.get(own_attribute(element, "id" if name == "chart" else "dm"), ""))
     if name == "chart":
-        return to_table([[escape_text(cell) for cell in row] for row in _chart_rows(root)])
+        table = to_table([[escape_text(cell) for cell in row] for row in _chart_rows(root)])
+        title = root.find("{*}chart/{*}title") if root is not None else None
+        texts = [text.text or "" for text in title.iter("{*}t", "{*}v")] if title is not None else []
+        return "\n\n".join(filter(None, (escape_line(escape_text(" ".join("".join(texts).split()))), table)))
     points = [point for point in root.iter() if local_name(point) == "pt"] if root is not None else []
-    said = (" ".join("".join(text.text or "" for text in one.iter("{*}t")).split()) for one in points)
-    return "\n".join(f"- {escape_text(text)}" for text in said if text)
+    labels = (" ".join("".join(text.text or "" for text in one.iter("{*}t")).split()) for one in points)
+    return "\n".join(f"- {escape_text(label)}" for label in labels if label)
 
 
 def _chart_rows(root: etree._Element | None) -> list[list[str]]:

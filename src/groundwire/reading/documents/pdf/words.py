@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import Edge, Matrix, PdfPage
+from groundwire.reading.documents.runs import MONOSPACED
 
 __all__ = [
     "MAX_LETTERS",
@@ -39,10 +40,6 @@ MAX_LETTERS: Final = 200_000
 _WORD: Final = re.compile(r"[^\s\x00-\x1f]+|[\x02\ufffe]")
 _BOLD: Final = re.compile(
     r"bold|black|heavy|demi(?!light)|(?:^|\+)(?:cmbx|cmssbx|sfbx|ecbx|lmbx)|[-,]bd", re.IGNORECASE
-)
-_MONO: Final = re.compile(
-    r"mono|courier|consol|typewriter|fixed|menlo|terminal|(?:^|\+)(?:cmtt|cmsltt|sftt|ectt|lmtt|lmmono|txtt|pcrr)",
-    re.IGNORECASE,
 )
 _FIXED_PITCH: Final = 1
 _FORCE_BOLD: Final = 1 << 18
@@ -221,7 +218,7 @@ def _font(page: PdfPage, font: int) -> tuple[bool, bool]:
     name = buffer.raw[: max(0, min(length, 200) - 1)].decode("utf-8", "replace")
     flags = call.font_flags(font)
     flags = max(0, flags)
-    return bool(_BOLD.search(name) or flags & _FORCE_BOLD), bool(_MONO.search(name) or flags & _FIXED_PITCH)
+    return bool(_BOLD.search(name) or flags & _FORCE_BOLD), bool(MONOSPACED.search(name) or flags & _FIXED_PITCH)
 
 
 def _direction(matrix: Matrix) -> int:
