@@ -19,6 +19,7 @@ from components.office import book, opendocument, presentation, relations, word,
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.document import FILES as FILES_KINDS
 from groundwire.reading.documents.document import read_file
+from groundwire.reading.documents.number_formats import shown_number
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.encoding.file_types import KindName
 from groundwire.reading.extracted import Extracted, UnreadableDocument
@@ -244,6 +245,77 @@ def test_slides_and_open_documents_mark_what_is_raised_lowered_and_struck() -> N
     )
     content = read("opendocument", opendocument(body, styles=styles)).content
     assert content == "10^6 and 10^7 at ~~100~~ 80, x\\_i **bold *both*** `pip`"
+
+
+def sheet(rows: str, more: str = "", styles: str = "") -> str:
+    """Return what is read of a workbook of one sheet in this XML; a cell's style is the place of its format."""
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    named = "".join(f'<numFmt numFmtId="{200 + at}" formatCode="{code}"/>' for at, code in enumerate(styles.split("|")))
+    formats = "".join(f'<xf numFmtId="{200 + at}"/>' for at, _ in enumerate(styles.split("|")))
+    r = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    with zipfile.ZipFile(io.BytesIO(workbook({"Fees": [[1]]}))) as archive:
+        parts: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
+    parts["xl/worksheets/sheet0.xml"] = f"<worksheet {main} {r}><sheetData>{rows}</sheetData>{more}</worksheet>"
+    parts["xl/worksheets/_rels/sheet0.xml.rels"] = relations({"l1": ("hyperlink", "https://a.example/x y")})
+    parts["xl/styles.xml"] = (
+        f'<styleSheet {main}><numFmts>{named}</numFmts><cellXfs><xf numFmtId="9"/>{formats}</cellXfs></styleSheet>'
+    )
+    return read("sheet", zipped(parts)).content.removeprefix("## Fees\n\n")
+
+
+def test_a_sheet_shows_what_its_program_shows() -> None:
+    def text(place: str, words: str) -> str:
+        return f'<c r="{place}" t="inlineStr"><is><t>{words}</t></is></c>'
+
+    def number(place: str, value: str, style: int | None = None) -> str:
+        return f'<c r="{place}"' + (f' s="{style}"' if style is not None else "") + f"><v>{value}</v></c>"
+
+    content = sheet(
+        f'<row r="1">{text("A1", "FEES")}</row>'
+        f'<row r="2">{text("A2", "Kind")}{text("B2", "Share")}{text("C2", "Fee")}</row>'
+        f'<row r="3">{text("A3", "North")}{number("B3", "0.125", 1)}{number("C3", "1234.5", 2)}</row>'
+        f'<row r="4"><c r="A4"/>{number("B4", "0.5", 0)}{number("C4", "-3", 3)}</row>'
+        f'<row r="5">{text("A5", "See")}<c r="B5" t="e"><f>1/0</f><v>#DIV/0!</v></c>'
+        f"{number('C5', '12345678901234567')}</row>"
+        f'<row r="6">{text("A6", "All")}{number("B6", "0.30000000000000004")}{number("C6", "1e-7")}</row>',
+        '<mergeCells><mergeCell ref="A3:A4"/><mergeCell ref="A1:C1"/></mergeCells>'
+        '<hyperlinks><hyperlink ref="A5" r:id="l1"/></hyperlinks>',
+        "0.0%|#,##0.00 &quot;EUR&quot;|#,##0.00_);(#,##0.00)",
+    )
+    assert content == (
+        "FEES\n\n| Kind | Share | Fee |\n| --- | --- | --- |\n| North | 12.5% | 1,234.50 EUR |\n"
+        "| North | 50% | (3.00) |\n"
+        "| [See](https://a.example/x%20y) | #DIV/0! | 12345678901234600 |\n| All | 0.3 | 0.0000001 |"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (5, "00000", "00005"),
+        (1_234_567, '#,##0,"k"', "1,235k"),
+        (1_234_567.891, "#,##0.0", "1,234,567.9"),
+        (-12.5, "#,##0.00", "-12.50"),
+        (12.3, "[$\u20ac-407] #,##0.00", "\u20ac 12.30"),
+        (0, '_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)', "$-"),
+        (12_345, "0.00E+00", "1.23E+4"),
+        (3, "0.##", "3"),
+        (-0.001, "0.0", "0.0"),
+        (999.995, "0.00", "1000.00"),
+        (0.25, "# ?/?", "0.25"),
+        (2.5, '[>2]"many";0', "2.5"),
+        (5_551_234, "###-####", "5551234"),
+        (1e300, "0.00", "1e+300"),
+        (1.5, "0" * 300, "1.5"),
+    ],
+)
+def test_a_number_is_shown_in_its_format_or_with_all_its_digits(value: float, code: str, shown: str) -> None:
+    assert shown_number(value, code) == shown
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.text(alphabet='0#?.,%;"\\\\_*[]$E+-@ x()', max_size=30))
+def test_no_format_raises(value: float, code: str) -> None:
+    assert isinstance(shown_number(value, code), str)
 
 
 def test_what_a_picture_and_a_chart_are_called_is_read() -> None:

@@ -145,8 +145,8 @@ def to_mail(body: bytes) -> bytes:
         message.set_content(said[_HTML], subtype="html")
     for storage in file.children(file.root):
         if storage.name.startswith("__attach_version1.0"):
-            names = _properties(file, storage)
-            attached = next((names[number] for number in _ATTACHED if names.get(number)), "a file")
+            own = _properties(file, storage)
+            attached = next((own[number] for number in _ATTACHED if own.get(number)), "a file")
             message.add_attachment(b"", maintype="application", subtype="octet-stream", filename=attached)
     return message.as_bytes()
 
