@@ -91,7 +91,7 @@ def convert(
         return convert(body, "", url, headers=headers, seconds=seconds, model=model, parts=parts)
     if kind in FILES:
         try:
-            return Converted(extracted=cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
+            return Converted(extracted=cleaned(read_file(kind, body, url, _text_of, seconds=seconds)), warnings=remarks)
         except UnreadableDocument as error:
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
     if kind == "binary":
@@ -114,6 +114,12 @@ def convert(
     later = extracted.later if block is None else ()
     warnings += (*page_remarks(decoded.text, title=title, content=content), *later)
     return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=bool(later))
+
+
+def _text_of(body: bytes, address: str, seconds: float) -> str:
+    """Return the text of a file in an archive."""
+    found = convert(body, "", address, headers={}, seconds=seconds)
+    return found.extracted.content if found.block is None else ""
 
 
 def _remark_on(content: str) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ TAGS = "\U000e0069\U000e0067"
 
 
 def read(kind: KindName, body: bytes) -> Extracted:
-    return read_file(kind, body, URL, seconds=5)
+    return read_file(kind, body, URL, lambda *_: "", seconds=5)
 
 
 def converted(body: bytes, content_type: str = "") -> Converted:

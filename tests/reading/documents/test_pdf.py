@@ -304,15 +304,15 @@ def test_raised_lowered_and_struck_text_is_marked() -> None:
         write(end, 660, (" 80 euros since May.", 11, 0))
         end = write(60, 640, ("What is under a line stays.", 11, 0))
         canvas.line(60, 638.5, end, 638.5)
-        write(60, 600, ("W", 24, 0), ("hoever reads this has good eyes.", 11, 0))
+        write(60, 600, ("B", 24, 0), ("oats that read this have good eyes.", 11, 0))
 
     content = read(canvas_pdf(draw)).content
     assert "10^6 tickets and has 250 m^2" in content
     assert "1603^1; take x\\_i and H2O." in content
     assert "The price is ~~100 euros~~ 80 euros since May." in content
     assert "What is under a line stays." in content
-    assert "hoever reads this has good eyes." in content
-    assert "^hoever" not in content
+    assert "oats that read this have good eyes." in content
+    assert "^oats" not in content
 
 
 def test_a_letterhead_and_a_footer_are_kept_once() -> None:

@@ -17,16 +17,18 @@ from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_text
 
-__all__ = ["read_archive"]
+__all__ = ["TextOf", "read_archive"]
 
 _LISTED: Final = 1_000  # files
 _MAX_FILES: Final = 200  # that are read
 _MAX_FILE: Final = 20_000_000  # bytes
 _MAX_TOTAL: Final = 60_000_000  # bytes that are unpacked
 _File = tuple[str, int, Callable[[], bytes]]
+TextOf = Callable[[bytes, str, float], str]
+"""Returns the text of a file by its content, address, and time limit in seconds; empty if it has none."""
 
 
-def read_archive(body: bytes, *, seconds: float) -> Extracted:
+def read_archive(body: bytes, text_of: TextOf, *, seconds: float) -> Extracted:
     """Return the names and sizes of the files in a ZIP or tar archive, and the text of each in their order.
 
     Archives in it, pictures and other files without text are only listed. Links of a page in it that lead to other
@@ -34,6 +36,7 @@ def read_archive(body: bytes, *, seconds: float) -> Extracted:
 
     Args:
         body: The whole file.
+        text_of: Reads a file of it.
         seconds: The time limit; the files read by then are returned.
 
     Raises:
@@ -50,7 +53,7 @@ def read_archive(body: bytes, *, seconds: float) -> Extracted:
         if (left := until - time.monotonic()) <= 0:
             break
         count += 1
-        if 0 < size <= _MAX_FILE and _is_meant(name) and (text := _text(name, unpack, left)):
+        if 0 < size <= _MAX_FILE and _is_meant(name) and (text := _text(name, unpack, text_of, left)):
             parts.append(f"## {label}\n\n{text}")
     rows = [["File", "Bytes"], *([label, f"{size:,}"] for label, size in names[:_LISTED])]
     content = "\n\n".join([to_table(rows), *parts]) if files else ""
@@ -69,10 +72,8 @@ def read_archive(body: bytes, *, seconds: float) -> Extracted:
     )
 
 
-def _text(name: str, unpack: Callable[[], bytes], seconds: float) -> str:
+def _text(name: str, unpack: Callable[[], bytes], text_of: TextOf, seconds: float) -> str:
     """Return the text of a file; empty if it has none."""
-    from groundwire.reading.convert import convert  # which reads archives
-
     try:
         body = unpack()
     except (UnreadableDocument, tarfile.TarError, OSError, ValueError, EOFError):
@@ -80,8 +81,7 @@ def _text(name: str, unpack: Callable[[], bytes], seconds: float) -> str:
     address = f"archive:///{quote(name)}"
     if body.startswith(GZIP) or media_type("", body[:4_096], address).kind in {"archive", "binary"}:
         return ""
-    found = convert(body, "", address, headers={}, seconds=seconds)
-    return found.extracted.content.strip() if found.block is None else ""
+    return text_of(body, address, seconds).strip()
 
 
 def _is_meant(name: str) -> bool:

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, read_properties, whole_number
-from groundwire.reading.documents.runs import MONOSPACED, Run, link_target, to_inline
+from groundwire.reading.documents.runs import MONOSPACED, TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import fragment_to_markdown
@@ -36,7 +36,7 @@ _REMOVED: Final = (
     ("hidden", "hidden text removed"),
     ("annotation", "comments left out"),
 )
-_PLAIN: Final = Run("")
+_PLAIN: Final = TextRun("")
 _BOLD: Final = 600
 _DEPTH: Final = 30
 _MAX_SPACES: Final = 100
@@ -137,7 +137,7 @@ class _OpenDocumentReader:
 
     def _table(self, table: etree._Element, depth: int) -> str:
         rows = []
-        spanning: dict[int, str] = {}  # what stands in the cells that a cell covers, by column
+        spanning: dict[int, str] = {}  # the text of the cells that a cell covers, by column
         for row in table.iter(_TABLE + "table-row"):
             if next(row.iterancestors(_TABLE + "table"), None) is not table:
                 continue
@@ -157,7 +157,7 @@ class _OpenDocumentReader:
     def _inline(self, place: etree._Element) -> str:
         return to_inline(self._runs(place))
 
-    def _runs(self, place: etree._Element, above: Run = _PLAIN, depth: int = 0) -> Iterator[Run]:
+    def _runs(self, place: etree._Element, above: TextRun = _PLAIN, depth: int = 0) -> Iterator[TextRun]:
         """Yield the runs of an element; `above` has the style of the text around it."""
         marks = self._styles.get(place.get(_TEXT + "style-name", ""), {})
         if marks.get("hidden"):
@@ -180,7 +180,7 @@ class _OpenDocumentReader:
                 self.removed[name] += 1
             elif name == "note":
                 if text := to_inline(self._runs(element, _PLAIN, depth + 1)).strip():
-                    yield Run(f" ({text})", is_markdown=True)
+                    yield TextRun(f" ({text})", is_markdown=True)
             elif name and name not in _SKIPPED and depth < _DEPTH:
                 link = link_target(element.get(_LINK, "")) if name == "a" else ""
                 yield from self._runs(element, replace(above, link=link or above.link), depth + 1)

@@ -30,7 +30,7 @@ _LATEST: Final = 2_500_000_000_000_000_000  # in the year 9523
 _EPOCH: Final = datetime(1601, 1, 1, tzinfo=UTC)
 
 
-class _Entry(NamedTuple):
+class _DirectoryEntry(NamedTuple):
     name: str
     kind: int
     left: int
@@ -59,7 +59,7 @@ class _CompoundFile:
         data = self._chain(directory)[: _MOST_ENTRIES * _ENTRY]
         self.entries = [self._entry(data[at : at + _ENTRY]) for at in range(0, len(data) - _ENTRY + 1, _ENTRY)]
         root = next(entry for entry in self.entries if entry.kind == _ROOT)
-        self.root: _Entry = root
+        self.root: _DirectoryEntry = root
         self._small_table = self._numbers([self._chain(small)])
         self._small = self._chain(root.start)
 
@@ -73,10 +73,10 @@ class _CompoundFile:
         return struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
 
     @staticmethod
-    def _entry(data: bytes) -> _Entry:
+    def _entry(data: bytes) -> _DirectoryEntry:
         length, kind, _, left, right, child = struct.unpack_from("<HBB3I", data, 64)
         start, size = struct.unpack_from("<II", data, 116)
-        return _Entry(
+        return _DirectoryEntry(
             data[: max(0, min(length, 64) - 2)].decode("utf-16-le", "replace"), kind, left, right, child, start, size
         )
 
@@ -87,7 +87,7 @@ class _CompoundFile:
             number = self._table[number]
         return b"".join(parts)
 
-    def read(self, entry: _Entry) -> bytes:
+    def read(self, entry: _DirectoryEntry) -> bytes:
         """Return a stream."""
         if entry.size >= self._least:
             return self._chain(entry.start)[: entry.size]
@@ -98,7 +98,7 @@ class _CompoundFile:
             number = self._small_table[number]
         return b"".join(parts)[: entry.size]
 
-    def children(self, entry: _Entry) -> Iterator[_Entry]:
+    def children(self, entry: _DirectoryEntry) -> Iterator[_DirectoryEntry]:
         """Yield what is directly in a storage."""
         waiting, seen = [entry.child], set[int]()
         while waiting:
@@ -151,7 +151,7 @@ def to_mail(body: bytes) -> bytes:
     return message.as_bytes()
 
 
-def _properties(file: _CompoundFile, storage: _Entry) -> dict[str, str]:
+def _properties(file: _CompoundFile, storage: _DirectoryEntry) -> dict[str, str]:
     """Return the texts of a storage by the number of their property."""
     found = {}
     for entry in file.children(storage):

@@ -11,7 +11,7 @@ from typing import Final
 from groundwire.reading.markdown.escaping import inline_code
 from groundwire.reading.markdown.writer import BREAK, MarkdownWriter
 
-__all__ = ["MONOSPACED", "Run", "link_target", "to_inline"]
+__all__ = ["MONOSPACED", "TextRun", "link_target", "to_inline"]
 
 MONOSPACED: Final = re.compile(
     r"mono|courier|consol|typewriter|fixed|menlo|terminal|(?:^|\+)(?:cmtt|cmsltt|sftt|ectt|lmtt|lmmono|txtt|pcrr)",
@@ -24,7 +24,7 @@ _UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TextRun:
     """A piece of text in one style."""
 
     text: str
@@ -44,7 +44,7 @@ def link_target(address: str) -> str:
     return "".join(_UNSAFE.get(letter, letter) for letter in address)
 
 
-def to_inline(runs: Iterable[Run]) -> str:
+def to_inline(runs: Iterable[TextRun]) -> str:
     """Return runs as Markdown within a block; a line break is a newline.
 
     Raised and lowered text is marked where it would change a value (`10^6`), as on pages.
@@ -78,9 +78,9 @@ def to_inline(runs: Iterable[Run]) -> str:
     return "\n".join(" ".join(line.split()) for line in "".join(writer.line).split(BREAK))
 
 
-def _evened(runs: Iterable[Run]) -> Iterator[Run]:
+def _evened(runs: Iterable[TextRun]) -> Iterator[TextRun]:
     """Yield runs that have text; white space is in the style of what is before it."""
-    before = Run("")
+    before = TextRun("")
     for run in runs:
         if run.text:
             before = replace(run, styles=before.styles, link=before.link) if run.text.isspace() else run

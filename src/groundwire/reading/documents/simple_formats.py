@@ -14,9 +14,10 @@ from html import unescape
 from itertools import groupby, islice
 from typing import Any, Final
 
-from groundwire.reading.documents.runs import Run, link_target, to_inline
+from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.encoding.detect import CODECS, name_of
+from groundwire.reading.encoding.tables import decoded_text
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
@@ -104,7 +105,8 @@ def _markdown_of(part: MIMEPart, url: str, removed: Counter[str]) -> str:
     body = part.get_payload(decode=True)
     if not isinstance(body, bytes):
         return ""
-    text = body.decode(CODECS[name_of(part.get_content_charset("utf-8")) or "utf-8"], "replace")
+    name = name_of(part.get_content_charset("utf-8")) or "utf-8"
+    text = decoded_text(body, name, CODECS[name])
     return fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text
 
 
@@ -118,7 +120,7 @@ _UNSEEN: Final = frozenset(
         b"listtable listoverridetable generator xmlnstbl themedata colorschememapping datastore latentstyles shprslt "
         b"rsidtbl pgptbl bkmkstart bkmkend annotation atnid atnauthor atnref atntime atndate atnicn atnparent "
         b"atrfstart atrfend mmathPr ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn revtbl filetbl pgdsctbl listpicture "
-        b"template passwordhash userprops xmlattrname xmlattrvalue falt leveltext levelnumbers listname liststylename "
+        b"template passwordhash userprops xmlattrname xmlattrvalue leveltext levelnumbers listname liststylename "
         b"datafield formfield nonshppict sn sv docvar factoidname wgrffmtfilter mailmerge private protusertbl xe tc "
         b"panose background fontemb fontfile colorschememapping keycode hsv"
     ).split()
@@ -231,7 +233,7 @@ def _rtf_blocks(text: str) -> Iterator[str]:
 
 
 def _rtf_text(text: str) -> str:
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     styles, begin = frozenset[str](), 0
     for piece in _PIECE.finditer(_joined(text)):
         if piece[0] == "\x02":
@@ -242,7 +244,7 @@ def _rtf_text(text: str) -> str:
         elif piece[2] is not None:
             styles = frozenset(piece[2].split())
         else:
-            runs.append(Run(piece[0], styles))
+            runs.append(TextRun(piece[0], styles))
     return to_inline(runs)
 
 

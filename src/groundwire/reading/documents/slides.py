@@ -16,7 +16,7 @@ from groundwire.reading.documents.office_package import (
     tex_of,
     whole_number,
 )
-from groundwire.reading.documents.runs import Run, link_target, to_inline
+from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import MAX_COLUMNS, drawn, to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line
@@ -150,7 +150,7 @@ def _paragraphs(shape: etree._Element, relations: dict[str, str], *, listed: boo
             yield escape_line(text) + ("\n" if line is not lines[-1] else "")
 
 
-def _runs(line: etree._Element, relations: dict[str, str]) -> Iterator[Run]:
+def _runs(line: etree._Element, relations: dict[str, str]) -> Iterator[TextRun]:
     for run in line:
         name = local_name(run)
         if name in {"r", "fld"}:
@@ -158,11 +158,13 @@ def _runs(line: etree._Element, relations: dict[str, str]) -> Iterator[Run]:
             link = next(run.iter(_A + "hlinkClick"), None)
             target = relations.get(link.get(_R + "id", ""), "") if link is not None else ""
             properties = run.find(_A + "rPr")
-            yield Run(text, _styles(properties) if properties is not None else frozenset(), link_target(target))
+            yield TextRun(text, _styles(properties) if properties is not None else frozenset(), link_target(target))
         elif name == "br":
-            yield Run(" ")
+            yield TextRun(" ")
         elif name in {"m", "AlternateContent"}:
-            yield from (Run(f"${tex_of(one)}$", is_markdown=True) for one in _shown(run) if local_name(one) == "oMath")
+            yield from (
+                TextRun(f"${tex_of(one)}$", is_markdown=True) for one in _shown(run) if local_name(one) == "oMath"
+            )
 
 
 def _styles(properties: etree._Element) -> frozenset[str]:

@@ -145,7 +145,7 @@ def read_sheets(body: bytes) -> Extracted:
     """
     said = read_properties(None)
     left = Counter[str]()
-    looks: dict[str, _Look] = {}
+    looks: dict[str, _SheetLook] = {}
     if body.startswith(b"PK"):
         archive = SafeZip(body, "a spreadsheet")
         names = [name for name, _ in archive.sizes()]
@@ -179,7 +179,7 @@ def read_sheets(body: bytes) -> Extracted:
         if sheet.visible != calamine.SheetVisibleEnum.Visible:
             left["hidden sheets"] += 1
             continue
-        hidden = looks.get(sheet.name, _Look())
+        hidden = looks.get(sheet.name, _SheetLook())
         left["hidden rows"] += len(hidden.rows)
         left["hidden columns"] += len(hidden.columns)
         try:
@@ -213,7 +213,7 @@ _Place = tuple[int, int]  # row and column, counted from 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _SheetLook:
     """What a sheet does not show, and how it shows the rest; rows and columns are counted from 0."""
 
     rows: frozenset[int] = frozenset()
@@ -228,7 +228,7 @@ class _Look:
     """The targets of cells that are links."""
 
 
-def _looks(archive: SafeZip) -> dict[str, _Look]:
+def _looks(archive: SafeZip) -> dict[str, _SheetLook]:
     """Return how the sheets of an Open XML workbook look, by the name of the sheet."""
     root = archive.xml("xl/workbook.xml")
     targets = archive.relations("xl/workbook.xml")
@@ -244,7 +244,7 @@ def _looks(archive: SafeZip) -> dict[str, _Look]:
             columns.update(range(int(edges.get(b"min", b"1")) - 1, last))
         rows = frozenset(int(match[1]) - 1 for match in _HIDDEN_ROW.finditer(source))
         cells = islice(_CELL.finditer(source), _MOST_CELLS) if codes else ()
-        found[sheet.get("name", "")] = _Look(
+        found[sheet.get("name", "")] = _SheetLook(
             rows,
             frozenset(columns),
             len(_UNSOLVED.findall(source)),
@@ -292,7 +292,7 @@ def _comments(archive: SafeZip, name: str) -> etree._Element | None:
     return root.find("{*}commentList") if root is not None else None
 
 
-def _sheet(book: Any, name: str, hidden: _Look) -> tuple[str, str]:
+def _sheet(book: Any, name: str, hidden: _SheetLook) -> tuple[str, str]:
     """Return what a sheet shows as a table, with remarks."""
     sheet = book.get_sheet_by_name(name)
     height, width = sheet.total_height, sheet.total_width + 1  # the rows below the first, and all columns
@@ -332,7 +332,7 @@ def _merged(ranges: Iterable[tuple[_Place, _Place]]) -> dict[_Place, _Place]:
     return found
 
 
-def _shown(value: object, place: _Place, look: _Look) -> str:
+def _shown(value: object, place: _Place, look: _SheetLook) -> str:
     text = look.errors.get(place, "")
     if not text and isinstance(value, (int, float)) and not isinstance(value, bool):
         text = cell_text(shown_number(value, look.formats.get(place, "")))

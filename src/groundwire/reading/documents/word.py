@@ -19,7 +19,7 @@ from groundwire.reading.documents.office_package import (
     tex_of,
     whole_number,
 )
-from groundwire.reading.documents.runs import MONOSPACED, Run, link_target, to_inline
+from groundwire.reading.documents.runs import MONOSPACED, TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import drawn, to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence, inline_code
@@ -85,7 +85,7 @@ def read_word(body: bytes) -> Extracted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _WordBlock:
     text: str
     """Markdown."""
     kind: Literal["text", "item", "code"] = "text"
@@ -96,7 +96,7 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
-class _Style:
+class _WordStyle:
     level: int = 0
     """The level of a heading; 0 for none."""
     number: str = ""
@@ -155,7 +155,7 @@ class _WordReader:
                 letters[self._marks(run.find(_W + "rPr"), style).get("code", False)] += length
         self._has_code = letters[True] <= _TYPEWRITTEN * letters.total()
 
-    def blocks(self, place: etree._Element, depth: int = 0) -> Iterator[_Block]:
+    def blocks(self, place: etree._Element, depth: int = 0) -> Iterator[_WordBlock]:
         """Yield the blocks below an element."""
         if depth > _DEPTH:
             return
@@ -167,11 +167,11 @@ class _WordReader:
                     if local_name(part) == "txbxContent":
                         yield from self.blocks(part, depth + 1)
                     elif chart := drawn(part, self._archive, self._relations):
-                        yield _Block(chart)
+                        yield _WordBlock(chart)
             elif name == "oMathPara":
-                yield _Block(f"$${tex_of(element)}$$")
+                yield _WordBlock(f"$${tex_of(element)}$$")
             elif name == "tbl":
-                yield _Block(self._table(element, depth))
+                yield _WordBlock(self._table(element, depth))
             elif name in _INSIDE:
                 yield from self.blocks(element, depth + 1)
 
@@ -191,7 +191,7 @@ class _WordReader:
         root = self._archive.xml(part)
         return root is not None and any((text.text or "").strip() for text in root.iter(_W + "t"))
 
-    def notes(self) -> Iterator[_Block]:
+    def notes(self) -> Iterator[_WordBlock]:
         """Yield the footnotes and endnotes."""
         for part, kind in (("footnotes.xml", "footnote"), ("endnotes.xml", "endnote")):
             root = self._archive.xml(self._folder + part)
@@ -200,12 +200,12 @@ class _WordReader:
                     continue
                 text = " ".join(block.text for block in self.blocks(note) if block.text)
                 if text:
-                    yield _Block(f"[^{kind[0] if kind == 'endnote' else ''}{note.get(_W + 'id', '')}]: {text}")
+                    yield _WordBlock(f"[^{kind[0] if kind == 'endnote' else ''}{note.get(_W + 'id', '')}]: {text}")
 
-    def _style(self, paragraph: etree._Element) -> _Style:
-        return self._styles.get(_value(paragraph.find(_W + "pPr"), "pStyle")) or self._styles.get("", _Style())
+    def _style(self, paragraph: etree._Element) -> _WordStyle:
+        return self._styles.get(_value(paragraph.find(_W + "pPr"), "pStyle")) or self._styles.get("", _WordStyle())
 
-    def _paragraph(self, element: etree._Element) -> _Block:
+    def _paragraph(self, element: etree._Element) -> _WordBlock:
         properties = element.find(_W + "pPr")
         style = self._style(element)
         level = self._level(properties, style)
@@ -221,23 +221,23 @@ class _WordReader:
         if level and text:
             text = " ".join(text.split())
             self.title = self.title or text.replace("\\", "")
-            return _Block(" ".join(filter(None, ("#" * level, escape_text(label), text))))
+            return _WordBlock(" ".join(filter(None, ("#" * level, escape_text(label), text))))
         if number and text:
             ordinal = _ORDINAL.fullmatch(label)
             mark = f"{ordinal[1]}{ordinal[2] or '.'}" if ordinal else f"- {escape_text(label)}".rstrip()
-            return _Block(f"{'   ' * depth}{mark} {text}", "item")
+            return _WordBlock(f"{'   ' * depth}{mark} {text}", "item")
         text = "\n".join(escape_line(line) for line in text.split("\n"))
         if is_code:
-            return _Block(text, "code", "".join(run.text for run in runs).rstrip(), style.is_code)
-        return _Block(text)
+            return _WordBlock(text, "code", "".join(run.text for run in runs).rstrip(), style.is_code)
+        return _WordBlock(text)
 
-    def _level(self, properties: etree._Element | None, style: _Style) -> int:
+    def _level(self, properties: etree._Element | None, style: _WordStyle) -> int:
         direct = _value(properties, "outlineLvl")
         if whole_number(direct, 6) < 6:
             return whole_number(direct, 6) + 1
         return style.level
 
-    def _number(self, properties: etree._Element | None, style: _Style) -> tuple[str, int]:
+    def _number(self, properties: etree._Element | None, style: _WordStyle) -> tuple[str, int]:
         numbering = properties.find(_W + "numPr") if properties is not None else None
         number, depth = style.number, style.depth
         if numbering is not None:
@@ -268,7 +268,7 @@ class _WordReader:
 
         return re.sub(r"%([1-9])", shown, level.label or f"%{depth + 1}.")
 
-    def _runs(self, place: etree._Element, style: _Style, depth: int = 0) -> Iterator[Run]:
+    def _runs(self, place: etree._Element, style: _WordStyle, depth: int = 0) -> Iterator[TextRun]:
         code, target = "", ""  # of a field, whose runs stand beside each other
         for element in place:
             name = local_name(element)
@@ -288,11 +288,11 @@ class _WordReader:
                 inside = self._runs(element, style, depth + 1)
                 yield from _linked(inside, self._relations.get(element.get(_ID, ""), ""))
             elif name in {"oMath", "oMathPara"}:
-                yield Run(f"${tex_of(element)}$", is_markdown=True)
+                yield TextRun(f"${tex_of(element)}$", is_markdown=True)
             elif name in _INSIDE and name != "txbxContent" and depth < _DEPTH:
                 yield from self._runs(element, style, depth + 1)
 
-    def _run(self, run: etree._Element, style: _Style) -> list[Run]:
+    def _run(self, run: etree._Element, style: _WordStyle) -> list[TextRun]:
         properties = run.find(_W + "rPr")
         marks = self._marks(properties, style)
         if (
@@ -306,22 +306,22 @@ class _WordReader:
         for element in run:
             name = local_name(element)
             if name == "t":
-                parts.append(Run(element.text or "", styles))
+                parts.append(TextRun(element.text or "", styles))
             elif name in {"tab", "ptab"}:
-                parts.append(Run("\t", styles))
+                parts.append(TextRun("\t", styles))
             elif name in {"br", "cr"}:
-                parts.append(Run("\n", styles))
+                parts.append(TextRun("\n", styles))
             elif name == "noBreakHyphen":
-                parts.append(Run("-", styles))
+                parts.append(TextRun("-", styles))
             elif name in {"footnoteReference", "endnoteReference"}:
                 mark = f"[^{'e' if name[0] == 'e' else ''}{element.get(_W + 'id', '')}]"
-                parts.append(Run(mark, is_markdown=True))
+                parts.append(TextRun(mark, is_markdown=True))
         if _is_hidden(properties) and any(part.text.strip() for part in parts):
             self.removed["hidden"] += 1
             return []
         return parts
 
-    def _marks(self, properties: etree._Element | None, style: _Style) -> Mapping[str, bool]:
+    def _marks(self, properties: etree._Element | None, style: _WordStyle) -> Mapping[str, bool]:
         """Return which styles a run has; those that the style of a whole paragraph gives its letters do not count."""
         above = {"code": style.is_code or style.marks.get("code", False)}
         if properties is None:
@@ -357,13 +357,13 @@ class _WordReader:
         return to_table(rows)
 
 
-def _in_cell(block: _Block) -> str:
+def _in_cell(block: _WordBlock) -> str:
     if block.kind == "code" and (block.is_sure or _CODE_SIGN.search(block.code)):
         return inline_code(block.code)
     return block.text.replace("\n", " ").strip()
 
 
-def _linked(runs: Iterable[Run], address: str) -> Iterator[Run]:
+def _linked(runs: Iterable[TextRun], address: str) -> Iterator[TextRun]:
     target = link_target(address)
     return (replace(run, link=target) if target else run for run in runs)
 
@@ -379,11 +379,11 @@ def _floating(paragraph: etree._Element) -> Iterator[etree._Element]:
             waiting.extend(() if name == "txbxContent" else reversed(element))
 
 
-def _kind(block: _Block) -> str:
+def _kind(block: _WordBlock) -> str:
     return block.kind
 
 
-def _joined(blocks: Iterable[_Block]) -> str:
+def _joined(blocks: Iterable[_WordBlock]) -> str:
     """Join blocks, without empty lines between list items, and paragraphs of code to one block of it."""
     parts: list[str] = []
     for kind, group in groupby((block for block in blocks if block.text or block.kind == "code"), _kind):
@@ -433,9 +433,9 @@ def _run_marks(properties: etree._Element) -> dict[str, bool]:
     return marks
 
 
-def _styles(root: etree._Element | None) -> dict[str, _Style]:
+def _styles(root: etree._Element | None) -> dict[str, _WordStyle]:
     """Return the styles by their identifiers; the default one of paragraphs is also that without one."""
-    own: dict[str, _Style] = {}
+    own: dict[str, _WordStyle] = {}
     for style in root.iter(_W + "style") if root is not None else ():
         properties, run = style.find(_W + "pPr"), style.find(_W + "rPr")
         outline = _value(properties, "outlineLvl")
@@ -446,7 +446,7 @@ def _styles(root: etree._Element | None) -> dict[str, _Style]:
         numbering = properties.find(_W + "numPr") if properties is not None else None
         place = _value(numbering, "ilvl")
         name = style.get(_W + "styleId", "")
-        own[name] = _Style(
+        own[name] = _WordStyle(
             level=level if level <= 6 else 0,
             number=_value(numbering, "numId"),
             depth=whole_number(place, 0),
@@ -459,14 +459,14 @@ def _styles(root: etree._Element | None) -> dict[str, _Style]:
     return {name: _inherited(name, own) for name in own}
 
 
-def _inherited(name: str, own: Mapping[str, _Style]) -> _Style:
+def _inherited(name: str, own: Mapping[str, _WordStyle]) -> _WordStyle:
     """Return a style with what it has from those that it is based on."""
     style = own[name]
     for _ in range(10):
         above = own.get(style.parent)
         if above is None:
             break
-        style = _Style(
+        style = _WordStyle(
             level=style.level or above.level,
             number=style.number or above.number,
             depth=style.depth or above.depth,

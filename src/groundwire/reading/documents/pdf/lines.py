@@ -10,7 +10,7 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment, segments
 from groundwire.reading.documents.pdf.words import Word, is_to_left, touches
-from groundwire.reading.documents.runs import Run, link_target, to_inline
+from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.markdown.escaping import escape_text
 
 __all__ = ["Cell", "Line", "lines"]
@@ -205,12 +205,12 @@ def _styled(words: Sequence[Word]) -> str:
     """Return words of which some are raised, lowered or struck as Markdown."""
     *others, last = [word.text for word in words]
     texts = [*(text.replace("\xad", "") for text in others), _keep_hyphens(last)]
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     for word, text in zip(words, texts, strict=True):
         link = link_target(word.link)
         if runs and not word.glued:
-            runs.append(Run(" ", link=link if link == runs[-1].link else ""))
-        runs.append(Run(text, word.styles, link))
+            runs.append(TextRun(" ", link=link if link == runs[-1].link else ""))
+        runs.append(TextRun(text, word.styles, link))
     return to_inline(runs)
 
 
