@@ -252,7 +252,7 @@ def read(body: Callable[[str], bytes], kind: str) -> Callable[[str], object]:
 
     def call(text: str) -> object:
         try:
-            return module("reading.documents.document").read_file(kind, body(text), URL, seconds=60)
+            return module("reading.documents.document").read_file(kind, body(text), URL, lambda *_: "", seconds=60)
         except module("reading.extracted").UnreadableDocument:
             return None
 

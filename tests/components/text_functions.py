@@ -335,6 +335,13 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         lambda text: module("reading.encoding.decode").decode(text.encode(), text),
         (*HTML, "charset=", "<meta charset=a>", "\xe9"),
     ),
+    "reading.encoding.tables.decoded_text": Growing(
+        lambda text: [
+            module("reading.encoding.tables").decoded_text(text.encode("utf-8", "replace"), name, "utf-8")
+            for name in ("big5", "euc-jp", "iso-2022-jp")
+        ],
+        ("a", "\xe9", "\x1b$B", "\x1b(I", "水", "\x1b$B\xff"),
+    ),
     "reading.encoding.detect.detect": Growing(
         data("reading.encoding.detect", "detect"), ("a", "\xe9", "\x1b$B", "水", "\x00")
     ),
@@ -490,7 +497,10 @@ BOUNDED: Final[Mapping[str, str]] = {
     "citations.verify.passage_index.terms_in": "cuts the words that `Terms` finds",
     "citations.verify.language_data.language": "takes the code of a language",
     "citations.verify.language_data.unit_size": "takes the name of a unit",
-    "reading.documents.simple_formats.list_archive": "lists as many names as a page has room for",
+    "reading.documents.archives.read_archive": "unpacks at most 60 MB, and reads them with those that are counted",
+    "reading.documents.number_formats.shown_number": "takes no format of more than 200 characters",
+    "reading.documents.pdf.words.is_entry": "looks at no more than 41 characters",
+    "reading.documents.outlook.to_mail": "follows each chain of sectors no farther than the file is long",
     "reading.passages.view.unpack_view": "part of view_in_worker",
     "reading.visibility.hidden_styles.text_hidden": "one of the declarations that read_styles reads",
 }

@@ -12,6 +12,7 @@ from components.work import growth
 from groundwire.reading.encoding import decode as decode_module
 from groundwire.reading.encoding.decode import PRESCAN, decode
 from groundwire.reading.encoding.detect import CODECS, LABELS, name_of
+from groundwire.reading.encoding.tables import decoded_text
 from groundwire.reading.text.sanitize import strip_controls
 
 pytestmark = pytest.mark.req("B2")
@@ -323,3 +324,37 @@ def test_text_with_a_control_or_no_character_is_not_plain(odd: str) -> None:
         decoded = decode(text.encode(), "text/html; charset=utf-8")
         assert not decoded.plain
         assert odd not in strip_controls(decoded.text, plain=decoded.plain)
+
+
+@pytest.mark.parametrize(
+    ("label", "body", "text"),
+    [
+        ("euc-jp", b"\xad\xa1\xad\xea\xad\xb5", "\u2460\u3231\u2160"),
+        ("euc-jp", b"\xfc\xe2\xb6\xb6\xa4\xb5\xa4\xf3", "\u9ad9\u6a4b\u3055\u3093"),
+        ("euc-jp", b"\xa1\xc1\xa1\xdd\x8e\xb1\x8f\xb0\xa1", "\uff5e\uff0d\uff71\u4e02"),
+        ("euc-jp", b"\xad\xa1\xff\xb6\xb6\xa4", "\u2460\ufffd\u6a4b\ufffd"),
+        ("iso-2022-jp", b"a\x1b$B-!\x1b(Bb\x1b(I1\x1b(B\n", "a\u2460b\uff71\n"),
+        (
+            "big5",
+            b"\x87\x7a\x8e\x69\xa3\xc0\xa3\xe0\xa1\x45\xa4\xa4a\xff",
+            "\u3875\u7bb8\u2400\u2421\u2027\u4e2da\ufffd",
+        ),
+        ("koi8-u", b"\xae\xbe\xc1", "\u045e\u040e\u0430"),
+        ("windows-1252", b"a\x81\x80", "a\x81\u20ac"),
+        ("windows-1255", b"\xca\xd9", "\u05ba\ufffd"),
+        ("gb18030", b"\xa6\xd9\xa3\xa0", "\ufe10\u3000"),
+    ],
+)
+def test_text_is_decoded_by_the_tables_of_the_standard(label: str, body: bytes, text: str) -> None:
+    assert decoded_text(body, label, CODECS[label]) == text
+
+
+def test_a_page_in_japanese_keeps_its_circled_numbers() -> None:
+    words = "\u6771\u4eac\u90fd\u6e2f\u533a\u306e\u516c\u5f0f\u30b5\u30a4\u30c8\u3067\u3059\u3002" * 5
+    for body, name in (
+        (words.encode("euc_jp") + b"\xad\xa1" + words.encode("euc_jp"), "euc-jp"),
+        (words.encode("iso2022_jp") + b"\x1b$B-!\x1b(B", "iso-2022-jp"),
+    ):
+        found = decode(body, f"text/html; charset={name}")
+        assert (found.encoding, found.warnings) == (name, ())
+        assert words + "\u2460" in found.text

@@ -91,9 +91,12 @@ def convert(
         return convert(body, "", url, headers=headers, seconds=seconds, model=model, parts=parts)
     if kind in FILES:
         try:
-            return Converted(extracted=cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
+            return Converted(extracted=cleaned(read_file(kind, body, url, _text_of, seconds=seconds)), warnings=remarks)
         except UnreadableDocument as error:
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
+    if kind == "binary":
+        why = f"The response is {media.description}, which cannot be read as text."
+        return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
     decoded = decode(body, content_type)
     if kind == "html":
         extracted = extract(decoded.text, url, model, parts=parts, plain=decoded.plain)
@@ -111,6 +114,12 @@ def convert(
     later = extracted.later if block is None else ()
     warnings += (*page_remarks(decoded.text, title=title, content=content), *later)
     return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=bool(later))
+
+
+def _text_of(body: bytes, address: str, seconds: float) -> str:
+    """Return the text of a file in an archive."""
+    found = convert(body, "", address, headers={}, seconds=seconds)
+    return found.extracted.content if found.block is None else ""
 
 
 def _remark_on(content: str) -> tuple[str, ...]:

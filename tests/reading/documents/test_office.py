@@ -19,6 +19,7 @@ from components.office import book, opendocument, presentation, relations, word,
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.document import FILES as FILES_KINDS
 from groundwire.reading.documents.document import read_file
+from groundwire.reading.documents.number_formats import shown_number
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.encoding.file_types import KindName
 from groundwire.reading.extracted import Extracted, UnreadableDocument
@@ -29,7 +30,7 @@ TAGS = "\U000e0069\U000e0067"
 
 
 def read(kind: KindName, body: bytes) -> Extracted:
-    return read_file(kind, body, URL, seconds=5)
+    return read_file(kind, body, URL, lambda *_: "", seconds=5)
 
 
 def converted(body: bytes, content_type: str = "") -> Converted:
@@ -74,6 +75,261 @@ def test_a_word_document_is_markdown() -> None:
     assert "added" in found.content
     assert "gone" not in found.content
     assert (found.title, found.author, found.published) == ("The Yearbook", "A. Keeper", "2024-03-01")
+
+
+def run(text: str, properties: str = "") -> str:
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+SUP, SUB = '<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>'
+OFF, VERBATIM = '<w:b w:val="0"/>', '<w:rStyle w:val="V"/>'
+MONO = '<w:rFonts w:ascii="Courier New" w:hAnsi="Courier New"/>'
+
+
+def test_styles_of_word_that_change_a_value_or_stress_it_are_kept() -> None:
+    styles = (
+        '<w:style w:type="character" w:styleId="Note"><w:name w:val="note mark"/><w:rPr>'
+        f'{SUP}</w:rPr></w:style><w:style w:type="character" w:styleId="V"><w:name w:val="Verbatim Char"/></w:style>'
+    )
+    body = (
+        f"<w:p>{run('10')}{run('6', SUP)}{run(' tickets, 250 m')}{run('2', SUP)}{run('; x')}{run('i', SUB)}"
+        + run(" in 1603")
+        + run("1", '<w:rStyle w:val="Note"/>')
+        + "</w:p>"
+        f"<w:p>{run('100 euros', '<w:strike/>')}{run(' 80 euros, ')}{run('very ', '<w:b/>')}"
+        + run("good", "<w:b/><w:i/>")
+        + f"{run(' not', OFF)}</w:p>"
+        f"<w:p>{run('Call ')}{run('print*', MONO)}{run(' or ')}{run('pip', VERBATIM)}</w:p>"
+        f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>{run("Fees", "<w:b/>")}</w:p>'
+    )
+    assert read("word", word(body, styles)).content.partition("\n\n[^2]")[0] == (
+        "10^6 tickets, 250 m^2; x\\_i in 1603^1\n\n~~100 euros~~ 80 euros, **very *good*** not\n\n"
+        "Call `print*` or `pip`\n\n# Fees"
+    )
+
+
+def test_code_in_word_is_a_block_with_its_indents() -> None:
+    styles = '<w:style w:type="paragraph" w:styleId="Code"><w:name w:val="Source Code"/></w:style>'
+
+    def mono(text: str) -> str:
+        return f"<w:p>{run(text, MONO)}</w:p>"
+
+    body = (
+        p("import *sys*", '<w:pStyle w:val="Code"/>')
+        + p("", '<w:pStyle w:val="Code"/>')
+        + p("print", '<w:pStyle w:val="Code"/>')
+        + p("A text of some length that is not set in a monospaced font, as most of a document is, and more of it.")
+        + mono("def fib(n):")
+        + mono("    return n")
+        + p("Then")
+        + mono("This memo is set in a typewriter face.")
+        + f"<w:tbl><w:tr><w:tc>{mono('f(x)')}</w:tc></w:tr></w:tbl>"
+    )
+    content = read("word", word(body, styles)).content
+    assert content.startswith("```\nimport *sys*\n\nprint\n```\n\nA text")
+    assert "more of it.\n\n```\ndef fib(n):\n    return n\n```\n\nThen\n\nThis memo is set" in content
+    assert "| `f(x)` |" in content
+    assert read("word", word(mono("f(x) is a letter that was typed, all of it;"))).content.startswith("f(x) is")
+
+
+def test_numbers_of_word_are_those_it_shows() -> None:
+    def level(depth: int, form: str, label: str, start: int = 1) -> str:
+        said = f'<w:start w:val="{start}"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{label}"/>'
+        return f'<w:lvl w:ilvl="{depth}">{said}</w:lvl>'
+
+    levels = (
+        '<w:abstractNum w:abstractNumId="7">'
+        + level(0, "decimal", "%1")
+        + level(1, "decimal", "%1.%2")
+        + '</w:abstractNum><w:abstractNum w:abstractNumId="8">'
+        + level(0, "lowerLetter", "(%1)", 2)
+        + level(1, "upperRoman", "%2)")
+        + "</w:abstractNum>"
+    )
+    numbers = "".join(
+        f'<w:num w:numId="{number}"><w:abstractNumId w:val="{number if number < 9 else 8}"/>{more}</w:num>'
+        for number, more in (
+            (7, ""),
+            (8, ""),
+            (9, '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride>'),
+        )
+    )
+    styles = "".join(
+        f'<w:style w:type="paragraph" w:styleId="H{depth + 1}"><w:name w:val="heading {depth + 1}"/><w:pPr><w:numPr>'
+        f'<w:ilvl w:val="{depth}"/><w:numId w:val="7"/></w:numPr></w:pPr></w:style>'
+        for depth in (0, 1)
+    )
+    body = "".join(
+        p(text, f'<w:pStyle w:val="{style}"/>')
+        for text, style in (("Aim", "H1"), ("Scope", "H2"), ("Terms", "H2"), ("Use", "H1"), ("Fees", "H2"))
+    )
+    body += item("two", 8) + item("under", 8, 1) + item("under", 8, 1) + item("three", 8) + item("under", 8, 1)
+    body += p("Then") + item("four", 8) + item("one", 9)
+    content = read("word", word(body, styles, levels, numbers)).content
+    assert content.startswith("# 1 Aim\n\n## 1.1 Scope\n\n## 1.2 Terms\n\n# 2 Use\n\n## 2.1 Fees\n\n")
+    assert (
+        "- (b) two\n   - I) under\n   - II) under\n- (c) three\n   - I) under\n\nThen\n\n- (d) four\n- (a) one"
+        in content
+    )
+
+
+def test_a_cell_of_an_office_table_that_spans_others_stands_in_each() -> None:
+    span, begins, goes_on = '<w:gridSpan w:val="2"/>', '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
+
+    def tc(text: str, properties: str = "") -> str:
+        return f"<w:tc><w:tcPr>{properties}</w:tcPr>{p(text)}</w:tc>"
+
+    rows = [
+        tc("No") + tc("Name") + tc("Term", span),
+        tc("1", begins) + tc("Ann", begins) + tc("1947") + tc("1952"),
+        tc("", goes_on) + tc("", goes_on) + tc("1953") + tc("1964"),
+    ]
+    table = (
+        "| No | Name | Term | Term |\n| --- | --- | --- | --- |\n| 1 | Ann | 1947 | 1952 |\n| 1 | Ann | 1953 | 1964 |"
+    )
+    assert table in read("word", word("<w:tbl>" + "".join(f"<w:tr>{row}</w:tr>" for row in rows) + "</w:tbl>")).content
+
+    def ac(text: str, more: str = "") -> str:
+        return f"<a:tc {more}><a:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></a:txBody></a:tc>"
+
+    rows = [
+        ac("No") + ac("Name") + ac("Term", 'gridSpan="2"') + ac("", 'hMerge="1"'),
+        ac("1", 'rowSpan="2"') + ac("Ann", 'rowSpan="2"') + ac("1947") + ac("1952"),
+        ac("", 'vMerge="1"') + ac("", 'vMerge="1"') + ac("1953") + ac("1964"),
+    ]
+    assert (
+        table
+        in read("slides", presentation("<a:tbl>" + "".join(f"<a:tr>{row}</a:tr>" for row in rows) + "</a:tbl>")).content
+    )
+
+    def oc(text: str, more: str = "") -> str:
+        return f"<table:table-cell {more}><text:p>{text}</text:p></table:table-cell>"
+
+    covered, down = "<table:covered-table-cell/>", 'table:number-rows-spanned="2"'
+    rows = [
+        oc("No") + oc("Name") + oc("Term", 'table:number-columns-spanned="2"') + covered,
+        oc("1", down) + oc("Ann", down) + oc("1947") + oc("1952"),
+        '<table:covered-table-cell table:number-columns-repeated="2"/>' + oc("1953") + oc("1964"),
+    ]
+    body = "<table:table>" + "".join(f"<table:table-row>{row}</table:table-row>" for row in rows) + "</table:table>"
+    assert table in read("opendocument", opendocument(body)).content
+
+
+def test_slides_and_open_documents_mark_what_is_raised_lowered_and_struck() -> None:
+    shape = (
+        '<p:sp><p:txBody><a:p><a:r><a:t>10</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>6</a:t></a:r><a:r>'
+        '<a:t> at </a:t></a:r><a:r><a:rPr strike="sngStrike"/><a:t>100</a:t></a:r>'
+        '<a:r><a:rPr baseline="0"/><a:t> 80, x</a:t></a:r>'
+        '<a:r><a:rPr baseline="-25000"/><a:t>i</a:t></a:r></a:p></p:txBody></p:sp>'
+    )
+    assert "10^6 at ~~100~~ 80, x\\_i" in read("slides", presentation(shape)).content
+    styles = "".join(
+        f'<style:style style:name="{name}" style:family="text" {above}><style:text-properties {said}/></style:style>'
+        for name, said, above in (
+            ("up", 'style:text-position="super 58%"', ""),
+            ("higher", 'style:text-position="33% 58%"', ""),
+            ("down", 'style:text-position="sub 58%"', ""),
+            ("gone", 'style:text-line-through-style="solid"', ""),
+            ("bold", 'fo:font-weight="bold"', ""),
+            ("slant", 'fo:font-style="italic"', 'style:parent-style-name="bold"'),
+            ("mono", 'style:font-name="Liberation Mono"', ""),
+        )
+    )
+
+    def span(text: str, name: str) -> str:
+        return f'<text:span text:style-name="{name}">{text}</text:span>'
+
+    body = (
+        f"<text:p>10{span('6', 'up')} and 10{span('7', 'higher')} at {span('100', 'gone')} 80, x{span('i', 'down')} "
+        f"{span('bold', 'bold')} {span('both', 'slant')} {span('pip', 'mono')}</text:p>"
+    )
+    content = read("opendocument", opendocument(body, styles=styles)).content
+    assert content == "10^6 and 10^7 at ~~100~~ 80, x\\_i **bold *both*** `pip`"
+
+
+def sheet(rows: str, more: str = "", styles: str = "") -> str:
+    """Return what is read of a workbook of one sheet in this XML; a cell's style is the place of its format."""
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    named = "".join(f'<numFmt numFmtId="{200 + at}" formatCode="{code}"/>' for at, code in enumerate(styles.split("|")))
+    formats = "".join(f'<xf numFmtId="{200 + at}"/>' for at, _ in enumerate(styles.split("|")))
+    r = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    with zipfile.ZipFile(io.BytesIO(workbook({"Fees": [[1]]}))) as archive:
+        parts: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
+    parts["xl/worksheets/sheet0.xml"] = f"<worksheet {main} {r}><sheetData>{rows}</sheetData>{more}</worksheet>"
+    parts["xl/worksheets/_rels/sheet0.xml.rels"] = relations({"l1": ("hyperlink", "https://a.example/x y")})
+    parts["xl/styles.xml"] = (
+        f'<styleSheet {main}><numFmts>{named}</numFmts><cellXfs><xf numFmtId="9"/>{formats}</cellXfs></styleSheet>'
+    )
+    return read("sheet", zipped(parts)).content.removeprefix("## Fees\n\n")
+
+
+def test_a_sheet_shows_what_its_program_shows() -> None:
+    def text(place: str, words: str) -> str:
+        return f'<c r="{place}" t="inlineStr"><is><t>{words}</t></is></c>'
+
+    def number(place: str, value: str, style: int | None = None) -> str:
+        return f'<c r="{place}"' + (f' s="{style}"' if style is not None else "") + f"><v>{value}</v></c>"
+
+    content = sheet(
+        f'<row r="1">{text("A1", "FEES")}</row>'
+        f'<row r="2">{text("A2", "Kind")}{text("B2", "Share")}{text("C2", "Fee")}</row>'
+        f'<row r="3">{text("A3", "North")}{number("B3", "0.125", 1)}{number("C3", "1234.5", 2)}</row>'
+        f'<row r="4"><c r="A4"/>{number("B4", "0.5", 0)}{number("C4", "-3", 3)}</row>'
+        f'<row r="5">{text("A5", "See")}<c r="B5" t="e"><f>1/0</f><v>#DIV/0!</v></c>'
+        f"{number('C5', '12345678901234567')}</row>"
+        f'<row r="6">{text("A6", "All")}{number("B6", "0.30000000000000004")}{number("C6", "1e-7")}</row>',
+        '<mergeCells><mergeCell ref="A3:A4"/><mergeCell ref="A1:C1"/></mergeCells>'
+        '<hyperlinks><hyperlink ref="A5" r:id="l1"/></hyperlinks>',
+        "0.0%|#,##0.00 &quot;EUR&quot;|#,##0.00_);(#,##0.00)",
+    )
+    assert content == (
+        "FEES\n\n| Kind | Share | Fee |\n| --- | --- | --- |\n| North | 12.5% | 1,234.50 EUR |\n"
+        "| North | 50% | (3.00) |\n"
+        "| [See](https://a.example/x%20y) | #DIV/0! | 12345678901234600 |\n| All | 0.3 | 0.0000001 |"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (5, "00000", "00005"),
+        (1_234_567, '#,##0,"k"', "1,235k"),
+        (1_234_567.891, "#,##0.0", "1,234,567.9"),
+        (-12.5, "#,##0.00", "-12.50"),
+        (12.3, "[$\u20ac-407] #,##0.00", "\u20ac 12.30"),
+        (0, '_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)', "$-"),
+        (12_345, "0.00E+00", "1.23E+4"),
+        (3, "0.##", "3"),
+        (-0.001, "0.0", "0.0"),
+        (999.995, "0.00", "1000.00"),
+        (0.25, "# ?/?", "0.25"),
+        (2.5, '[>2]"many";0', "2.5"),
+        (5_551_234, "###-####", "5551234"),
+        (1e300, "0.00", "1e+300"),
+        (1.5, "0" * 300, "1.5"),
+    ],
+)
+def test_a_number_is_shown_in_its_format_or_with_all_its_digits(value: float, code: str, shown: str) -> None:
+    assert shown_number(value, code) == shown
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.text(alphabet='0#?.,%;"\\\\_*[]$E+-@ x()', max_size=30))
+def test_no_format_raises(value: float, code: str) -> None:
+    assert isinstance(shown_number(value, code), str)
+
+
+def test_what_a_picture_and_a_chart_are_called_is_read() -> None:
+    picture = '<p:pic><p:nvPicPr><p:cNvPr id="5" name="Picture 4" descr="A lamp  at *dusk*"/></p:nvPicPr></p:pic>'
+    hidden = picture.replace("descr", 'hidden="1" descr')
+    found = read("slides", presentation(picture + hidden))
+    assert found.content == "[slide 1]\n\nPicture: A lamp at \\*dusk\\*"
+    wp = 'xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"'
+    inline = f'<wp:inline {wp}><wp:docPr id="1" name="x" descr="A chart of fees"/></wp:inline>'
+    drawing = f"<w:p><w:r><w:drawing>{inline}</w:drawing></w:r></w:p>"
+    assert "Picture: A chart of fees" in read("word", word(drawing)).content
+    svg = 'xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
+    frame = f"<draw:frame {svg}><draw:image/><svg:title>x</svg:title><svg:desc>A map</svg:desc></draw:frame>"
+    assert read("opendocument", opendocument(frame)).content == "Picture: A map"
 
 
 def test_what_a_word_document_hides_is_removed_and_counted() -> None:
@@ -300,7 +556,7 @@ def test_an_opendocument_text_is_markdown() -> None:
     )
     style = '<style:style style:name="secret"><style:text-properties text:display="none"/></style:style>'
     found = read("opendocument", opendocument(body, styles=style))
-    assert "## Lights\n\nThe keeper  writes [here](https://harbour.example/)." in found.content
+    assert "## Lights\n\nThe keeper writes [here](https://harbour.example/)." in found.content
     assert "- one\n  - below" in found.content
     assert "| a | b |" in found.content
     assert "Ignore" not in found.content

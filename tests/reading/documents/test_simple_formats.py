@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 from reportlab.pdfgen.canvas import Canvas
 
-from components.office import opendocument, presentation, workbook, zipped
+from components.office import opendocument, outlook, presentation, word, workbook, zipped
 from components.papers import canvas_pdf, many_pages
 from components.work import growth
 from groundwire.reading.convert import Converted, convert
@@ -168,19 +168,47 @@ def test_rich_text_has_its_title_its_author_and_its_tables() -> None:
     assert found.content == "Before\n\n| Pier | Gate a\\|b |\n| --- | --- |\n| 12 upper |  |\n| end |  |\n\nAfter"
 
 
+def test_rich_text_marks_what_is_raised_lowered_and_struck() -> None:
+    body = (
+        rb"{\rtf1\ansi We sold 10{\super 6} tickets at \strike 100\strike0  80 euros in 1603\super 1\nosupersub . "
+        rb'x\sub i\nosupersub{\field{\*\fldinst HYPERLINK "https://a.example/"}{\fldrslt see 10{\up6 3}}} there\par}'
+    )
+    found = read(body, "application/rtf").extracted.content
+    assert found.startswith("We sold 10^6 tickets at ~~100~~ 80 euros in 1603^1. x\\_i")
+    assert found.endswith("[see 10^3](https://a.example/) there")
+
+
+def test_no_settings_of_rich_text_are_its_text() -> None:
+    body = (
+        rb"{\rtf1\ansi{\*\mmathPr\mmathFont34\mbrkBin0}{\mmathPr{\mmathFont34}\mlMargin0 x}{\ftnsep rule}{\xe index}"
+        rb"\lsdSemiHidden1 \pard The fees of June.\par}"
+    )
+    assert read(body, "application/rtf").extracted.content == "The fees of June."
+
+
 @pytest.mark.parametrize(
-    ("body", "url"),
+    ("body", "url", "said"),
     [
-        ("1\n00:00:01,000 --> 00:00:02,500\nThe <i>ferry</i>\n\n2\n00:01:30,000 --> 00:01:31,000\nleaves.\n", "a.srt"),
+        (
+            "1\n00:00:01,000 --> 00:00:02,500\nThe <i>ferry</i>\n\n2\n00:01:30,000 --> 00:01:31,000\nleaves.\n",
+            "a.srt",
+            "[0:00:01] The ferry\n\n[0:01:30] leaves.",
+        ),
         (
             "WEBVTT\n\nNOTE x\n\nc1\n00:01.000 --> 00:02.500\n<v Ida>The ferry\n\n01:30.000 --> 01:31.000\nleaves.",
             "a.vtt",
+            "[0:00:01] Ida: The ferry\n\n[0:01:30] leaves.",
+        ),
+        (
+            "WEBVTT\n\n00:01.000 --> 00:02.000\n<v.loud Ida &amp; Co>Fees\nrise.</v>\n<v Bo>No.</v> "
+            "<v Ida &amp; Co>Yes.\n\n00:03.000 --> 00:04.000\n<v Ida &amp; Co>By <b>ten</b>.",
+            "a.vtt",
+            "[0:00:01] Ida & Co: Fees rise.\n\n[0:00:01] Bo: No.\n\n[0:00:01] Ida & Co: Yes. By ten.",
         ),
     ],
 )
-def test_subtitles_are_what_is_said_and_when(body: str, url: str) -> None:
-    found = read(body, "text/plain", f"https://a.example/{url}").extracted
-    assert found.content == "[0:00:01] The ferry\n\n[0:01:30] leaves."
+def test_subtitles_are_what_is_said_and_when_and_by_whom(body: str, url: str, said: str) -> None:
+    assert read(body, "text/plain", f"https://a.example/{url}").extracted.content == said
 
 
 def test_a_drawing_is_its_text_without_what_is_hidden() -> None:
@@ -195,16 +223,70 @@ def test_a_drawing_is_its_text_without_what_is_hidden() -> None:
     assert found.warnings
 
 
-def test_an_archive_is_listed() -> None:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("docs/read|me.txt", "x" * 1_234)
-        archive.writestr("data/", "")
-    found = read(file.getvalue(), "application/zip").extracted
-    assert "| docs/read\\|me.txt | 1,234 |" in found.content
+def test_an_archive_is_listed_and_its_texts_follow_in_order() -> None:
+    paragraph = "<w:p><w:r><w:t>The lamp is lit.</w:t></w:r></w:p>"
+    body = zipped(
+        {
+            "docs/read|me.txt": "Read this first.",
+            "data/": "",
+            "lamp.docx": word(paragraph),
+            "page.html": '<title>T</title><p>The <b>ferry</b> leaves at <a href="times.html">ten</a>.</p>',
+            "picture.png": b"\x89PNG\r\n\x1a\n",
+            "inner.zip": zipped({"x.txt": "not read"}),
+            "__MACOSX/._page.html": "not read",
+            ".hidden": "not read",
+            "fees.csv": "kind,euros\nboat,5\n",
+        }
+    )
+    found = read(body, "application/zip").extracted
+    assert "| docs/read\\|me.txt | 16 |" in found.content
     assert "data/ " not in found.content
     assert found.kind == "listing"
-    assert "none of its files was read" in found.warnings[0]
+    assert found.content.partition("\n\n")[2] == (
+        "## docs/read|me.txt\n\nRead this first.\n\n## lamp.docx\n\nThe lamp is lit.\n\n"
+        "[^2]: By hand.\n\n## page.html\n\nThe **ferry** leaves at ten.\n\n"
+        "## fees.csv\n\n| kind | euros |\n| --- | --- |\n| boat | 5 |"
+    )
+    assert "files without text, only listed: 4" in found.warnings
+
+
+def test_an_archive_is_read_up_to_a_limit_which_is_said() -> None:
+    found = read(zipped({f"{number}.txt": f"text {number}" for number in range(300)}), "application/zip").extracted
+    assert "| 299.txt | 8 |" in found.content
+    assert "text 199" in found.content
+    assert "text 200" not in found.content
+    assert found.cut
+    assert "the first 200 of 300 files were read" in found.warnings
+
+
+def test_an_outlook_message_is_its_head_and_its_text() -> None:
+    texts = {
+        "0037": "Fees of J\u00fcrgen", "0C1A": "Ida Berg", "5D01": "ida@harbour.example", "0E04": "Bo Carl; Ann",
+        "0E03": "Cy", "1000": "The ferry leaves at ten." + " And again." * 400,
+    }  # fmt: skip
+    body = outlook(texts, sent=133_000_000_000_000_000, attached=["times.pdf"])
+    for said, url in (("application/vnd.ms-outlook", "x"), ("application/octet-stream", "a.msg")):
+        found = read(body, said, f"https://a.example/{url}").extracted
+        assert found.content.startswith("# Fees of J\u00fcrgen\n\nFrom: Ida Berg \\<ida@harbour.example>")
+        assert 'To: "Bo Carl", Ann\nCc: Cy' in found.content
+        assert "The ferry leaves at ten. And again." in found.content
+        assert found.content.count("And again.") == 400
+        assert "- times.pdf" in found.content
+        assert found.published == "2022-06-18T04:26:40Z"
+    assert read(outlook({"0037": "Short"}), "application/vnd.ms-outlook").extracted.content == "# Short"
+
+
+@pytest.mark.parametrize("damage", [slice(0, 600), slice(0, 1_400), slice(0, 8)])
+def test_a_damaged_outlook_message_is_said(damage: slice) -> None:
+    found = read(outlook({"0037": "Fees"})[damage], "application/vnd.ms-outlook")
+    assert found.unreadable is not None
+    assert found.unreadable.message
+
+
+def test_what_cannot_be_read_is_said_with_its_kind() -> None:
+    found = read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "application/msword").unreadable
+    assert found is not None
+    assert "an old Office document" in found.message
 
 
 def tarred(mode: Literal["w", "w:gz"]) -> bytes:
@@ -218,10 +300,10 @@ def tarred(mode: Literal["w", "w:gz"]) -> bytes:
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_a_tar_archive_is_listed(mode: Literal["w", "w:gz"]) -> None:
+def test_a_tar_archive_is_listed_and_read(mode: Literal["w", "w:gz"]) -> None:
     found = read(tarred(mode), "application/x-gtar", "https://a.example/notes.tar.gz").extracted
-    assert found.content == "| File | Bytes |\n| --- | --- |\n| notes/lamp.txt | 5 |\n| chart.pdf | 12,000 |"
-    assert found.warnings == ("the archive is only listed; none of its files was read",)
+    rows = "| File | Bytes |\n| --- | --- |\n| notes/lamp.txt | 5 |\n| chart.pdf | 12,000 |"
+    assert found.content.startswith(f"{rows}\n\n## notes/lamp.txt\n\nxxxxx\n\n## chart.pdf\n\nxxx")
     assert "notes/lamp.txt" in read(tarred("w")[:1_200]).extracted.content
 
 
@@ -406,3 +488,21 @@ def test_an_entity_among_the_properties_of_a_document_is_ignored() -> None:
     properties = "<metadata><dc:title xmlns:dc='http://purl.org/dc/elements/1.1/'>The mill</dc:title>&nbsp;</metadata>"
     root = etree.fromstring(f"<!DOCTYPE p [<!ENTITY nbsp ' '>]>{properties}", etree.XMLParser(resolve_entities=False))
     assert read_properties(root).title == "The mill"
+
+
+def test_a_notebook_shows_what_its_outputs_show() -> None:
+    name = "<IPython.core.display.Markdown object>"
+    outputs = [
+        {"output_type": "stream", "text": ["a\n", "b\n"]},
+        {"output_type": "display_data", "data": {"text/markdown": ["**Fees** are *5*"], "text/plain": name}},
+        {
+            "output_type": "display_data",
+            "data": {"text/html": "<p>So <b>it</b> is<script>x</script>", "text/plain": name},
+        },
+        {"output_type": "execute_result", "data": {"text/latex": "$x^2$", "text/plain": "42"}},
+    ]
+    book = {"nbformat": 4, "metadata": {}, "cells": [{"cell_type": "code", "source": "x", "outputs": outputs}]}
+    assert read(json.dumps(book), "application/x-ipynb+json").extracted.content == (
+        "```python\nx\n```\n\nOutput:\n\n```\na\nb\n```\n\nOutput:\n\n**Fees** are *5*\n\nSo **it** is\n\n"
+        "Output:\n\n```\n42\n```"
+    )

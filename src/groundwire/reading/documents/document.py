@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from groundwire.reading.encoding.file_types import KindName
 from groundwire.reading.extracted import Extracted, UnreadableDocument
+
+if TYPE_CHECKING:
+    from groundwire.reading.documents.archives import TextOf
 
 __all__ = ["FILES", "read_file"]
 
@@ -35,20 +38,21 @@ _NAMES: Final[Mapping[KindName, str]] = {
 }
 
 
-def read_file(kind: KindName, body: bytes, url: str, *, seconds: float) -> Extracted:
+def read_file(kind: KindName, body: bytes, url: str, text_of: TextOf, *, seconds: float) -> Extracted:
     """Convert a file to Markdown.
 
     Args:
         kind: One of `FILES`.
         body: The whole file.
         url: Its URL.
+        text_of: Reads a file of an archive.
         seconds: The time limit for a file of many pages; the pages converted by then are returned.
 
     Raises:
         UnreadableDocument: it has no text; the message says why and what to do.
     """
     kind = _inside(kind, body)
-    extracted = _read(kind, body, url, seconds)
+    extracted = _read(kind, body, url, text_of, seconds)
     if not extracted.content.strip():
         raise UnreadableDocument("empty", _EMPTY.format(name=_NAMES[kind]))
     return extracted
@@ -61,7 +65,7 @@ def _inside(kind: KindName, body: bytes) -> KindName:
     return next((other for other, part in _PARTS.items() if part in body), kind)
 
 
-def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
+def _read(kind: KindName, body: bytes, url: str, text_of: TextOf, seconds: float) -> Extracted:
     """Convert a file with the module for its format, which is loaded lazily."""
     if kind == "pdf":
         from groundwire.reading.documents.pdf.convert import read_pdf
@@ -83,10 +87,15 @@ def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
         from groundwire.reading.documents.opendocument import read_opendocument
 
         return read_opendocument(body)
-    if kind in {"mail", "rtf", "archive"}:
-        from groundwire.reading.documents.simple_formats import list_archive, read_mail, read_rtf
+    if kind == "archive":
+        from groundwire.reading.documents.archives import read_archive
 
-        return read_mail(body, url) if kind == "mail" else read_rtf(body) if kind == "rtf" else list_archive(body)
+        return read_archive(body, text_of, seconds=seconds)
+    if kind in {"mail", "rtf"}:
+        from groundwire.reading.documents.outlook import OLE, to_mail
+        from groundwire.reading.documents.simple_formats import read_mail, read_rtf
+
+        return read_rtf(body) if kind == "rtf" else read_mail(to_mail(body) if body.startswith(OLE) else body, url)
     from groundwire.reading.documents.opendocument import read_epub
 
     return read_epub(body, url)

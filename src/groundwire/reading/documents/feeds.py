@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import json
 import re
 from collections import Counter
@@ -27,6 +28,39 @@ _MAX_ENTRIES: Final = 200
 _MAX_ADDRESSES: Final = 5_000
 _MAX_MARKUP: Final = 200_000  # characters of an entry's HTML
 _JSON_FEED: Final = "https://jsonfeed.org/version/"
+_PREFIXES: Final[Mapping[str, str]] = {
+    "http://purl.org/rss/1.0": "",
+    "http://my.netscape.com/rdf/simple/0.9": "",
+    "http://channel.netscape.com/rdf/simple/0.9": "",
+    "http://backend.userland.com/rss2": "",
+    "http://www.w3.org/2005/atom": "",
+    "http://purl.org/atom/ns": "",
+    "http://www.sitemaps.org/schemas/sitemap/0.9": "",
+    "http://purl.org/rss/1.0/modules/content": "content",
+    "http://purl.org/dc/elements/1.1": "dc",
+    "http://purl.org/dc/terms": "dcterms",
+    "http://search.yahoo.com/mrss": "media",
+    "http://www.itunes.com/dtds/podcast-1.0.dtd": "itunes",
+    "http://www.w3.org/1999/xhtml": "xhtml",
+}
+"""The usual prefixes of vocabularies, by namespace in lower case without its last sign; those of feeds have none."""
+_ABOUT: Final = ("description", "subtitle", "tagline", "info", "dc:description", "itunes:summary", "itunes:subtitle")
+_AUTHOR: Final = ("dc:creator", "dc:author", "author", "itunes:author", "managingEditor", "dc:publisher")
+_BODY: Final = (
+    "content:encoded", "xhtml:body", "xhtml:div", "body", "fullitem", "content", "description", "summary",
+    "dc:description", "itunes:summary", "itunes:subtitle", "media:description",
+)  # fmt: skip
+"""The elements that may have the text of an entry, the fullest first."""
+_CHANGED: Final = ("lastBuildDate", "updated", "modified", "dc:date", "pubDate")
+_DATE: Final = (
+    "pubDate", "published", "issued", "dcterms:issued", "dc:date", "created", "dcterms:created", "updated", "modified",
+)  # fmt: skip
+_TITLE: Final = ("title", "dc:title", "itunes:title", "media:title")
+_MEDIA: Final = ("media:group", "media:content")  # elements that media elements of an entry may be in
+_FILES: Final[Mapping[str, str]] = {"audio": "Audio", "video": "Video"}
+_TAG_PREFIX: Final = re.compile(r"(</?)[A-Za-z][\w.-]{0,30}:(?=[A-Za-z])")
+_MAX_AUTHORS: Final = 10
+_MAX_FILES: Final = 5  # of an entry
 _UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": "", "\t": ""}
 
 
@@ -38,6 +72,10 @@ class _FeedEntry:
     author: str = ""
     body: str = ""
     """The full text if the feed has it, else the summary, as HTML."""
+    base: str = ""
+    """The base of its links if the feed states one, absolute or relative to the feed."""
+    files: tuple[tuple[str, str], ...] = ()
+    """The media types and addresses of the recordings and other files that belong to it."""
 
 
 def read_feed(text: str, url: str) -> Extracted | None:
@@ -56,23 +94,22 @@ def read_feed(text: str, url: str) -> Extracted | None:
         return None
     if name in {"urlset", "sitemapindex"}:
         return _sitemap(root)
-    if name == "feed":
-        entries = [_atom_entry(entry) for entry in _children(root, "entry")]
-        return _feed(
-            _plain(_text(root, "title")), _text(root, "subtitle"), entries, url, _language(root), _text(root, "updated")
-        )
-    if name not in {"rss", "RDF"}:
+    if name not in {"rss", "RDF", "feed"}:
         return None
     channel = next(iter(_children(root, "channel")), root)
-    items = _children(channel, "item") or _children(root, "item")
-    entries = [_rss_entry(item) for item in items]
+    items = _children(channel, "item") or _children(root, "item") or _children(root, "entry")
+    about = _first(channel, _ABOUT)
     return _feed(
-        _plain(_text(channel, "title")),
-        _text(channel, "description"),
-        entries,
+        _FeedEntry(
+            title=_title(channel),
+            link=_link(channel),
+            author=_author(channel),
+            body=_markup(about) if about is not None else "",
+        ),
+        [_entry(item) for item in items],
         url,
-        _language(channel),
-        _text(channel, "lastBuildDate"),
+        _language(root) or _language(channel),
+        _text(channel, *_CHANGED),
     )
 
 
@@ -90,25 +127,32 @@ def read_json_feed(text: str, url: str) -> Extracted | None:
     if not isinstance(feed, dict) or not isinstance(items := feed.get("items"), list):
         return None
     entries = [_json_entry(item) for item in items if isinstance(item, dict)]
-    return _feed(
-        _string(feed, "title"), _escaped(_string(feed, "description")), entries, url, _string(feed, "language")
+    about = _FeedEntry(
+        title=_string(feed, "title"),
+        link=_string(feed, "home_page_url"),
+        author=_names(feed),
+        body=_escaped(_string(feed, "description")),
     )
+    return _feed(about, entries, url, _string(feed, "language"))
 
 
-def _feed(
-    title: str, about: str, entries: Sequence[_FeedEntry], url: str, language: str, changed: str = ""
-) -> Extracted:
+def _feed(about: _FeedEntry, entries: Sequence[_FeedEntry], url: str, language: str, changed: str = "") -> Extracted:
     removed: Counter[str] = Counter()
-    parts = [f"# {escape_text(title)}" if title else "", _summary(about, url, removed)]
+    said = [part for part in (escape_text(about.author), _address(url, about.link)) if part]
+    parts = [f"# {escape_text(about.title)}" if about.title else "", " \u00b7 ".join(said)]
+    parts.append(_summary(about.body, url, removed))
     size = 0
     for entry in entries[:_MAX_ENTRIES]:
         label = escape_text(entry.title or "Untitled", in_label=True)
-        address = "".join(_UNSAFE.get(letter, letter) for letter in _joined(url, entry.link)) if entry.link else ""
+        address = _address(url, entry.link)
         parts.append(f"## [{label}]({address})" if address else f"## {label}")
         said = [part for part in (iso_date(entry.date), escape_text(entry.author)) if part]
-        text = _summary(entry.body, (entry.link and _joined(url, entry.link)) or url, removed, MAX_CONTENT - size)
+        base = _joined(url, entry.base or entry.link) or url
+        text = _summary(entry.body, base, removed, MAX_CONTENT - size)
         size += len(text)
         parts += [" \u00b7 ".join(said), text]
+        files = [(_FILES.get(kind.partition("/")[0], "File"), _address(url, link)) for kind, link in entry.files]
+        parts.append("\n".join(f"- {label}: {link}" for label, link in files if link))
     warnings = []
     if len(entries) > _MAX_ENTRIES:
         warnings.append(f"the feed has {len(entries):,} entries; the first {_MAX_ENTRIES} are shown")
@@ -117,8 +161,9 @@ def _feed(
     if removed["hidden"]:
         warnings.append(f"hidden text removed: {removed['hidden']}")
     return Extracted(
-        title=title,
-        content="\n\n".join(part for part in parts if part) if entries or title else "",
+        title=about.title,
+        content="\n\n".join(part for part in parts if part),
+        author=about.author or None,
         modified=iso_date(changed),
         language=language or None,
         cut=len(entries) > _MAX_ENTRIES,
@@ -128,7 +173,7 @@ def _feed(
 
 
 def _summary(markup: str, url: str, removed: Counter[str], room: int = MAX_CONTENT) -> str:
-    markup = markup.strip()
+    markup = _without_cdata(markup).strip()
     if not markup:
         return ""
     if room <= 0:
@@ -157,48 +202,101 @@ def _sitemap(root: etree._Element) -> Extracted:
     )
 
 
-def _rss_entry(item: etree._Element) -> _FeedEntry:
-    link = _text(item, "link")
-    if not link:
-        guid = next(iter(_children(item, "guid")), None)
-        link = _own_text(guid) if guid is not None and guid.get("isPermaLink") != "false" else ""
+def _entry(item: etree._Element) -> _FeedEntry:
+    body, base = _body(item)
     return _FeedEntry(
-        title=_plain(_text(item, "title")),
-        link=link if link.startswith(("http://", "https://", "/")) else "",
-        date=_text(item, "pubDate") or _text(item, "date"),
-        author=_plain(_text(item, "creator") or _text(item, "author")),
-        body=_text(item, "encoded") or _text(item, "description"),
+        title=_title(item),
+        link=_link(item),
+        date=_text(item, *_DATE),
+        author=_author(item),
+        body=body,
+        base=base,
+        files=tuple(dict.fromkeys(_files(item)))[:_MAX_FILES],
     )
 
 
-def _atom_entry(entry: etree._Element) -> _FeedEntry:
-    links = {link.get("rel", "alternate"): link for link in reversed(_children(entry, "link"))}
-    link = links.get("alternate")
-    bodies = (_markup(element) for name in ("content", "summary") for element in _children(entry, name))
-    author = next(iter(_children(entry, "author")), None)
-    title = next(iter(_children(entry, "title")), None)
-    return _FeedEntry(
-        title=_plain(_markup(title))
-        if title is not None and title.get("type") in {"html", "xhtml"}
-        else _text(entry, "title"),
-        link=_joined(link.base or "", link.get("href", "")) if link is not None else "",
-        date=_text(entry, "published") or _text(entry, "updated") or _text(entry, "issued"),
-        author=_text(author, "name") if author is not None else "",
-        body=next((body for body in bodies if body.strip()), ""),
-    )
+def _body(item: etree._Element) -> tuple[str, str]:
+    """Return the fullest text of an entry as HTML, and the base of its links if one is stated."""
+    for place in (item, *_media(item)):
+        for name in _BODY:
+            for child in _children(place, name):
+                if (markup := _markup(child)).strip():
+                    return markup, child.base or ""
+    return "", ""
+
+
+def _title(place: etree._Element) -> str:
+    title = _first(place, _TITLE)
+    if title is None:
+        return ""
+    return _plain(_markup(title) if title.get("type") or title.get("mode") or len(title) else _own_text(title))
+
+
+def _link(place: etree._Element) -> str:
+    """Return the address of the page that an entry or a feed is about."""
+    links = [link for link in _children(place, "link") if link.get("rel", "alternate") == "alternate"]
+    for link in links:
+        if address := link.get("href", "").strip() or _own_text(link):
+            address = _joined(link.base or "", address)
+            return address if address.startswith(("http://", "https://")) or ":" not in address[:20] else ""
+    guid = next(iter(_children(place, "guid")), None)
+    address = _own_text(guid) if guid is not None and guid.get("isPermaLink") != "false" else ""
+    return address if address.startswith(("http://", "https://", "/")) else ""
+
+
+def _author(place: etree._Element) -> str:
+    authors = next((found for name in _AUTHOR if (found := _children(place, name))), [])
+    names = (_text(one, "name", "dc:title") or ("" if len(one) else _plain(_own_text(one))) for one in authors)
+    return ", ".join(dict.fromkeys(filter(None, islice(names, _MAX_AUTHORS))))
+
+
+def _media(item: etree._Element) -> Iterator[etree._Element]:
+    """Yield the elements with the media of an entry (Media RSS)."""
+    for name in _MEDIA:
+        for place in _children(item, name):
+            yield place
+            yield from _children(place, "media:content") if name == "media:group" else ()
+
+
+def _files(item: etree._Element) -> Iterator[tuple[str, str]]:
+    """Yield the media types and addresses of an entry's recordings and attached files."""
+    for one in _children(item, "enclosure"):
+        yield one.get("type", ""), one.get("url", "")
+    for one in _children(item, "link"):
+        if one.get("rel") == "enclosure":
+            yield one.get("type", ""), _joined(one.base or "", one.get("href", ""))
+    for one in _media(item):
+        if (kind := one.get("type") or one.get("medium", "")).partition("/")[0] in _FILES:
+            yield kind, one.get("url", "")
 
 
 def _json_entry(item: dict[str, Any]) -> _FeedEntry:
-    authors = item.get("authors")
-    first = authors[0] if isinstance(authors, list) and authors else item.get("author")
+    files = item.get("attachments")
     html, text = _string(item, "content_html"), _string(item, "content_text")
     return _FeedEntry(
         title=_string(item, "title"),
         link=_string(item, "url") or _string(item, "external_url"),
         date=_string(item, "date_published"),
-        author=_string(first, "name") if isinstance(first, dict) else "",
+        author=_names(item),
         body=html or _escaped(text or _string(item, "summary")),
+        files=tuple(
+            (_string(one, "mime_type"), _string(one, "url"))
+            for one in (files[:_MAX_FILES] if isinstance(files, list) else ())
+            if isinstance(one, dict)
+        ),
     )
+
+
+def _names(item: dict[str, Any]) -> str:
+    """Return the authors of a JSON Feed or of an item of it."""
+    authors = item.get("authors")
+    people = authors if isinstance(authors, list) and authors else [item.get("author")]
+    return ", ".join(name for one in people if isinstance(one, dict) and (name := _string(one, "name")))
+
+
+def _address(url: str, link: str) -> str:
+    """Return an address as the target of a Markdown link."""
+    return "".join(_UNSAFE.get(letter, letter) for letter in _joined(url, link)) if link else ""
 
 
 def _joined(base: str, address: str) -> str:
@@ -210,14 +308,30 @@ def _joined(base: str, address: str) -> str:
 
 
 def _markup(element: etree._Element) -> str:
-    """Return an Atom text construct or content as HTML (RFC 4287, 3.1 and 4.1.3); empty for binary content."""
-    kind = element.get("type", "text").lower()
-    if "/" in kind and not kind.startswith("text/") and not kind.endswith("xml"):
-        return ""
-    if kind == "xhtml":
-        return "".join(etree.tostring(child, encoding="unicode", with_tail=True) for child in element)
+    """Return the text of an element as HTML (RFC 4287, 3.1 and 4.1.3); empty for binary content.
+
+    What RSS has is HTML whatever it says; what Atom has is plain text unless its type says otherwise.
+    """
+    kind = element.get("type", "").lower()
+    if element.get("mode") == "base64" or ("/" in kind and not kind.startswith("text/") and not kind.endswith("xml")):
+        try:  # Atom 0.3, or a file in Atom 1.0
+            text = binascii.a2b_base64("".join(element.itertext()).encode("ascii", "replace")).decode()
+        except ValueError:
+            return ""
+        return text if "ml" in kind else _escaped(text)
+    if len(element) and "html" not in kind.replace("xhtml", ""):
+        inside = (etree.tostring(child, encoding="unicode", with_tail=True) for child in element)
+        return _escaped(element.text or "") + _TAG_PREFIX.sub(r"\1", "".join(inside))
     text = "".join(element.itertext())
-    return text if "html" in kind else _escaped(text)
+    if "html" in kind or element.get("mode") == "escaped" or (not kind and not _is_atom(element)):
+        return text
+    return _escaped(text).replace("\n", "<br>") if _qualified(element).startswith("media:") else _escaped(text)
+
+
+def _is_atom(element: etree._Element) -> bool:
+    """Return whether an element without a type is plain text: one of Atom or Media RSS."""
+    parent = element.getparent()
+    return _qualified(element).startswith("media:") or (parent is not None and local_name(parent) in {"feed", "entry"})
 
 
 def _plain(markup: str) -> str:
@@ -225,16 +339,35 @@ def _plain(markup: str) -> str:
     if "<" in markup or "&" in markup:
         from turbohtml import parse
 
-        markup = " ".join(parse(markup).strings)
+        document = parse(_without_cdata(markup))
+        for unseen in document.find_all(["script", "style", "template"]):
+            unseen.decompose()
+        markup = " ".join(document.strings)
     return " ".join(strip_controls(markup).split())
+
+
+def _without_cdata(markup: str) -> str:
+    """Return markup without the marks of a CDATA section that was escaped, which HTML takes for a comment."""
+    return markup.replace("<![CDATA[", "").replace("]]>", "") if "<![CDATA[" in markup else markup
 
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def _qualified(element: etree._Element) -> str:
+    """Return an element's name with the usual prefix of its vocabulary: `title`, `media:title`.
+
+    An element of another vocabulary never stands for one of the feed's own.
+    """
+    uri, _, name = element.tag.rpartition("}") if isinstance(element.tag, str) else ("", "", "")
+    prefix = _PREFIXES.get(uri[1:].lower().rstrip("/#")) if uri else ""
+    prefix = element.prefix or "" if prefix is None else prefix
+    return f"{prefix}:{name}" if prefix else name
+
+
 def _children(element: etree._Element, name: str) -> list[etree._Element]:
-    return [child for child in _limited(element) if local_name(child) == name]
+    return [child for child in _limited(element) if _qualified(child) == name]
 
 
 def _limited(element: etree._Element) -> Iterator[etree._Element]:
@@ -244,9 +377,19 @@ def _limited(element: etree._Element) -> Iterator[etree._Element]:
         yield child
 
 
-def _text(element: etree._Element, name: str) -> str:
-    """Return the text of the first non-empty child with a name."""
-    return next((text for child in _children(element, name) if (text := _own_text(child))), "")
+def _first(element: etree._Element, names: Sequence[str]) -> etree._Element | None:
+    """Return the first non-empty child with the first of the names that one has."""
+    children: dict[str, etree._Element] = {}
+    for child in _limited(element):
+        if (name := _qualified(child)) in names and name not in children and (len(child) or _own_text(child)):
+            children[name] = child
+    return next((children[name] for name in names if name in children), None)
+
+
+def _text(element: etree._Element, *names: str) -> str:
+    """Return the text of the first non-empty child with the first of the names that one has."""
+    found = _first(element, names)
+    return _own_text(found) if found is not None else ""
 
 
 def _own_text(element: etree._Element) -> str:
@@ -254,7 +397,7 @@ def _own_text(element: etree._Element) -> str:
 
 
 def _language(element: etree._Element) -> str:
-    return element.get("{http://www.w3.org/XML/1998/namespace}lang", "") or _text(element, "language")
+    return element.get("{http://www.w3.org/XML/1998/namespace}lang", "") or _text(element, "language", "dc:language")
 
 
 def _string(value: dict[str, Any], name: str) -> str:

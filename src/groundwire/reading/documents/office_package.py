@@ -208,18 +208,25 @@ class Properties:
     published: str | None = None
     modified: str | None = None
     language: str | None = None
+    description: str = ""
+
+
+_MAX_AUTHORS: Final = 10
 
 
 def read_properties(root: etree._Element | None) -> Properties:
-    """Return the first value of each property below `root`: title, creator, dates, language.
+    """Return the first value of each property below `root`, and all creators.
 
     The date is that of publication (`date`) if present, else of the last change, else of creation. In OpenDocument,
     `date` is that of the last change; EPUB 3 states it as `property="dcterms:modified"`.
     """
     found: dict[str, str] = {}
+    authors: list[str] = []
     for element in root.iter("*") if root is not None else ():
         text = " ".join("".join(element.itertext()).split()) if not len(element) else ""
-        if text:
+        if text and local_name(element) == "creator" and text not in authors and len(authors) < _MAX_AUTHORS:
+            authors.append(text)
+        elif text:
             found.setdefault("modified" if element.get("property") == "dcterms:modified" else local_name(element), text)
     days = {name: iso_date(found.get(name, "")[:10]) for name in ("date", "modified", "created", "creation-date")}
     published = next(filter(None, days.values()), None)
@@ -227,10 +234,11 @@ def read_properties(root: etree._Element | None) -> Properties:
     changed = days["modified"] or (days["date"] if root is not None and local_name(root) == "document-meta" else None)
     return Properties(
         title=found.get("title", ""),
-        author=found.get("creator") or found.get("initial-creator"),
+        author=", ".join(authors) or found.get("initial-creator"),
         published=published,
         modified=later_day(changed, made if changed == published else published),
         language=found.get("language"),
+        description=found.get("description", ""),
     )
 
 

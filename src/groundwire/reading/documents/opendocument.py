@@ -5,13 +5,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 from urllib.parse import unquote
 
 from lxml import etree
 
 from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, read_properties, whole_number
+from groundwire.reading.documents.runs import MONOSPACED, TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import fragment_to_markdown
@@ -24,15 +26,18 @@ __all__ = ["read_epub", "read_opendocument"]
 _TEXT: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _STYLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_FONT: Final = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 _LINK: Final = "{http://www.w3.org/1999/xlink}href"
 _SKIPPED: Final = frozenset(
     {"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "user-field-decls", "notes",
-     "variable-decls", "hidden-text", "hidden-paragraph", "note-citation", "image", "object"}
+     "variable-decls", "hidden-text", "hidden-paragraph", "note-citation", "image", "object", "title", "desc"}
 )  # fmt: skip
 _REMOVED: Final = (
     ("hidden", "hidden text removed"),
     ("annotation", "comments left out"),
 )
+_PLAIN: Final = TextRun("")
+_BOLD: Final = 600
 _DEPTH: Final = 30
 _MAX_SPACES: Final = 100
 _MAX_REPEATED: Final = 60
@@ -51,12 +56,7 @@ def read_opendocument(body: bytes) -> Extracted:
     )
     if root is None or place is None:
         raise archive.broken()
-    hidden = {
-        style.get(_STYLE + "name", "")
-        for style in root.iter(_STYLE + "style")
-        if any(part.get(_TEXT + "display") == "none" for part in style.iter(_STYLE + "text-properties"))
-    }
-    reader = _OpenDocumentReader(hidden)
+    reader = _OpenDocumentReader(_styles(archive.xml("styles.xml")) | _styles(root))
     content = "\n\n".join(part for part in reader.blocks(place, 0) if part)
     said = read_properties(archive.xml("meta.xml"))
     kinds = Counter(map(local_name, place.iter()))  # an embedded object has a picture of itself
@@ -79,11 +79,11 @@ class _OpenDocumentReader:
     """Converter of one document.
 
     Args:
-        hidden: The names of the hidden styles.
+        styles: What the styles set: any of the styles of a run, and `hidden`.
     """
 
-    def __init__(self, hidden: set[str]) -> None:
-        self._hidden = hidden
+    def __init__(self, styles: Mapping[str, Mapping[str, bool]]) -> None:
+        self._styles = styles
         self._slides = 0
         self.removed: Counter[str] = Counter()
         self.title = ""
@@ -106,6 +106,9 @@ class _OpenDocumentReader:
                 self._slides += 1
                 yield f"[slide {self._slides}]"
                 yield from self.blocks(element, depth + 1)
+            elif name == "frame" and (said := _description(element)):
+                yield f"Picture: {escape_text(said)}"
+                yield from self.blocks(element, depth + 1)
             elif name == "annotation":
                 self.removed[name] += bool("".join(element.itertext()).strip())
             elif name == "notes":
@@ -115,7 +118,8 @@ class _OpenDocumentReader:
                 yield from self.blocks(element, depth + 1)
 
     def _heading(self, element: etree._Element) -> str:
-        text = " ".join(self._inline(element).split())
+        runs = (replace(run, styles=run.styles - {"strong", "em"}) for run in self._runs(element))
+        text = " ".join(to_inline(runs).split())
         level = element.get(_TEXT + "outline-level", "1")
         if text and not self.title:
             self.title = text.replace("\\", "")
@@ -133,43 +137,106 @@ class _OpenDocumentReader:
 
     def _table(self, table: etree._Element, depth: int) -> str:
         rows = []
+        spanning: dict[int, str] = {}  # the text of the cells that a cell covers, by column
         for row in table.iter(_TABLE + "table-row"):
             if next(row.iterancestors(_TABLE + "table"), None) is not table:
                 continue
             cells: list[str] = []
             for cell in row:
-                if local_name(cell) in {"table-cell", "covered-table-cell"}:
+                times = min(whole_number(cell.get(_TABLE + "number-columns-repeated", "1"), 1), _MAX_REPEATED)
+                if local_name(cell) == "covered-table-cell":
+                    cells += [spanning.get(len(cells) + place, "") for place in range(times)]
+                elif local_name(cell) == "table-cell":
                     text = " ".join(part.replace("\n", " ") for part in self.blocks(cell, depth + 1) if part)
-                    times = cell.get(_TABLE + "number-columns-repeated", "1")
-                    cells += [text] * min(whole_number(times, 1), _MAX_REPEATED)
+                    width = min(whole_number(cell.get(_TABLE + "number-columns-spanned", "1"), 1), _MAX_REPEATED)
+                    spanning |= dict.fromkeys(range(len(cells), len(cells) + width), text)
+                    cells += [text] * times
             rows.append(cells[:_MAX_REPEATED])
         return to_table(rows)
 
-    def _inline(self, place: etree._Element, depth: int = 0) -> str:
-        if place.get(_TEXT + "style-name", "") in self._hidden:
+    def _inline(self, place: etree._Element) -> str:
+        return to_inline(self._runs(place))
+
+    def _runs(self, place: etree._Element, above: TextRun = _PLAIN, depth: int = 0) -> Iterator[TextRun]:
+        """Yield the runs of an element; `above` has the style of the text around it."""
+        marks = self._styles.get(place.get(_TEXT + "style-name", ""), {})
+        if marks.get("hidden"):
             self.removed["hidden"] += 1
-            return ""
-        parts = [escape_text(place.text or "")]
+            return
+        if depth:  # the style of a whole paragraph is no emphasis
+            names = {name for name in above.styles if marks.get(name, True)} | {name for name in marks if marks[name]}
+            above = replace(above, styles=frozenset(names))
+        yield replace(above, text=_shown(place.text))
         for element in place:
             name = local_name(element)
             if name == "s":
                 count = element.get(_TEXT + "c", "1")
-                parts.append(" " * min(whole_number(count, 1), _MAX_SPACES))
+                yield replace(above, text=" " * min(whole_number(count, 1), _MAX_SPACES))
             elif name == "tab":
-                parts.append(" ")
+                yield replace(above, text=" ")
             elif name == "line-break":
-                parts.append("\n")
+                yield replace(above, text="\n")
             elif name == "annotation":
                 self.removed[name] += 1
+            elif name == "note":
+                if text := to_inline(self._runs(element, _PLAIN, depth + 1)).strip():
+                    yield TextRun(f" ({text})", is_markdown=True)
             elif name and name not in _SKIPPED and depth < _DEPTH:
-                inner = self._inline(element, depth + 1)
-                target = element.get(_LINK, "") if name == "a" else ""
-                if inner.strip() and target.startswith(("http://", "https://")):
-                    target = target.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
-                    inner = f"[{inner.replace('[', '').replace(']', '')}]({target})"
-                parts.append(f" ({inner.strip()})" if name == "note" and inner.strip() else inner)
-            parts.append(escape_text(element.tail or ""))
-        return "".join(parts)
+                link = link_target(element.get(_LINK, "")) if name == "a" else ""
+                yield from self._runs(element, replace(above, link=link or above.link), depth + 1)
+            yield replace(above, text=_shown(element.tail))
+
+
+def _shown(text: str | None) -> str:
+    """Return the characters of a text as OpenDocument counts them: white space is one space."""
+    return re.sub(r"\s+", " ", text or "")
+
+
+def _description(frame: etree._Element) -> str:
+    """Return what the author says of a picture."""
+    if frame.find("{*}image") is None:
+        return ""
+    texts = (
+        " ".join((part.text or "").split()) for name in ("desc", "title") for part in frame.iterfind(f"{{*}}{name}")
+    )
+    return next(filter(None, texts), "")
+
+
+def _styles(root: etree._Element | None) -> dict[str, dict[str, bool]]:
+    """Return what each style sets for the letters, with what it has from its parents."""
+    own: dict[str, tuple[dict[str, bool], str]] = {}
+    for style in root.iter(_STYLE + "style") if root is not None else ():
+        marks: dict[str, bool] = {}
+        for part in style.iterchildren(_STYLE + "text-properties"):
+            said = {str(name).rpartition("}")[2]: str(value) for name, value in part.attrib.items()}
+            raised = said.get("text-position", "").partition(" ")[0]
+            if raised:
+                marks |= {"sup": raised == "super" or _is_offset(raised), "sub": raised == "sub" or raised[0] == "-"}
+            if struck := said.get("text-line-through-style") or said.get("text-line-through-type"):
+                marks["del"] = struck != "none"
+            if weight := part.get(_FONT + "font-weight"):
+                marks["strong"] = weight == "bold" or whole_number(weight, 0) >= _BOLD
+            if slant := part.get(_FONT + "font-style"):
+                marks["em"] = slant != "normal"
+            if font := said.get("font-name") or said.get("font-family"):
+                marks["code"] = bool(MONOSPACED.search(font)) and style.get(_STYLE + "family") == "text"
+            if part.get(_TEXT + "display"):
+                marks["hidden"] = part.get(_TEXT + "display") == "none"
+        own[style.get(_STYLE + "name", "")] = marks, style.get(_STYLE + "parent-style-name", "")
+    found = {}
+    for name, (marks, parent) in own.items():
+        for _ in range(10):
+            if parent not in own:
+                break
+            above, parent = own[parent]
+            marks = above | marks
+        found[name] = marks
+    return found
+
+
+def _is_offset(position: str) -> bool:
+    """Return whether a position, in percent of the font size, is above the line."""
+    return position.endswith("%") and whole_number(position[:-1].partition(".")[0], 0) > 0
 
 
 _MAX_CHAPTERS: Final = 3_000
@@ -196,8 +263,9 @@ def read_epub(body: bytes, url: str) -> Extracted:
     if root is None:
         raise archive.broken()
     removed: Counter[str] = Counter()
-    parts: list[str] = []
-    length = 0
+    said = read_properties(root)
+    parts = [fragment_to_markdown(said.description, url, removed, web_links_only=True)] if said.description else []
+    length = sum(map(len, parts))
     chapters = _chapters(root, posixpath.dirname(package))
     protected = _protected(archive)
     if chapters and all(chapter in protected for chapter in chapters):
@@ -210,8 +278,7 @@ def read_epub(body: bytes, url: str) -> Extracted:
         if markdown:
             parts.append(markdown)
             length += len(markdown)
-    said = read_properties(root)
-    content = "\n\n".join(parts)
+    content = "\n\n".join(filter(None, parts))
     return Extracted(
         title=said.title,
         content=content[:MAX_CONTENT],

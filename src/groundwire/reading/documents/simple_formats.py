@@ -1,35 +1,34 @@
-"""Formats that need a function each: email, RTF, subtitles, notebooks, and archives as a list of contents."""
+"""Formats that need a function each: email, RTF, subtitles, and notebooks."""
 
 from __future__ import annotations
 
 import json
 import re
-import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from dataclasses import replace
 from email import policy
 from email.message import MIMEPart
 from email.parser import BytesParser
-from io import BytesIO
+from html import unescape
 from itertools import groupby, islice
 from typing import Any, Final
 
-from groundwire.reading.documents.office_package import SafeZip
+from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.encoding.detect import CODECS, name_of
+from groundwire.reading.encoding.tables import decoded_text
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
 from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import clean
 
-__all__ = ["list_archive", "read_mail", "read_notebook", "read_rtf", "read_subtitles"]
+__all__ = ["read_mail", "read_notebook", "read_rtf", "read_subtitles"]
 
 
 _HEADERS: Final = ("From", "To", "Cc", "Date")
 _MAX_PARTS: Final = 200  # parts of a message
-_LISTED: Final = 1_000  # files listed of an archive
 
 
 def read_mail(body: bytes, url: str) -> Extracted:
@@ -106,21 +105,30 @@ def _markdown_of(part: MIMEPart, url: str, removed: Counter[str]) -> str:
     body = part.get_payload(decode=True)
     if not isinstance(body, bytes):
         return ""
-    text = body.decode(CODECS[name_of(part.get_content_charset("utf-8")) or "utf-8"], "replace")
+    name = name_of(part.get_content_charset("utf-8")) or "utf-8"
+    text = decoded_text(body, name, CODECS[name])
     return fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text
 
 
 _RTF: Final = re.compile(
-    rb"\\(?P<word>[a-z]{1,32})(?P<number>-?\d{1,10})? ?|\\'(?P<hex>[0-9a-fA-F]{2})|\\(?P<symbol>[^a-z])"
+    rb"\\(?P<word>[a-zA-Z]{1,32})(?P<number>-?\d{1,10})? ?|\\'(?P<hex>[0-9a-fA-F]{2})|\\(?P<symbol>[^a-zA-Z])"
     rb"|(?P<brace>[{}])|[\r\n]+|(?P<text>[^\\{}\r\n]+)"
 )
 _UNSEEN: Final = frozenset(
     (
         b"fonttbl colortbl stylesheet info pict object header footer headerl headerr headerf footerl footerr footerf "
         b"listtable listoverridetable generator xmlnstbl themedata colorschememapping datastore latentstyles shprslt "
-        b"rsidtbl pgptbl bkmkstart bkmkend annotation atnid atnauthor"
+        b"rsidtbl pgptbl bkmkstart bkmkend annotation atnid atnauthor atnref atntime atndate atnicn atnparent "
+        b"atrfstart atrfend mmathPr ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn revtbl filetbl pgdsctbl listpicture "
+        b"template passwordhash userprops xmlattrname xmlattrvalue leveltext levelnumbers listname liststylename "
+        b"datafield formfield nonshppict sn sv docvar factoidname wgrffmtfilter mailmerge private protusertbl xe tc "
+        b"panose background fontemb fontfile colorschememapping keycode hsv"
     ).split()
 )
+"""Groups whose text is no text of the document."""
+_STYLED: Final[Mapping[bytes, str]] = {
+    b"super": "sup", b"up": "sup", b"sub": "sub", b"dn": "sub", b"strike": "del", b"striked": "del",
+}  # fmt: skip
 _CHARACTERS: Final[Mapping[bytes, str]] = {
     b"par": "\n\n", b"sect": "\n\n", b"page": "\n\n", b"line": "\n", b"row": "\f", b"cell": "\v", b"tab": " ",
     b"nestcell": " ", b"nestrow": " ",
@@ -128,7 +136,8 @@ _CHARACTERS: Final[Mapping[bytes, str]] = {
     b"rdblquote": "\u201d", b"bullet": "\u2022",
 }  # fmt: skip
 _LINK: Final = re.compile(r'HYPERLINK\s+"(https?://[^"\s()]{1,2000})"')
-_LINKED: Final = re.compile("\x02([^\x02\x03]*)\x03(https?://[^\\s()\x03]{1,4000})\x03")
+_PIECE: Final = re.compile("\x02|\x03([^\x03]*)\x03|\x04([a-z ]*)\x04|[^\x02-\x04]+")
+"""A link's beginning, its end with its target, the style of what follows, or text."""
 _MAX_DEPTH: Final = 1_000
 _MAX_TITLE: Final = 500  # characters
 
@@ -138,7 +147,8 @@ def read_rtf(body: bytes) -> Extracted:
     found: list[str] = []
     removed = size = 0
     skip, unit, left, page = False, 1, 0, "cp1252"  # `left`: fallback characters that follow a numeric one
-    stack: list[tuple[bool, int, bool, bytes]] = []
+    stack: list[tuple[bool, int, bool, bytes, frozenset[str]]] = []
+    styles = frozenset[str]()
     hidden = first = in_table = False
     inside, known = b"", dict[bytes, str]()  # the document property being read, and those read so far
     target = ""  # of the link being read
@@ -146,12 +156,12 @@ def read_rtf(body: bytes) -> Extracted:
         text, word = "", token["word"]
         if brace := token["brace"]:
             if brace == b"{" and len(stack) < _MAX_DEPTH:
-                stack.append((skip, unit, hidden, inside))
+                stack.append((skip, unit, hidden, inside, styles))
                 first = True
                 continue
             if brace == b"}" and stack:
                 ended = inside
-                skip, unit, hidden, inside = stack.pop()
+                skip, unit, hidden, inside, styles = stack.pop()
                 text = f"\x03{target}\x03" if ended == b"fldrslt" != inside and target else ""
         elif word:
             number = int(token["number"]) if token["number"] else None
@@ -166,8 +176,11 @@ def read_rtf(body: bytes) -> Extracted:
                 skip = skip and (len(stack) < 2 or stack[-2][0])
             elif word == b"v":
                 hidden = number != 0
-            elif word == b"plain":
-                hidden = False
+            elif word in {b"plain", b"nosupersub"}:
+                hidden = hidden and word != b"plain"
+                styles = styles & {"del"} if word == b"nosupersub" else frozenset()
+            elif (name := _STYLED.get(word)) is not None:
+                styles = styles - {name} if number == 0 else styles | {name}
             elif word == b"ansicpg" and number:
                 page = f"cp{number}"
             elif word == b"uc" and number is not None:
@@ -195,7 +208,7 @@ def read_rtf(body: bytes) -> Extracted:
             removed += hidden and bool(text.strip())
             size += len(text)
             if not hidden:
-                found.append(text)
+                found.append(f"\x04{' '.join(styles)}\x04{text}\x04\x04" if styles and text.strip() else text)
         if size > MAX_CONTENT:
             break
     author = _joined(known.get(b"author", "")) or None
@@ -220,8 +233,19 @@ def _rtf_blocks(text: str) -> Iterator[str]:
 
 
 def _rtf_text(text: str) -> str:
-    escaped = escape_text(_joined(text))
-    return _LINKED.sub(lambda link: f"[{link[1].strip()}]({link[2].replace(chr(92), '')})", escaped)
+    runs: list[TextRun] = []
+    styles, begin = frozenset[str](), 0
+    for piece in _PIECE.finditer(_joined(text)):
+        if piece[0] == "\x02":
+            begin = len(runs)
+        elif piece[1] is not None:
+            runs[begin:] = [replace(run, link=link_target(piece[1])) for run in runs[begin:]]
+            begin = len(runs)
+        elif piece[2] is not None:
+            styles = frozenset(piece[2].split())
+        else:
+            runs.append(TextRun(piece[0], styles))
+    return to_inline(runs)
 
 
 def _paired(text: str) -> str:
@@ -241,25 +265,35 @@ def _decoded(raw: bytes, page: str) -> str:
 
 
 _TAG: Final = re.compile(r"</?[^<>\n]{0,100}>|\{\\[^{}\n]{0,100}\}")
+_VOICE: Final = re.compile(r"<v(?:\.[^\s<>]{0,100})?[ \t]+([^<>\n]{1,100})>")
 _MINUTE: Final = 60  # seconds of speech per paragraph
 
 
 def read_subtitles(text: str) -> Extracted | None:
-    """Return subtitles (SubRip, WebVTT) as paragraphs with timestamps; None if there are none."""
-    parts: list[tuple[int, list[str]]] = []
+    """Return subtitles (SubRip, WebVTT) as paragraphs with timestamps and speakers; None if there are none."""
+    parts: list[tuple[int, str, list[str]]] = []
     for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n").replace("\r", "\n")):
         lines = block.strip("\n").split("\n")
         at = next((number for number, line in enumerate(lines[:2]) if "-->" in line), None)
         if at is None or (seconds := _seconds(lines[at])) is None:
             continue
-        said = [clean for line in lines[at + 1 :] if (clean := " ".join(_TAG.sub("", line).split()))]
-        if not parts or seconds - parts[-1][0] >= _MINUTE:
-            parts.append((seconds, []))
-        parts[-1][1].extend(line for line in said if parts[-1][1][-1:] != [line])  # rolling captions repeat lines
+        speaker = ""
+        for line in lines[at + 1 :]:
+            before, *voices = _VOICE.split(line)
+            for name, words in zip((speaker, *voices[::2]), (before, *voices[1::2]), strict=True):
+                speaker = " ".join(unescape(name).split())
+                said = " ".join(unescape(_TAG.sub("", words)).split())
+                if not said:
+                    continue
+                if not parts or seconds - parts[-1][0] >= _MINUTE or speaker != parts[-1][1]:
+                    parts.append((seconds, speaker, []))
+                if parts[-1][2][-1:] != [said]:  # rolling captions repeat lines
+                    parts[-1][2].append(said)
     content = "\n\n".join(
-        f"[{second // 3600}:{second // 60 % 60:02}:{second % 60:02}] {escape_text(' '.join(lines))}"
-        for second, lines in parts
-        if lines
+        f"[{second // 3600}:{second // 60 % 60:02}:{second % 60:02}] "
+        + (f"{escape_text(speaker)}: " if speaker else "")
+        + escape_text(" ".join(lines))
+        for second, speaker, lines in parts
     )
     return Extracted(content=content, kind="document") if content else None
 
@@ -267,33 +301,6 @@ def read_subtitles(text: str) -> Extracted | None:
 def _seconds(cue: str) -> int | None:
     numbers = re.match(r"\s*(?:(\d{1,3}):)?(\d{1,2}):(\d\d)[.,]\d{1,3}\s+-->", cue)
     return None if numbers is None else int(numbers[1] or 0) * 3600 + int(numbers[2]) * 60 + int(numbers[3])
-
-
-def list_archive(body: bytes) -> Extracted:
-    """Return the names and sizes of the files in a ZIP or tar archive, without decompressing any of them.
-
-    Raises:
-        UnreadableDocument: it is damaged, encrypted, or has too many parts.
-    """
-    sizes = SafeZip(body, "a ZIP archive").sizes() if body.startswith(b"PK") else _sizes_of_tar(body)
-    files = [(name, size) for name, size in sizes if not name.endswith("/")]
-    rows = [["File", "Bytes"], *([escape_text(" ".join(name.split())), f"{size:,}"] for name, size in files[:_LISTED])]
-    more = (f"the archive has {len(files):,} files; the first {_LISTED:,} are listed",) if len(files) > _LISTED else ()
-    return Extracted(
-        content=to_table(rows) if files else "",
-        kind="listing",
-        cut=bool(more),
-        warnings=("the archive is only listed; none of its files was read", *more),
-    )
-
-
-def _sizes_of_tar(body: bytes) -> list[tuple[str, int]]:
-    found: list[tuple[str, int]] = []
-    broken = suppress(tarfile.TarError, ValueError, OverflowError)  # cut off or damaged: those before it are listed
-    with broken, tarfile.open(fileobj=BytesIO(body), mode="r:") as archive:
-        for member in islice(archive, 10 * _LISTED):
-            found += [(member.name, member.size)] if member.isfile() else []
-    return found
 
 
 _MAX_OUTPUT: Final = 2_000  # characters of what one cell prints
@@ -337,27 +344,37 @@ def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:
     elif kind == "code":
         if source:
             yield fence(source, language)
-        printed = clean("".join(_outputs(cell)))
-        if len(printed) > _MAX_OUTPUT:
-            printed = printed[:_MAX_OUTPUT].rstrip() + "\n[output cut]"
-        if printed:
-            yield "Output:\n\n" + fence(printed)
+        for is_markdown, group in groupby(_outputs(cell), lambda output: output[1]):
+            printed = clean(("\n\n" if is_markdown else "").join(text for text, _ in group))
+            if len(printed) > _MAX_OUTPUT:
+                printed = printed[:_MAX_OUTPUT].rstrip() + "\n[output cut]"
+            if printed:
+                yield "Output:\n\n" + (printed if is_markdown else fence(printed))
     elif kind == "raw":
         yield fence(source) if source else ""
     else:
         yield source
 
 
-def _outputs(cell: dict[str, Any]) -> Iterator[str]:
+def _outputs(cell: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+    """Yield what a cell prints, each with whether it is Markdown."""
     for output in _list(cell.get("outputs")):
         if not isinstance(output, dict):
             continue
         data = output.get("data")
-        text = _text(output.get("text")) or (_text(data.get("text/plain")) if isinstance(data, dict) else "")
+        data = data if isinstance(data, dict) else {}
+        text = _text(output.get("text")) or _text(data.get("text/plain"))
         if not text and output.get("output_type") in {"error", "pyerr"}:
             text = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+        if text.startswith("<IPython.") or not text:  # a name of an object that other forms show
+            shown = _text(data.get("text/markdown")) or _text(data.get("text/latex"))
+            if not shown and (markup := _text(data.get("text/html"))):
+                shown = fragment_to_markdown(markup, "", Counter())
+            if shown:
+                yield shown, True
+                continue
         if text:
-            yield text if text.endswith("\n") else text + "\n"
+            yield text if text.endswith("\n") else text + "\n", False
 
 
 def _language(metadata: object) -> str:

@@ -16,9 +16,10 @@ from groundwire.reading.documents.office_package import (
     tex_of,
     whole_number,
 )
-from groundwire.reading.documents.tabular import drawn, to_table
+from groundwire.reading.documents.runs import TextRun, link_target, to_inline
+from groundwire.reading.documents.tabular import MAX_COLUMNS, drawn, to_table
 from groundwire.reading.extracted import Extracted
-from groundwire.reading.markdown.escaping import escape_line, escape_text
+from groundwire.reading.markdown.escaping import escape_line
 
 __all__ = ["read_slides"]
 
@@ -26,6 +27,7 @@ _A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES: Final = frozenset({"title", "ctrTitle"})
 _SKIPPED: Final = frozenset({"dt", "ftr", "sldNum", "hdr"})
+_TRUE: Final = frozenset({"1", "true"})
 _MAX_SLIDES: Final = 2_000
 
 
@@ -56,10 +58,10 @@ def read_slides(body: bytes) -> Extracted:
         heading, blocks = _slide(slide, relations, archive)
         removed["pictures"] += sum(1 for element in _shown(slide) if local_name(element) == "pic")
         removed["comments"] += sum(part.startswith("ppt/comments/") for part in relations.values())
-        title = title or heading
+        title = title or heading.replace("\\", "")
         parts.append(f"[slide {number}]")
         if heading:
-            parts.append(f"## {escape_text(heading)}")
+            parts.append(f"## {heading}")
         parts += blocks
         note = next((part for part in relations.values() if part.startswith("ppt/notesSlides/")), "")
         parts += _notes(archive.xml(note)) if note else ()
@@ -99,19 +101,28 @@ def _slide(slide: etree._Element, relations: dict[str, str], archive: SafeZip) -
             if kind in _SKIPPED or _is_hidden(shape):
                 continue
             if kind in _TITLES and not title:
-                title = " ".join(" ".join("".join(_runs(line, {})) for line in shape.iter(_A + "p")).split())
+                title = " ".join(" ".join(to_inline(_runs(line, {})) for line in shape.iter(_A + "p")).split())
             else:
                 blocks.append("\n".join(_paragraphs(shape, relations, listed=kind in {"body", "obj", "idx"})))
         elif name == "tbl":
-            rows = [
-                [
-                    " ".join("".join(_runs(line, relations)).strip() for line in cell.iter(_A + "p"))
-                    for cell in row.iter(_A + "tc")
-                ]
-                for row in shape.iter(_A + "tr")
-            ]
-            blocks.append(to_table(rows))
+            blocks.append(to_table(_rows(shape, relations)))
     return title, [block for block in blocks if block]
+
+
+def _rows(table: etree._Element, relations: dict[str, str]) -> Iterator[list[str]]:
+    """Yield the rows of a table; a cell that spans others stands in each of them."""
+    spanning: dict[int, str] = {}
+    for row in table.iter(_A + "tr"):
+        cells: list[str] = []
+        for cell in row.iter(_A + "tc"):
+            if cell.get("hMerge") in _TRUE or cell.get("vMerge") in _TRUE:
+                cells.append(spanning.get(len(cells), ""))
+                continue
+            text = " ".join(to_inline(_runs(line, relations)).strip() for line in cell.iter(_A + "p"))
+            width = min(whole_number(cell.get("gridSpan", "1"), 1), MAX_COLUMNS)
+            spanning |= dict.fromkeys(range(len(cells), len(cells) + width), text)
+            cells.append(text)
+        yield cells
 
 
 def _notes(page: etree._Element | None) -> Iterator[str]:
@@ -126,7 +137,7 @@ def _notes(page: etree._Element | None) -> Iterator[str]:
 def _paragraphs(shape: etree._Element, relations: dict[str, str], *, listed: bool) -> Iterator[str]:
     lines = list(shape.iter(_A + "p"))
     for line in lines:
-        text = " ".join("".join(_runs(line, relations)).split())
+        text = " ".join(to_inline(_runs(line, relations)).split())
         if not text:
             continue
         properties = line.find(_A + "pPr")
@@ -139,21 +150,28 @@ def _paragraphs(shape: etree._Element, relations: dict[str, str], *, listed: boo
             yield escape_line(text) + ("\n" if line is not lines[-1] else "")
 
 
-def _runs(line: etree._Element, relations: dict[str, str]) -> Iterator[str]:
+def _runs(line: etree._Element, relations: dict[str, str]) -> Iterator[TextRun]:
     for run in line:
         name = local_name(run)
         if name in {"r", "fld"}:
-            text = escape_text("".join(part.text or "" for part in run.iter(_A + "t")))
+            text = "".join(part.text or "" for part in run.iter(_A + "t"))
             link = next(run.iter(_A + "hlinkClick"), None)
             target = relations.get(link.get(_R + "id", ""), "") if link is not None else ""
-            if text.strip() and target.startswith(("http://", "https://")):
-                target = target.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
-                text = f"[{text.replace('[', '').replace(']', '')}]({target})"
-            yield text
+            properties = run.find(_A + "rPr")
+            yield TextRun(text, _styles(properties) if properties is not None else frozenset(), link_target(target))
         elif name == "br":
-            yield " "
+            yield TextRun(" ")
         elif name in {"m", "AlternateContent"}:
-            yield from (f"${tex_of(one)}$" for one in _shown(run) if local_name(one) == "oMath")
+            yield from (
+                TextRun(f"${tex_of(one)}$", is_markdown=True) for one in _shown(run) if local_name(one) == "oMath"
+            )
+
+
+def _styles(properties: etree._Element) -> frozenset[str]:
+    """Return what of the style of a run changes its value; bold text is only the look of a slide."""
+    raised = properties.get("baseline", "0")
+    names = {"sub" if raised[0] == "-" else "sup"} if raised.strip("-0%") else set[str]()
+    return frozenset(names | ({"del"} if properties.get("strike", "noStrike") != "noStrike" else set()))
 
 
 def _placeholder(shape: etree._Element) -> str:

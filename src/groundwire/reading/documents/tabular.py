@@ -10,7 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from statistics import mode
@@ -18,9 +18,18 @@ from typing import Any, Final
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, own_attribute, read_properties
+from groundwire.reading.documents.number_formats import BUILT_IN, shown_number
+from groundwire.reading.documents.office_package import (
+    SafeZip,
+    left_out,
+    local_name,
+    own_attribute,
+    read_properties,
+    whole_number,
+)
+from groundwire.reading.documents.runs import link_target
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
-from groundwire.reading.markdown.escaping import escape_text
+from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.text.sanitize import strip_controls
 
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "drawn", "read_delimited", "read_sheets", "to_table"]
@@ -52,6 +61,13 @@ def to_table(rows: Iterable[Sequence[str]]) -> str:
         return ""
     head, *rest = ["| " + " | ".join((row + [""] * width)[:width]) + " |" for row in table]
     return "\n".join([head, "|" + " --- |" * width, *rest])
+
+
+def _titled(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as a table, below its title and remarks: the first rows, while each says one thing only."""
+    count = next((count for count, row in enumerate(rows) if len(set(filter(None, row))) > 1), 0)
+    titles = [escape_line(next(filter(None, row))) for row in rows[:count]]
+    return "\n\n".join(filter(None, (*titles, to_table(rows[count:]))))
 
 
 _DELIMITERS: Final = (",", "\t", ";", "|")
@@ -109,6 +125,15 @@ _MAX_SHEETS: Final = 100
 _HIDDEN_ROW: Final = re.compile(rb'<row\s(?=[^<>]{0,500}\bhidden="(?:1|true)")(?:[^<>]{0,500}\s)?r="(\d{1,7})"')
 _HIDDEN_COLUMNS: Final = re.compile(rb'<col\s(?=[^<>]{0,500}\bhidden="(?:1|true)")[^<>]{0,500}')
 _EDGES: Final = re.compile(rb'\b(min|max)="(\d{1,5})"')
+_CELL: Final = re.compile(rb'<c\s(?=[^<>]{0,500}?\br="([A-Z]{1,3})(\d{1,7})")[^<>]{0,500}?\bs="(\d{1,6})"')
+_ERROR: Final = re.compile(
+    rb'<c\s(?=[^<>]{0,500}?\bt="e")[^<>]{0,500}?\br="([A-Z]{1,3})(\d{1,7})"[^<>]{0,500}>'
+    rb"(?:<f\b[^<>]{0,500}(?:/>|>[^<>]{0,8192}</f>))?<v>([^<>]{1,20})</v>"
+)
+_LINK: Final = re.compile(rb"<hyperlink\s[^<>]{1,3000}>")
+_LINKED: Final = re.compile(rb'\b(ref|\w{1,9}:id)="([^"]{1,200})"')
+_PLACE: Final = re.compile(r"([A-Z]{1,3})(\d{1,7})")
+_MOST_CELLS: Final = 200_000  # whose formats are looked up
 _UNSOLVED: Final = re.compile(rb"(?:</f>|<f[^<>]{0,200}/>)(?:<v/>|<v></v>)?</c>")  # a formula that was never calculated
 
 
@@ -120,11 +145,11 @@ def read_sheets(body: bytes) -> Extracted:
     """
     said = read_properties(None)
     left = Counter[str]()
-    unseen: dict[str, _Unseen] = {}
+    looks: dict[str, _SheetLook] = {}
     if body.startswith(b"PK"):
         archive = SafeZip(body, "a spreadsheet")
         names = [name for name, _ in archive.sizes()]
-        unseen = _unseen_of(archive)
+        looks = _looks(archive)
         left["charts"] = sum(name.startswith("xl/charts/chart") for name in names)
         left["pictures"] = sum(name.startswith("xl/media/") for name in names)
         left["comments"] = sum(len(list(root)) for name in names if (root := _comments(archive, name)) is not None)
@@ -146,7 +171,7 @@ def read_sheets(body: bytes) -> Extracted:
         ) from error
     parts: list[str] = []
     warnings: list[str] = []
-    unsolved = sum(sheet.unsolved for sheet in unseen.values())
+    unsolved = sum(sheet.unsolved for sheet in looks.values())
     sheets = book.sheets_metadata
     for sheet in sheets[:_MAX_SHEETS]:
         if sheet.typ != calamine.SheetTypeEnum.WorkSheet:
@@ -154,7 +179,7 @@ def read_sheets(body: bytes) -> Extracted:
         if sheet.visible != calamine.SheetVisibleEnum.Visible:
             left["hidden sheets"] += 1
             continue
-        hidden = unseen.get(sheet.name, _Unseen())
+        hidden = looks.get(sheet.name, _SheetLook())
         left["hidden rows"] += len(hidden.rows)
         left["hidden columns"] += len(hidden.columns)
         try:
@@ -184,31 +209,82 @@ def read_sheets(body: bytes) -> Extracted:
     )
 
 
+_Place = tuple[int, int]  # row and column, counted from 0
+
+
 @dataclass(frozen=True, slots=True)
-class _Unseen:
-    """What a sheet does not show; rows and columns are counted from 0."""
+class _SheetLook:
+    """What a sheet does not show, and how it shows the rest; rows and columns are counted from 0."""
 
     rows: frozenset[int] = frozenset()
     columns: frozenset[int] = frozenset()
     unsolved: int = 0
     """Formulas that were never calculated."""
+    errors: Mapping[_Place, str] = field(default_factory=dict)
+    """The errors that cells show, such as `#DIV/0!`."""
+    formats: Mapping[_Place, str] = field(default_factory=dict)
+    """The formats of numbers."""
+    links: Mapping[_Place, str] = field(default_factory=dict)
+    """The targets of cells that are links."""
 
 
-def _unseen_of(archive: SafeZip) -> dict[str, _Unseen]:
-    """Return what the sheets of an Open XML workbook do not show, by the name of the sheet."""
+def _looks(archive: SafeZip) -> dict[str, _SheetLook]:
+    """Return how the sheets of an Open XML workbook look, by the name of the sheet."""
     root = archive.xml("xl/workbook.xml")
     targets = archive.relations("xl/workbook.xml")
+    codes = _format_codes(archive.xml("xl/styles.xml"))
     found = {}
     for sheet in islice(root.iter("{*}sheet"), _MAX_SHEETS) if root is not None else ():
-        source = archive.read(targets.get(own_attribute(sheet, "id"), ""))
+        part = targets.get(own_attribute(sheet, "id"), "")
+        source = archive.read(part)
         columns: set[int] = set()
         for match in _HIDDEN_COLUMNS.finditer(source):
             edges = dict(_EDGES.findall(match[0]))
             last = min(int(edges.get(b"max", b"0")), MAX_COLUMNS)
             columns.update(range(int(edges.get(b"min", b"1")) - 1, last))
         rows = frozenset(int(match[1]) - 1 for match in _HIDDEN_ROW.finditer(source))
-        found[sheet.get("name", "")] = _Unseen(rows, frozenset(columns), len(_UNSOLVED.findall(source)))
+        cells = islice(_CELL.finditer(source), _MOST_CELLS) if codes else ()
+        found[sheet.get("name", "")] = _SheetLook(
+            rows,
+            frozenset(columns),
+            len(_UNSOLVED.findall(source)),
+            errors={
+                _place(match[1] + match[2]): match[3].decode("ascii", "replace") for match in _ERROR.finditer(source)
+            },
+            formats={_place(match[1] + match[2]): codes[match[3]] for match in cells if match[3] in codes},
+            links=dict(_links(source, archive.relations(part) if b"<hyperlink" in source else {})),
+        )
     return found
+
+
+def _place(reference: bytes) -> _Place:
+    """Return the place of a cell such as `B12`, or of the first one of several."""
+    match = _PLACE.match(reference.decode("ascii", "replace"))
+    if match is None:
+        return -1, -1
+    column = 0
+    for letter in match[1]:
+        column = 26 * column + ord(letter) - ord("A") + 1
+    return int(match[2]) - 1, column - 1
+
+
+def _links(source: bytes, targets: Mapping[str, str]) -> Iterator[tuple[_Place, str]]:
+    for link in islice(_LINK.finditer(source), MAX_ROWS * MAX_COLUMNS):
+        said = {name.rpartition(b":")[2]: value for name, value in _LINKED.findall(link[0])}
+        if target := link_target(targets.get(said.get(b"id", b"").decode("ascii", "replace"), "")):
+            yield _place(said.get(b"ref", b"")), target
+
+
+def _format_codes(root: etree._Element | None) -> dict[bytes, str]:
+    """Return the formats of numbers by the identifier of a cell's style, without those of the styles for any number."""
+    if root is None or (styles := root.find("{*}cellXfs")) is None:
+        return {}
+    own = {one.get("numFmtId", ""): one.get("formatCode", "") for one in root.iterfind("{*}numFmts/{*}numFmt")}
+    numbers = [style.get("numFmtId", "") for style in styles.iterfind("{*}xf")]
+    codes = {
+        str(at).encode(): own.get(name) or BUILT_IN.get(whole_number(name, 0), "") for at, name in enumerate(numbers)
+    }
+    return {at: code for at, code in codes.items() if code not in {"", "General", "@"}}
 
 
 def _comments(archive: SafeZip, name: str) -> etree._Element | None:
@@ -216,26 +292,52 @@ def _comments(archive: SafeZip, name: str) -> etree._Element | None:
     return root.find("{*}commentList") if root is not None else None
 
 
-def _sheet(book: Any, name: str, hidden: _Unseen) -> tuple[str, str]:
+def _sheet(book: Any, name: str, hidden: _SheetLook) -> tuple[str, str]:
     """Return what a sheet shows as a table, with remarks."""
     sheet = book.get_sheet_by_name(name)
     height, width = sheet.total_height, sheet.total_width + 1  # the rows below the first, and all columns
     rows: list[list[str]] = []
     first = sheet.start[1] if sheet.start else 0  # rows come from the top of the sheet on, and columns from the first
+    merged = _merged(sheet.merged_cell_ranges or ())
+    known: dict[_Place, str] = {}  # the texts of merged cells
     for number, row in enumerate(sheet.iter_rows()):
         if len(rows) > MAX_ROWS:
             break
-        if number in hidden.rows:
-            continue
-        cells = [_cell(value) for column, value in enumerate(row[:MAX_COLUMNS], first) if column not in hidden.columns]
-        if any(cells):
+        cells = []
+        for column, value in enumerate(row[:MAX_COLUMNS], first):
+            place = (number, column)
+            text = known.get(merged.get(place, place)) or _shown(value, place, hidden)
+            if place in merged:
+                known.setdefault(merged[place], text)
+            if column not in hidden.columns:
+                cells.append(text)
+        if any(cells) and number not in hidden.rows:
             rows.append(cells)
     remark = ""
     if height > MAX_ROWS:
         remark = f"the sheet {_name(name)} has {height:,} rows; the first {MAX_ROWS:,} are shown"
     elif width > MAX_COLUMNS:
         remark = f"the sheet {_name(name)} has {width:,} columns; the first {MAX_COLUMNS} are shown"
-    return to_table(rows), remark
+    return _titled(rows), remark
+
+
+def _merged(ranges: Iterable[tuple[_Place, _Place]]) -> dict[_Place, _Place]:
+    """Return the first cell of each merged one, which alone has their text, for all of its places."""
+    found: dict[_Place, _Place] = {}
+    for (top, left), (bottom, right) in ranges:
+        for row in range(top, min(bottom, top + MAX_ROWS) + 1):
+            for column in range(left, min(right, left + MAX_COLUMNS) + 1):
+                if len(found) < MAX_ROWS * MAX_COLUMNS:
+                    found[row, column] = (top, left)
+    return found
+
+
+def _shown(value: object, place: _Place, look: _SheetLook) -> str:
+    text = look.errors.get(place, "")
+    if not text and isinstance(value, (int, float)) and not isinstance(value, bool):
+        text = cell_text(shown_number(value, look.formats.get(place, "")))
+    text = text or _cell(value)
+    return f"[{text}]({look.links[place]})" if text and place in look.links else text
 
 
 def _name(name: str) -> str:
@@ -243,8 +345,6 @@ def _name(name: str) -> str:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
     if isinstance(value, (date, time, timedelta)):
@@ -258,7 +358,9 @@ _MAX_POINTS: Final = 1_000  # of a chart
 
 
 def drawn(element: etree._Element, archive: SafeZip, relations: Mapping[str, str]) -> str:
-    """Return the chart or diagram (SmartArt) that an element stands for, as a table or a list; empty for others.
+    """Return the chart, diagram (SmartArt) or picture that an element stands for, as Markdown; empty for others.
+
+    A chart is its title and a table, a diagram a list, and a picture what its author says of it.
 
     Args:
         element: An element of a document or a slide.
@@ -266,14 +368,20 @@ def drawn(element: etree._Element, archive: SafeZip, relations: Mapping[str, str
         relations: The targets of the relationships of its part.
     """
     name = local_name(element)
+    if name in {"cNvPr", "docPr"} and "/picture}" not in element.tag:
+        said = " ".join((element.get("descr") or "").split())
+        return f"Picture: {escape_text(said)}" if said and element.get("hidden") not in {"1", "true"} else ""
     if name not in {"chart", "relIds"}:
         return ""
     root = archive.xml(relations.get(own_attribute(element, "id" if name == "chart" else "dm"), ""))
     if name == "chart":
-        return to_table([[escape_text(cell) for cell in row] for row in _chart_rows(root)])
+        table = to_table([[escape_text(cell) for cell in row] for row in _chart_rows(root)])
+        title = root.find("{*}chart/{*}title") if root is not None else None
+        texts = [text.text or "" for text in title.iter("{*}t", "{*}v")] if title is not None else []
+        return "\n\n".join(filter(None, (escape_line(escape_text(" ".join("".join(texts).split()))), table)))
     points = [point for point in root.iter() if local_name(point) == "pt"] if root is not None else []
-    said = (" ".join("".join(text.text or "" for text in one.iter("{*}t")).split()) for one in points)
-    return "\n".join(f"- {escape_text(text)}" for text in said if text)
+    labels = (" ".join("".join(text.text or "" for text in one.iter("{*}t")).split()) for one in points)
+    return "\n".join(f"- {escape_text(label)}" for label in labels if label)
 
 
 def _chart_rows(root: etree._Element | None) -> list[list[str]]:

@@ -1,11 +1,13 @@
-"""Word documents (ECMA-376, WordprocessingML) as Markdown: headings, paragraphs, lists, tables, links, notes."""
+"""Word documents (ECMA-376, WordprocessingML) as Markdown: headings, paragraphs, lists, code, tables, links, notes."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Final, Literal
 
 from lxml import etree
 
@@ -17,9 +19,10 @@ from groundwire.reading.documents.office_package import (
     tex_of,
     whole_number,
 )
+from groundwire.reading.documents.runs import MONOSPACED, TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import drawn, to_table
 from groundwire.reading.extracted import Extracted
-from groundwire.reading.markdown.escaping import escape_line, escape_text
+from groundwire.reading.markdown.escaping import escape_line, escape_text, fence, inline_code
 
 __all__ = ["read_word"]
 
@@ -31,6 +34,20 @@ _INSIDE: Final = frozenset(
      "anchor", "graphic", "graphicData", "wsp", "txbx", "txbxContent", "AlternateContent", "Choice"}
 )  # fmt: skip
 _LINKED: Final = re.compile(r'\bHYPERLINK\s+"(https?://[^"\s]{1,2000})"')
+_CODE: Final = re.compile(
+    r"(?:source|html|inline|program)? ?(?:code|preformatted|verbatim|listing|typewriter|macro)"
+    r"(?: ?(?:block|text|char|characters|example))?",
+    re.IGNORECASE,
+)
+"""The names of styles for code."""
+_CODE_SIGN: Final = re.compile(r"[{}()\[\]=;<>\\|$#*_]|::|->|^\s{2,}\S", re.MULTILINE)
+"""What tells code from a paragraph that is only set in a monospaced font."""
+_TYPEWRITTEN: Final = 0.7  # share of monospaced letters, from which they are no code
+_MARKS: Final[Mapping[str, str]] = {"b": "strong", "i": "em", "strike": "del", "dstrike": "del"}
+_OFF: Final = frozenset({"0", "false", "off"})
+_ORDINAL: Final = re.compile(r"(\d{1,9})([.)]?)")
+_LEVELS: Final = 9
+_MAX_COLUMNS: Final = 60  # of a table
 _TINY: Final = 4  # half points
 _DEPTH: Final = 20  # nested tables and other elements
 
@@ -48,6 +65,7 @@ def read_word(body: bytes) -> Extracted:
         raise archive.broken()
     reader = _WordReader(archive, main)
     place = next((child for child in root if local_name(child) == "body"), root)
+    reader.compare_fonts(place)
     content = _joined(reader.blocks(place))
     notes = _joined(reader.notes())
     said = read_properties(archive.xml("docProps/core.xml"))
@@ -66,6 +84,47 @@ def read_word(body: bytes) -> Extracted:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _WordBlock:
+    text: str
+    """Markdown."""
+    kind: Literal["text", "item", "code"] = "text"
+    code: str = ""
+    """The plain text of a paragraph that may be code."""
+    is_sure: bool = False
+    """Whether its style is one for code."""
+
+
+@dataclass(frozen=True, slots=True)
+class _WordStyle:
+    level: int = 0
+    """The level of a heading; 0 for none."""
+    number: str = ""
+    """The numbering."""
+    depth: int = 0
+    """The level of the numbering."""
+    marks: Mapping[str, bool] = field(default_factory=dict)
+    """What it sets of the styles of a run, and `code` for a monospaced font."""
+    is_code: bool = False
+    """Whether it is a style for code by its name."""
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberLevel:
+    """A level of a numbering."""
+
+    counter: str
+    """What counts: the numbering that others may continue."""
+    form: str
+    """The kind of numerals; `bullet` or `none`."""
+    label: str
+    """The label with a place for each number, such as `%1.%2`."""
+    start: int
+    restart: int | None = None
+    """Where a numbering begins that does not continue another."""
+
+
 class _WordReader:
     """Converter of one document.
 
@@ -80,12 +139,24 @@ class _WordReader:
         self._relations = archive.relations(main)
         self._styles = _styles(archive.xml(self._folder + "styles.xml"))
         self._numbers = _numbering(archive.xml(self._folder + "numbering.xml"))
-        self._counts: Counter[tuple[str, int]] = Counter()
+        self._counts: dict[str, dict[int, int]] = {}
+        self._restarted: set[tuple[str, int]] = set()
+        self._has_code = False
         self.removed: Counter[str] = Counter()
         self.title = ""
 
-    def blocks(self, place: etree._Element, depth: int = 0) -> Iterator[tuple[str, bool]]:
-        """Yield the blocks below an element, each with whether it is a list item."""
+    def compare_fonts(self, place: etree._Element) -> None:
+        """Learn whether monospaced letters are code: not in a document that is typewritten."""
+        letters: Counter[bool] = Counter()
+        for paragraph in place.iter(_W + "p"):
+            style = self._style(paragraph)
+            for run in paragraph.iterchildren(_W + "r"):
+                length = sum(len(text.text or "") for text in run.iterchildren(_W + "t"))
+                letters[self._marks(run.find(_W + "rPr"), style).get("code", False)] += length
+        self._has_code = letters[True] <= _TYPEWRITTEN * letters.total()
+
+    def blocks(self, place: etree._Element, depth: int = 0) -> Iterator[_WordBlock]:
+        """Yield the blocks below an element."""
         if depth > _DEPTH:
             return
         for element in place:
@@ -95,12 +166,12 @@ class _WordReader:
                 for part in _floating(element):
                     if local_name(part) == "txbxContent":
                         yield from self.blocks(part, depth + 1)
-                    else:
-                        yield drawn(part, self._archive, self._relations), False
+                    elif chart := drawn(part, self._archive, self._relations):
+                        yield _WordBlock(chart)
             elif name == "oMathPara":
-                yield f"$${tex_of(element)}$$", False
+                yield _WordBlock(f"$${tex_of(element)}$$")
             elif name == "tbl":
-                yield self._table(element, depth), False
+                yield _WordBlock(self._table(element, depth))
             elif name in _INSIDE:
                 yield from self.blocks(element, depth + 1)
 
@@ -120,53 +191,85 @@ class _WordReader:
         root = self._archive.xml(part)
         return root is not None and any((text.text or "").strip() for text in root.iter(_W + "t"))
 
-    def notes(self) -> Iterator[tuple[str, bool]]:
+    def notes(self) -> Iterator[_WordBlock]:
         """Yield the footnotes and endnotes."""
         for part, kind in (("footnotes.xml", "footnote"), ("endnotes.xml", "endnote")):
             root = self._archive.xml(self._folder + part)
             for note in root if root is not None else ():
                 if note.get(_W + "type") in {"separator", "continuationSeparator", "continuationNotice"}:
                     continue
-                text = " ".join(block for block, _ in self.blocks(note) if block)
+                text = " ".join(block.text for block in self.blocks(note) if block.text)
                 if text:
-                    yield f"[^{kind[0] if kind == 'endnote' else ''}{note.get(_W + 'id', '')}]: {text}", False
+                    yield _WordBlock(f"[^{kind[0] if kind == 'endnote' else ''}{note.get(_W + 'id', '')}]: {text}")
 
-    def _paragraph(self, element: etree._Element) -> tuple[str, bool]:
+    def _style(self, paragraph: etree._Element) -> _WordStyle:
+        return self._styles.get(_value(paragraph.find(_W + "pPr"), "pStyle")) or self._styles.get("", _WordStyle())
+
+    def _paragraph(self, element: etree._Element) -> _WordBlock:
         properties = element.find(_W + "pPr")
-        style = _value(properties, "pStyle")
-        text = " ".join("".join(self._runs(element)).split(" ")).strip()
-        if not text:
-            return "", False
+        style = self._style(element)
         level = self._level(properties, style)
-        if level:
-            text = " ".join(text.split())
-            if not self.title:
-                self.title = text.replace("\\", "")
-            return f"{'#' * level} {text}", False
         number, depth = self._number(properties, style)
-        if number:
-            self._counts[number, depth] += 1
-            mark = f"{self._counts[number, depth]}." if self._numbers.get((number, depth)) == "decimal" else "-"
-            return f"{'   ' * depth}{mark} {text}", True
-        return "\n".join(escape_line(line) for line in text.split("\n")), False
+        label = self._label(number, depth) if level or number else ""
+        runs = list(self._runs(element, style))
+        is_code = style.is_code or (
+            any(run.text.strip() for run in runs) and all("code" in run.styles for run in runs if run.text.strip())
+        )
+        dropped = {"strong", "em"} if level else set[str]()
+        dropped |= {"code"} if is_code else set()
+        text = to_inline(replace(run, styles=run.styles - dropped) for run in runs).strip()
+        if level and text:
+            text = " ".join(text.split())
+            self.title = self.title or text.replace("\\", "")
+            return _WordBlock(" ".join(filter(None, ("#" * level, escape_text(label), text))))
+        if number and text:
+            ordinal = _ORDINAL.fullmatch(label)
+            mark = f"{ordinal[1]}{ordinal[2] or '.'}" if ordinal else f"- {escape_text(label)}".rstrip()
+            return _WordBlock(f"{'   ' * depth}{mark} {text}", "item")
+        text = "\n".join(escape_line(line) for line in text.split("\n"))
+        if is_code:
+            return _WordBlock(text, "code", "".join(run.text for run in runs).rstrip(), style.is_code)
+        return _WordBlock(text)
 
-    def _level(self, properties: etree._Element | None, style: str) -> int:
+    def _level(self, properties: etree._Element | None, style: _WordStyle) -> int:
         direct = _value(properties, "outlineLvl")
         if whole_number(direct, 6) < 6:
             return whole_number(direct, 6) + 1
-        return self._styles.get(style, (0, "", 0))[0]
+        return style.level
 
-    def _number(self, properties: etree._Element | None, style: str) -> tuple[str, int]:
+    def _number(self, properties: etree._Element | None, style: _WordStyle) -> tuple[str, int]:
         numbering = properties.find(_W + "numPr") if properties is not None else None
-        _, number, depth = self._styles.get(style, (0, "", 0))
+        number, depth = style.number, style.depth
         if numbering is not None:
             number = _value(numbering, "numId") or number
             level = _value(numbering, "ilvl")
             depth = whole_number(level, depth)
-        return ("", 0) if number == "0" else (number, min(depth, 8))
+        return ("", 0) if number == "0" else (number, min(depth, _LEVELS - 1))
 
-    def _runs(self, place: etree._Element, depth: int = 0) -> Iterator[str]:
-        code, target, label = "", "", list[str]()  # of a field, whose runs stand beside each other
+    def _label(self, number: str, depth: int) -> str:
+        """Count a paragraph, and return its number as it is shown; empty for a bullet."""
+        level = self._numbers.get((number, depth))
+        if level is None or level.form in {"bullet", "none"}:
+            return ""
+        counts = self._counts.setdefault(level.counter, {})
+        start = level.start
+        if level.restart is not None and (number, depth) not in self._restarted:
+            self._restarted.add((number, depth))
+            counts.pop(depth, None)
+            start = level.restart
+        counts[depth] = counts.get(depth, start - 1) + 1
+        for deeper in range(depth + 1, _LEVELS):
+            counts.pop(deeper, None)
+
+        def shown(place: re.Match[str]) -> str:
+            at = int(place[1]) - 1
+            above = self._numbers.get((number, at), level)
+            return numeral(counts.get(at, above.start), above.form)
+
+        return re.sub(r"%([1-9])", shown, level.label or f"%{depth + 1}.")
+
+    def _runs(self, place: etree._Element, style: _WordStyle, depth: int = 0) -> Iterator[TextRun]:
+        code, target = "", ""  # of a field, whose runs stand beside each other
         for element in place:
             name = local_name(element)
             if name == "r":
@@ -178,61 +281,91 @@ class _WordReader:
                 )
                 if kind == "separate" and (match := _LINKED.search(code)):
                     target = match[1]
-                if target:
-                    label.append(self._run(element))
-                else:
-                    yield self._run(element)
-                if target and kind == "end":
-                    yield _link("".join(label), target)
-                    target, label = "", []
+                yield from _linked(self._run(element, style), target)
+                if kind == "end":
+                    target = ""
             elif name == "hyperlink":
-                yield _link("".join(self._runs(element, depth + 1)), self._relations.get(element.get(_ID, ""), ""))
+                inside = self._runs(element, style, depth + 1)
+                yield from _linked(inside, self._relations.get(element.get(_ID, ""), ""))
             elif name in {"oMath", "oMathPara"}:
-                yield f"${tex_of(element)}$"
+                yield TextRun(f"${tex_of(element)}$", is_markdown=True)
             elif name in _INSIDE and name != "txbxContent" and depth < _DEPTH:
-                yield from self._runs(element, depth + 1)
-        yield "".join(label)
+                yield from self._runs(element, style, depth + 1)
 
-    def _run(self, run: etree._Element) -> str:
+    def _run(self, run: etree._Element, style: _WordStyle) -> list[TextRun]:
         properties = run.find(_W + "rPr")
+        marks = self._marks(properties, style)
+        if (
+            not self._has_code
+            and not style.is_code
+            and not self._styles.get(_value(properties, "rStyle"), style).is_code
+        ):
+            marks = {**marks, "code": False}
+        styles = frozenset(name for name, on in marks.items() if on)
         parts = []
         for element in run:
             name = local_name(element)
             if name == "t":
-                parts.append(escape_text(element.text or ""))
+                parts.append(TextRun(element.text or "", styles))
             elif name in {"tab", "ptab"}:
-                parts.append(" ")
+                parts.append(TextRun("\t", styles))
             elif name in {"br", "cr"}:
-                parts.append("\n")
+                parts.append(TextRun("\n", styles))
             elif name == "noBreakHyphen":
-                parts.append("-")
+                parts.append(TextRun("-", styles))
             elif name in {"footnoteReference", "endnoteReference"}:
-                parts.append(f"[^{'e' if name[0] == 'e' else ''}{element.get(_W + 'id', '')}]")
-        text = "".join(parts)
-        if text.strip() and _is_hidden(properties):
+                mark = f"[^{'e' if name[0] == 'e' else ''}{element.get(_W + 'id', '')}]"
+                parts.append(TextRun(mark, is_markdown=True))
+        if _is_hidden(properties) and any(part.text.strip() for part in parts):
             self.removed["hidden"] += 1
-            return ""
-        return text
+            return []
+        return parts
+
+    def _marks(self, properties: etree._Element | None, style: _WordStyle) -> Mapping[str, bool]:
+        """Return which styles a run has; those that the style of a whole paragraph gives its letters do not count."""
+        above = {"code": style.is_code or style.marks.get("code", False)}
+        if properties is None:
+            return above
+        own = self._styles.get(_value(properties, "rStyle"))
+        if own is not None:
+            above |= own.marks
+            above["code"] = above["code"] or own.is_code
+        return above | _run_marks(properties)
 
     def _table(self, table: etree._Element, depth: int) -> str:
-        rows = []
+        """Return a table; a cell that spans others stands in each of them, so that every row can be read alone."""
+        rows: list[list[str]] = []
         for row in table.iter(_W + "tr"):
             if next(row.iterancestors(_W + "tbl"), None) is not table:
                 continue
-            cells: list[str] = []
+            before = _value(row.find(_W + "trPr"), "gridBefore")
+            cells = [""] * min(whole_number(before, 0), _MAX_COLUMNS)
             for cell in row.iter(_W + "tc"):
-                if next(cell.iterancestors(_W + "tr"), None) is not row:
+                if next(cell.iterancestors(_W + "tr"), None) is not row or len(cells) >= _MAX_COLUMNS:
                     continue
                 properties = cell.find(_W + "tcPr")
-                cells.append(
-                    " ".join(text.replace("\n", " ").strip() for text, _ in self.blocks(cell, depth + 1) if text)
-                )
+                merged = properties.find(_W + "vMerge") if properties is not None else None
+                if merged is not None and merged.get(_W + "val", "continue") == "continue":
+                    text = rows[-1][len(cells)] if rows and len(cells) < len(rows[-1]) else ""
+                else:
+                    text = " ".join(filter(None, map(_in_cell, self.blocks(cell, depth + 1))))
                 span = _value(properties, "gridSpan")
-                cells += [""] * (min(whole_number(span, 1), 60) - 1)
+                cells += [text] * max(1, min(whole_number(span, 1), _MAX_COLUMNS - len(cells)))
             rows.append(cells)
         if depth and table.getparent() is not None and local_name(table.getparent()) == "tc":
-            return "; ".join(", ".join(filter(None, row)) for row in rows)
+            return "; ".join(", ".join(filter(None, dict.fromkeys(row))) for row in rows)
         return to_table(rows)
+
+
+def _in_cell(block: _WordBlock) -> str:
+    if block.kind == "code" and (block.is_sure or _CODE_SIGN.search(block.code)):
+        return inline_code(block.code)
+    return block.text.replace("\n", " ").strip()
+
+
+def _linked(runs: Iterable[TextRun], address: str) -> Iterator[TextRun]:
+    target = link_target(address)
+    return (replace(run, link=target) if target else run for run in runs)
 
 
 def _floating(paragraph: etree._Element) -> Iterator[etree._Element]:
@@ -246,23 +379,24 @@ def _floating(paragraph: etree._Element) -> Iterator[etree._Element]:
             waiting.extend(() if name == "txbxContent" else reversed(element))
 
 
-def _link(text: str, target: str) -> str:
-    text = text.strip()
-    if not text or not target.startswith(("http://", "https://")):
-        return text
-    target = target.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
-    return f"[{text.replace('[', '').replace(']', '')}]({target})"
+def _kind(block: _WordBlock) -> str:
+    return block.kind
 
 
-def _joined(blocks: Iterator[tuple[str, bool]]) -> str:
-    """Join blocks, without empty lines between list items."""
+def _joined(blocks: Iterable[_WordBlock]) -> str:
+    """Join blocks, without empty lines between list items, and paragraphs of code to one block of it."""
     parts: list[str] = []
-    after_item = False
-    for text, item in blocks:
-        if text:
-            parts.append(("\n" if item and after_item else "\n\n") + text)
-            after_item = item
-    return "".join(parts).strip()
+    for kind, group in groupby((block for block in blocks if block.text or block.kind == "code"), _kind):
+        texts = list(group)
+        if kind == "item":
+            indent = min(len(block.text) - len(block.text.lstrip(" ")) for block in texts)
+            parts.append("\n".join(block.text[indent:] for block in texts))
+        elif kind == "code" and any(block.is_sure or _CODE_SIGN.search(block.code) for block in texts):
+            code = "\n".join(block.code for block in texts).strip("\n")
+            parts.append(fence(code) if code else "")
+        else:
+            parts += [block.text for block in texts]
+    return "\n\n".join(filter(None, parts)).strip()
 
 
 def _is_hidden(properties: etree._Element | None) -> bool:
@@ -271,7 +405,7 @@ def _is_hidden(properties: etree._Element | None) -> bool:
         return False
     for name in ("vanish", "webHidden"):
         mark = properties.find(_W + name)
-        if mark is not None and mark.get(_W + "val", "1") not in {"0", "false", "off"}:
+        if mark is not None and mark.get(_W + "val", "1") not in _OFF:
             return name == "vanish"
     size = _value(properties, "sz")
     if whole_number(size, _TINY + 1) <= _TINY:
@@ -285,11 +419,25 @@ def _value(parent: etree._Element | None, name: str) -> str:
     return element.get(_W + "val", "") if element is not None else ""
 
 
-def _styles(root: etree._Element | None) -> dict[str, tuple[int, str, int]]:
-    """Return each style's heading level (0 for none), numbering and its level."""
-    own: dict[str, tuple[int, str, int, str]] = {}
+def _run_marks(properties: etree._Element) -> dict[str, bool]:
+    """Return which styles the properties of a run set or take away."""
+    marks = {}
+    for element in properties:
+        name, value = local_name(element), element.get(_W + "val", "")
+        if name in _MARKS:
+            marks[_MARKS[name]] = value not in _OFF
+        elif name == "vertAlign":
+            marks |= {"sup": value == "superscript", "sub": value == "subscript"}
+        elif name == "rFonts" and (font := element.get(_W + "ascii") or element.get(_W + "hAnsi")):
+            marks["code"] = bool(MONOSPACED.search(font))
+    return marks
+
+
+def _styles(root: etree._Element | None) -> dict[str, _WordStyle]:
+    """Return the styles by their identifiers; the default one of paragraphs is also that without one."""
+    own: dict[str, _WordStyle] = {}
     for style in root.iter(_W + "style") if root is not None else ():
-        properties = style.find(_W + "pPr")
+        properties, run = style.find(_W + "pPr"), style.find(_W + "rPr")
         outline = _value(properties, "outlineLvl")
         match = _HEADING.match(_value(style, "name"))
         level = int(match[1]) if match else whole_number(outline, -1) + 1
@@ -297,37 +445,78 @@ def _styles(root: etree._Element | None) -> dict[str, tuple[int, str, int]]:
             level = 1
         numbering = properties.find(_W + "numPr") if properties is not None else None
         place = _value(numbering, "ilvl")
-        own[style.get(_W + "styleId", "")] = (
-            level if level <= 6 else 0,
-            _value(numbering, "numId"),
-            whole_number(place, 0),
-            _value(style, "basedOn"),
+        name = style.get(_W + "styleId", "")
+        own[name] = _WordStyle(
+            level=level if level <= 6 else 0,
+            number=_value(numbering, "numId"),
+            depth=whole_number(place, 0),
+            marks=_run_marks(run) if run is not None else {},
+            is_code=bool(_CODE.fullmatch(_value(style, "name"))),
+            parent=_value(style, "basedOn"),
         )
-    found: dict[str, tuple[int, str, int]] = {}
-    for name in own:
-        level, number, depth, parent = own[name]
-        for _ in range(10):
-            if parent not in own or (level and number):
-                break
-            above_level, above_number, above_depth, parent = own[parent]
-            level, number, depth = level or above_level, number or above_number, depth or above_depth
-        found[name] = level, number, depth
+        if style.get(_W + "default", "0") not in _OFF and style.get(_W + "type") == "paragraph":
+            own[""] = own[name]
+    return {name: _inherited(name, own) for name in own}
+
+
+def _inherited(name: str, own: Mapping[str, _WordStyle]) -> _WordStyle:
+    """Return a style with what it has from those that it is based on."""
+    style = own[name]
+    for _ in range(10):
+        above = own.get(style.parent)
+        if above is None:
+            break
+        style = _WordStyle(
+            level=style.level or above.level,
+            number=style.number or above.number,
+            depth=style.depth or above.depth,
+            marks={**above.marks, **style.marks},
+            is_code=style.is_code or above.is_code,
+            parent=above.parent,
+        )
+    return style
+
+
+def _numbering(root: etree._Element | None) -> dict[tuple[str, int], _NumberLevel]:
+    """Return the levels of each numbering."""
+    if root is None:
+        return {}
+    kinds: dict[str, dict[int, _NumberLevel]] = {}
+    for abstract in root.iter(_W + "abstractNum"):
+        name = abstract.get(_W + "abstractNumId", "")
+        levels = kinds.setdefault(name, {})
+        for level in abstract.iter(_W + "lvl"):
+            place, start = level.get(_W + "ilvl", ""), _value(level, "start")
+            if 0 <= (depth := whole_number(place, -1)) < _LEVELS:
+                form = _value(level, "numFmt") or "bullet"
+                levels[depth] = _NumberLevel(name, form, _value(level, "lvlText"), whole_number(start, 1))
+    found: dict[tuple[str, int], _NumberLevel] = {}
+    for number in root.iter(_W + "num"):
+        name = number.get(_W + "numId", "")
+        for depth, one in kinds.get(_value(number, "abstractNumId"), {}).items():
+            found[name, depth] = one
+        for other in number.iterchildren(_W + "lvlOverride"):
+            place, start = other.get(_W + "ilvl", ""), _value(other, "startOverride")
+            if start and (known := found.get((name, whole_number(place, -1)))) is not None:
+                found[name, whole_number(place, -1)] = replace(known, restart=whole_number(start, 1))
     return found
 
 
-def _numbering(root: etree._Element | None) -> dict[tuple[str, int], str]:
-    """Return the kind of each level of each numbering: `decimal` for numbers, else `bullet`."""
-    if root is None:
-        return {}
-    kinds: dict[str, dict[int, str]] = {}
-    for abstract in root.iter(_W + "abstractNum"):
-        levels = kinds.setdefault(abstract.get(_W + "abstractNumId", ""), {})
-        for level in abstract.iter(_W + "lvl"):
-            place = level.get(_W + "ilvl", "")
-            if (depth := whole_number(place, -1)) >= 0:
-                levels[depth] = "bullet" if _value(level, "numFmt") in {"bullet", "none", ""} else "decimal"
-    return {
-        (number.get(_W + "numId", ""), place): kind
-        for number in root.iter(_W + "num")
-        for place, kind in kinds.get(_value(number, "abstractNumId"), {}).items()
-    }
+_ROMAN: Final = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_LARGEST: Final = 3_999  # of the roman numerals
+
+
+def numeral(value: int, form: str) -> str:
+    """Return a number as a list shows it; in decimal if its kind of numerals is none of the common ones."""
+    text = str(value)
+    if form.endswith("Roman") and 0 < value <= _LARGEST:
+        text = ""
+        for worth, letters in _ROMAN:
+            text += letters * (value // worth)
+            value %= worth
+    elif form.endswith("Letter") and 0 < value <= _LARGEST:
+        text = chr(ord("a") + (value - 1) % 26) * ((value - 1) // 26 + 1)
+    return text.upper() if form.startswith("upper") else text

@@ -173,8 +173,9 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
         return Kind("pdf", _DESCRIPTIONS["pdf"])
     if body.startswith(b"PK\x03\x04") and (kind := archive_kind(body[:4_096], announced, url)):
         return Kind(kind, _DESCRIPTIONS[kind])
-    if body.startswith(_OLE) and (announced == "sheet" or kind_of_address(url) == "sheet"):
-        return Kind("sheet", _DESCRIPTIONS["sheet"])
+    for old in (announced, kind_of_address(url)) if body.startswith(_OLE) else ():
+        if old in {"sheet", "mail"}:
+            return Kind(old, _DESCRIPTIONS[old])
     if body.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Kind("archive", _DESCRIPTIONS["archive"])
     if body.startswith(b"{\\rtf"):

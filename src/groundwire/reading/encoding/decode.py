@@ -24,6 +24,7 @@ from groundwire.reading.encoding.detect import (
     name_of,
     utf8_letters,
 )
+from groundwire.reading.encoding.tables import decoded_text
 from groundwire.reading.text.sanitize import is_plain
 
 __all__ = ["PRESCAN", "Decoded", "EncodingSource", "decode"]
@@ -160,14 +161,14 @@ def _fits(body: bytes, name: str) -> bool:
         return letters[0] < (1 if name in WESTERN else 6)
     if name in WESTERN:
         return True
-    text = sample.decode(CODECS[name], "replace")
+    text = decoded_text(sample, name, CODECS[name]) if name in MULTI_BYTE else sample.decode(CODECS[name], "replace")
     bad = text.count("\ufffd")
     strange = len(text) - len(text.encode("ascii", "ignore"))
     return bad <= max(2, strange // (50 if name in MULTI_BYTE else 20))
 
 
 def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]) -> Decoded:
-    text = body.decode(CODECS[name], "replace")
+    text = decoded_text(body, name, CODECS[name])
     if "\ufffd" in text and not (
         name == "utf-8" and b"\xef\xbf\xbd" in body and body.count(b"\xef\xbf\xbd") == text.count("\ufffd")
     ):

@@ -7,11 +7,12 @@ standard's own `replacement` and `x-user-defined`.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
+
+from groundwire.reading.encoding.tables import decoded_text
 
 __all__ = [
     "CODECS",
@@ -66,7 +67,7 @@ CODECS: Final[Mapping[str, str]] = {
     "utf-16be": "utf-16-be",
     "utf-16le": "utf-16-le",
 }
-"""The standard's encodings, each with a Python codec that decodes all of it."""
+"""The standard's encodings, each with the nearest Python codec; see `groundwire.reading.encoding.tables`."""
 
 _ALIASES: Final[Mapping[str, str]] = {
     "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8",
@@ -324,12 +325,10 @@ def looks_western(body: bytes) -> bool:
 
 def is_iso_2022_jp(sample: bytes) -> bool:
     """Return whether bytes contain the alphabet escapes of ISO-2022-JP, which are ASCII."""
-    return b"\x1b" in sample and b"\x1b$" in sample and sample.isascii() and _decodes(sample, "iso-2022-jp")
+    return b"\x1b" in sample and b"\x1b$" in sample and sample.isascii() and _has_pairs(sample)
 
 
-def _decodes(sample: bytes, name: str) -> bool:
-    try:
-        codecs.getincrementaldecoder(CODECS[name])().decode(sample)
-    except UnicodeDecodeError:
-        return False
-    return True
+def _has_pairs(sample: bytes) -> bool:
+    """Return whether every pair of bytes, but for the last one, is a character."""
+    text = decoded_text(sample, "iso-2022-jp", CODECS["iso-2022-jp"])
+    return "\ufffd" not in text[:-1]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import byref, c_float, c_int, c_uint
 from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import Edge, PdfPage
-from groundwire.reading.documents.pdf.words import TextLine, Word, intervals, text_lines
+from groundwire.reading.documents.pdf.words import TextLine, Word, intervals, is_entry, text_lines
 
 __all__ = [
     "FILLED",
@@ -26,9 +26,12 @@ __all__ = [
     "fill_color",
     "free_run",
     "free_width",
+    "gutters_of",
     "page_shapes",
+    "place_in_columns",
     "row_starts",
     "starts_by_gaps",
+    "with_entries",
 ]
 
 Color = tuple[int, int, int, int]
@@ -184,15 +187,43 @@ def row_starts(lines: Sequence[TextLine], columns: int) -> list[int]:
     """Return the lines with which the rows of a table begin, where no ruled line says so.
 
     Rows are farther apart than the lines of a wrapped cell. Where the distances say nothing, a line continues a row if
-    its first column and at least half of the others are empty.
+    its first column and at least half of the others are empty. Numbers or labels below each other are in two rows.
 
     Args:
         lines: From top to bottom.
         columns: How many columns the table has.
     """
-    if starts := starts_by_gaps(lines, columns):
-        return starts
-    return [0, *(index for index, line in enumerate(lines) if index and not _continues_row(line, columns))]
+    starts = starts_by_gaps(lines, columns)
+    if not starts:
+        starts = [0, *(index for index, line in enumerate(lines) if index and not _continues_row(line, columns))]
+    return with_entries(starts, lines)
+
+
+def with_entries(starts: Sequence[int], lines: Sequence[TextLine]) -> list[int]:
+    """Return the lines with which rows begin, with those that have a number or a label below another of their row."""
+    found: list[int] = []
+    entries = frozenset[int]()
+    given = set(starts)
+    for index, line in enumerate(lines):
+        if index in given or line.entries & entries:
+            found.append(index)
+            entries = frozenset()
+        entries |= line.entries
+    return found
+
+
+def place_in_columns(line: TextLine, columns: Mapping[int, int]) -> None:
+    """Say in which columns a line has text, and in which of them a number or a label.
+
+    Args:
+        line: The line.
+        columns: The column of each of its words, by the identity of the word.
+    """
+    texts: dict[int, list[str]] = defaultdict(list)
+    for word in sorted(line.words, key=lambda word: word.x0):
+        texts[columns[id(word)]].append(word.text)
+    line.filled = frozenset(texts)
+    line.entries = frozenset(column for column, words in texts.items() if is_entry(" ".join(words)))
 
 
 def starts_by_gaps(lines: Sequence[TextLine], columns: int) -> list[int]:
@@ -240,7 +271,7 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | N
     inside = [line for line in every if first <= line.middle <= last]
     if any(word.x0 < left or word.x1 > right for line in inside for word in line.words) or len(inside) < _RULES:
         return None
-    gutters = _gutters(inside)
+    gutters = gutters_of(inside)
     if not gutters:
         return None
     start, end = every.index(inside[0]), every.index(inside[-1]) + 1
@@ -253,7 +284,7 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | N
         del taken[0]
     bands: dict[int, list[TextLine]] = defaultdict(list)
     for line in taken:
-        line.filled = _fill(line, gutters)
+        place_in_columns(line, {id(word): _column(word, gutters) for word in line.words})
         bands[sum(rule.at <= line.middle for rule in rules)].append(line)
     columns = len(gutters) + 1
     parts = [line for band in bands.values() for line in band[1:]]
@@ -268,7 +299,7 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | N
         inner = 0 < number < len(rules)
         named = sum(0 in line.filled for line in band)
         whole = wrapped and ((inner and len(bands) > _RULES) or (named == 1 and not _has_gaps(band)))
-        starts = [0] if whole else row_starts(band, columns)
+        starts = with_entries([0], band) if whole else row_starts(band, columns)
         for begin, stop in itertools.pairwise([*starts, len(band)]):
             row: list[list[Word]] = [[] for _ in range(columns)]
             text = [word for line in band[begin:stop] for word in line.words]
@@ -288,7 +319,7 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | N
     return grid
 
 
-def _gutters(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
+def gutters_of(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
     """Return the strips between the columns of a table: no word is in them, but for a few that span columns."""
     size = max(line.size for line in lines)
     least = (_NARROW if len(lines) >= _MANY else 0.8) * size

@@ -17,13 +17,15 @@ from typing import Final, Literal
 
 from groundwire.reading.documents.pdf.bands import row_starts
 from groundwire.reading.documents.pdf.lines import Cell, Line
-from groundwire.reading.documents.pdf.words import TextLine
+from groundwire.reading.documents.pdf.words import TextLine, is_entry
 from groundwire.reading.markdown.escaping import escape_line, fence
 
 __all__ = ["Block", "blocks", "join_broken", "table_at"]
 
 
 _LEAST_ROWS: Final = 3
+_ALIGNED: Final = 2.0  # points
+_MANY_COLUMNS: Final = 4  # a head with one row below it is a table if all of these are filled
 _MAX_ROWS: Final = 2_000
 _MAX_COLUMNS: Final = 30
 _LONG: Final = 60  # characters; running text is not a cell
@@ -45,8 +47,11 @@ def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = fr
         return None
     end = _end(lines, start)
     rows = [line for line in lines[start:end] if line.cells]
+    if len(rows) > 1 and len(rows[0].cells) < len(_columns(rows[1:])) > len(_columns(rows)):
+        return None  # a title above several columns of the table below it
     edges = _with_head(rows)
-    if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < _LEAST_ROWS:
+    few = len(edges) >= _MANY_COLUMNS and all(len(row.cells) == len(edges) for row in rows)
+    if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < (_LEAST_ROWS - few):
         return None
     size = median(line.size for line in rows)
     if min(right[0] - left[1] for left, right in pairwise(edges)) < size:
@@ -57,7 +62,12 @@ def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = fr
         return None
     every = [places for places in found if places is not None]
     heights = [
-        TextLine(line.middle, line.size, filled=frozenset(column for column, _ in places))
+        TextLine(
+            line.middle,
+            line.size,
+            filled=frozenset(column for column, _ in places),
+            entries=frozenset(column for column, text in places if is_entry(text)),
+        )
         for line, places in zip(lines[start:end], every, strict=True)
     ]
     starts = row_starts(heights, len(edges))
@@ -87,11 +97,20 @@ def _end(lines: Sequence[Line], start: int) -> int:
             end = index + 1
         elif (step > 1.6 * size and not _in_step(lines, index, step)) or index - end > _MAX_WRAPPED:
             break
-        elif line.x0 > right:
+        elif line.x0 > right or (end == index and _is_remark(lines, index)):
             end = index + 1
         elif line.x1 >= second:
             break
     return end
+
+
+def _is_remark(lines: Sequence[Line], index: int) -> bool:
+    """Return whether a line of one part stands below a cell of a row, with a row of the same columns after it."""
+    before, following = lines[index - 1], lines[index + 1] if index + 1 < len(lines) else None
+    if following is None or len(before.cells) < _MANY_COLUMNS or len(before.cells) != len(following.cells):
+        return False
+    starts = [abs(one.x0 - other.x0) for one, other in zip(before.cells, following.cells, strict=True)]
+    return max(starts) <= _ALIGNED and any(abs(cell.x0 - lines[index].x0) <= _ALIGNED for cell in before.cells)
 
 
 def _in_step(lines: Sequence[Line], index: int, step: float) -> bool:
@@ -125,6 +144,8 @@ def _places(line: Line, edges: Sequence[tuple[float, float]]) -> list[tuple[int,
     found = []
     for cell in line.cells or [Cell(line.x0, line.x1, line.text)]:
         columns = [index for index, (left, right) in enumerate(edges) if cell.x0 < right and cell.x1 > left]
+        if len(columns) > 1 and not line.cells and abs(cell.x0 - edges[columns[0]][0]) <= _ALIGNED:
+            columns = columns[:1]  # a remark below a cell
         if len(columns) != 1:
             return None
         found.append((columns[0], cell.text))
@@ -190,6 +211,8 @@ class Block:
     """The marker of an item."""
     broken: bool = False
     """Whether its last word continues in the next block."""
+    is_entry: bool = False
+    """Whether a line of it ends with a number in a column of its own, as in a bill."""
 
 
 def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) -> list[Block]:
@@ -256,7 +279,7 @@ def _paragraph(lines: Sequence[Line], start: int, right: float, leading: float, 
             break
         if _apart(before, line, leading) or _starts(line) or _ENTRY.search(before.plain):
             break
-        if not item and _indented(lines, start, end):
+        if (not item and _indented(lines, start, end)) or _is_bill(before):
             break
         if item and line.x0 < first.x0 - 0.5 * first.size:
             break
@@ -264,6 +287,11 @@ def _paragraph(lines: Sequence[Line], start: int, right: float, leading: float, 
             break
         end += 1
     return end - start
+
+
+def _is_bill(line: Line) -> bool:
+    """Return whether a line ends with a number in a column of its own."""
+    return bool(line.cells) and is_entry(line.cells[-1].text)
 
 
 def _apart(before: Line, line: Line, leading: float) -> bool:
@@ -313,7 +341,15 @@ def _text(lines: Sequence[Line], compounds: AbstractSet[str]) -> Block:
     plain = " ".join(line.plain for line in lines)
     first = lines[0]
     block = Block(
-        "text", text, plain, first.size, all(line.bold for line in lines), len(lines), first.x0, broken=lines[-1].broken
+        "text",
+        text,
+        plain,
+        first.size,
+        all(line.bold for line in lines),
+        len(lines),
+        first.x0,
+        broken=lines[-1].broken,
+        is_entry=any(map(_is_bill, lines)),
     )
     if match := _BULLET.match(text):
         block.kind, block.text = "item", text[match.end() :].strip()

@@ -21,7 +21,15 @@ from groundwire.reading.documents.pdf.headings import Headings, drop_furniture, 
 from groundwire.reading.documents.pdf.hidden_text import look
 from groundwire.reading.documents.pdf.lines import Line, lines
 from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, cut_off, form_values, open_pdf, page_edges
-from groundwire.reading.documents.pdf.words import Word, joined_letters, page_words, turned, turned_edge
+from groundwire.reading.documents.pdf.words import (
+    Word,
+    joined_letters,
+    level_scripts,
+    page_words,
+    strike,
+    turned,
+    turned_edge,
+)
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.metadata.dates import iso_date, later_day
@@ -119,10 +127,11 @@ def _add(found: _Gathered, page: PdfPage, number: int) -> None:
         found.pictures.append(number)
     if seen.recognized:
         found.recognized.append(number)
+    level_scripts(seen.words)
     page_regions: list[list[Line]] = []
     edges = page_edges(page)
     for direction, group in turned(page, joined_letters(seen.words)).items():
-        group = with_tables(group, [turned_edge(page, direction, edge) for edge in edges])
+        group = with_tables(group, strike(group, [turned_edge(page, direction, edge) for edge in edges]))
         page_regions += [lines(part) for part in regions(segments(group))]
     found.pages.append(page_regions)
     found.heights.append(page.top - page.bottom)

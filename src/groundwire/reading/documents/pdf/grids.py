@@ -20,10 +20,13 @@ from groundwire.reading.documents.pdf.bands import (
     banded,
     free_run,
     free_width,
+    gutters_of,
+    place_in_columns,
     starts_by_gaps,
+    with_entries,
 )
 from groundwire.reading.documents.pdf.pdfium import Edge
-from groundwire.reading.documents.pdf.words import TextLine, Word, intervals, is_to_left, text_lines
+from groundwire.reading.documents.pdf.words import TextLine, Word, intervals, is_entry, is_to_left, text_lines
 
 __all__ = ["grids", "with_tables"]
 
@@ -44,6 +47,7 @@ _WIDE: Final = 1.0  # times the font size; a gap in justified text is not wider
 _MOST_NARROW: Final = 5  # strips that may be such gaps
 _TEXT: Final = 18  # characters; a line of running text has more
 _GAPS: Final = 4  # distances between lines that may separate rows
+_FRAMED: Final = 1.2  # times the font size; a strip between the columns of a table in a frame is not narrower
 _CENTERED: Final = 0.2  # times the font size; cells of a row are centered so precisely
 _APART: Final = 0.7  # times the font size; rows are not nearer to each other
 _Columns = Sequence[Sequence[TextLine]]
@@ -57,8 +61,9 @@ def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
         words: The words of a page in one direction, in reading orientation.
         edges: Its lines, likewise.
     """
-    found = grids(edges, words)
-    ruled = {id(word) for grid in found for word in grid.words}
+    ruled_tables = grids(edges, words)
+    ruled = {id(word) for grid in ruled_tables for word in grid.words}
+    found = [grid for grid in ruled_tables if grid.rows]
     found += _centered_tables([word for word in words if id(word) not in ruled])
     taken = {id(word): grid for grid in found for word in grid.words}
     kept, placed = list[Word](), set[int]()
@@ -76,7 +81,7 @@ def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
 
 
 def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
-    """Return the ruled tables of a page.
+    """Return the ruled tables of a page; one without rows is only a frame.
 
     Args:
         edges: Its lines, in reading orientation.
@@ -162,22 +167,25 @@ def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word])
             cells[owners[_place(ys, y), _place(xs, x)]].append(word)
     if not _is_table(owners, cells):
         return None
+    if any(_holds_table(text) for text in cells.values()):
+        return grid
     rows = [[cells.get((row, column), []) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
     used = [any(row[column] for row in rows) for column in range(len(xs) - 1)]  # columns that only separate are empty
     grid.rows = [list(itertools.compress(row, used)) for row in rows if any(row)]
-    if len(grid.rows) <= _FEW_ROWS:  # only its columns, and perhaps its head, are ruled
-        grid.rows = [part for row in grid.rows for part in _parts(row)]
+    few = len(grid.rows) <= _FEW_ROWS  # only its columns, and perhaps its head, are ruled
+    grid.rows = [part for row in grid.rows for part in _parts(row, by_gaps=few)]
     return grid if len(grid.rows) > 1 and sum(used) > 1 else None
 
 
-def _parts(row: list[list[Word]]) -> list[list[list[Word]]]:
-    """Return the rows of a table between two horizontal lines, by their distances."""
+def _parts(row: list[list[Word]], *, by_gaps: bool) -> list[list[list[Word]]]:
+    """Return the rows of a table between two horizontal lines, by their numbers and labels and by their distances."""
     columns = {id(word): column for column, cell in enumerate(row) for word in cell}
     found = text_lines([word for cell in row for word in cell])
     for line in found:
-        line.filled = frozenset(columns[id(word)] for word in line.words)
+        place_in_columns(line, columns)
+    starts = with_entries((by_gaps and starts_by_gaps(found, len(row))) or [0], found)
     parts: list[list[list[Word]]] = []
-    for begin, stop in itertools.pairwise([*(starts_by_gaps(found, len(row)) or [0]), len(found)]):
+    for begin, stop in itertools.pairwise([*starts, len(found)]):
         here = {id(word) for line in found[begin:stop] for word in line.words}
         parts.append([[word for word in cell if id(word) in here] for cell in row])
     return parts
@@ -232,6 +240,16 @@ def _is_table(owners: dict[tuple[int, int], tuple[int, int]], cells: dict[tuple[
     count = len(set(owners.values()))
     filled = [_length(text) for text in cells.values() if text]
     return count >= 4 and len(filled) >= max(3, FILLED * count) and max(filled) <= _LAYOUT
+
+
+def _holds_table(words: Sequence[Word]) -> bool:
+    """Return whether the words of a cell are a table of its own, so that the lines around it are only a frame."""
+    lines = text_lines(words)
+    if len(lines) < _LEAST_ROWS:
+        return False
+    strips = [strip for strip in gutters_of(lines) if strip[1] - strip[0] >= _FRAMED * lines[0].size]
+    columns = _between(lines, strips) if strips else []
+    return sum(len(column) >= _MOST * len(lines) for column in columns) > 1
 
 
 def _inside(one: RuledTable, other: RuledTable) -> bool:
@@ -290,6 +308,8 @@ def _centered_table(lines: Sequence[TextLine], parts: Sequence[_Strips], start: 
     grid = RuledTable(0, 0, 0, 0, [[[word for line in cell for word in line.words] for cell in row] for row in best])
     grid.words = [word for row in grid.rows for cell in row for word in cell]
     lengths = [_length(cell) for row in grid.rows for cell in row if cell]
+    if any(len(cell) > 1 and all(_is_entry(line) for line in cell) for row in best for cell in row):
+        return None  # rows of two tables beside each other
     mixed = any(len({len(cell) % 2 for cell in row if cell}) > 1 for row in best)
     if not mixed or len(best) < _LEAST_ROWS or max(lengths) > LONGEST:
         return None
@@ -300,6 +320,10 @@ def _centered_table(lines: Sequence[TextLine], parts: Sequence[_Strips], start: 
     grid.x0, grid.x1 = min(word.x0 for word in grid.words), max(word.x1 for word in grid.words)
     grid.y0, grid.y1 = min(word.y0 for word in grid.words), max(word.y1 for word in grid.words)
     return grid
+
+
+def _is_entry(line: TextLine) -> bool:
+    return is_entry(" ".join(word.text for word in sorted(line.words, key=lambda word: word.x0)))
 
 
 def _has_offsets(lines: Sequence[TextLine]) -> bool:

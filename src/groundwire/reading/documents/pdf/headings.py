@@ -60,7 +60,7 @@ class Headings:
         plain = block.plain.strip()
         if block.kind not in {"text", "item"} or block.lines > _MOST_LINES or len(plain) > _LONG:
             return 0
-        if not _LETTER.search(plain) or _ENTRY.search(plain):
+        if not _LETTER.search(plain) or _ENTRY.search(plain) or block.is_entry:
             return 0
         size = _rounded(block.size)
         if block.bold or size > self.body:
@@ -101,6 +101,10 @@ def _folded(title: str) -> str:
     return _SPACE.sub("", title).lower()
 
 
+def _without_numbers(title: str) -> str:
+    return _folded(_NUMBER.sub("", _NUMBERING.sub("", title.replace(":", " "))))
+
+
 def _rounded(size: float) -> float:
     return round(size * 2) / 2
 
@@ -123,10 +127,11 @@ _CELLS: Final = 4  # a line with this many parts is the header of a continued ta
 
 
 def drop_furniture(pages: Sequence[Regions], heights: Sequence[float]) -> int:
-    """Remove repeated lines at the edges of the pages, and return how many.
+    """Remove repeated lines at the edges of the pages but for one of each, and return how many.
 
     All digits compare equal, so that page numbers repeat. A repeated line must have the same position on three pages
-    that are close to each other.
+    that are close to each other. A letterhead stays where it stands first, and a footer where it stands last, so that
+    it is not between pages; page numbers, and what the document says elsewhere, do not stay.
 
     Args:
         pages: The columns of each page; modified in place.
@@ -134,23 +139,37 @@ def drop_furniture(pages: Sequence[Regions], heights: Sequence[float]) -> int:
     """
     seen: dict[_Key, list[int]] = defaultdict(list)
     usual = median(line.size for page in pages for region in page for line in region) if any(map(any, pages)) else 0.0
-    for number, (page, height) in enumerate(zip(pages, heights, strict=True)):
-        for line in _edges(page, height):
+    edges = [list(_edges(page, height)) for page, height in zip(pages, heights, strict=True)]
+    for number, (lines, height) in enumerate(zip(edges, heights, strict=True)):
+        for line in lines:
             if len(line.cells) < _CELLS:
                 seen[_key(line, height, usual)].append(number)
-    removed = 0
-    for number, (page, height) in enumerate(zip(pages, heights, strict=True)):
-        for line in list(_edges(page, height)):
+    repeated: list[tuple[int, Line, _Key]] = []
+    for number, (lines, height) in enumerate(zip(edges, heights, strict=True)):
+        for line in lines:
             key = _key(line, height, usual)
             places = [*seen[key], *seen.get((key[0], key[1] - 1), ()), *seen.get((key[0], key[1] + 1), ())]
             near = {place for place in places if abs(place - number) <= _NEAR}
             least = 2 if _ONLY_NUMBER.fullmatch(key[0]) else _REPEATS
             if len(near) >= least:
-                removed += 1
-                for region in page:
-                    if any(line is one for one in region):
-                        region[:] = [one for one in region if one is not line]
-    return removed
+                repeated.append((number, line, key))
+    dropped = {id(line) for _, line, _ in repeated}
+    said = {
+        _without_numbers(line.plain) for page in pages for region in page for line in region if id(line) not in dropped
+    }
+    kept: dict[str, int] = {}
+    for _, line, (text, side) in repeated:
+        if (
+            not _ONLY_NUMBER.fullmatch(text)
+            and _without_numbers(line.plain) not in said
+            and (side > 0 or text not in kept)
+        ):
+            kept[text] = id(line)
+    dropped -= set(kept.values())
+    for page in pages:
+        for region in page:
+            region[:] = [line for line in region if id(line) not in dropped]
+    return len(dropped)
 
 
 def _edges(page: Regions, height: float) -> Iterator[Line]:

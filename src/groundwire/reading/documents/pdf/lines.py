@@ -10,6 +10,7 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment, segments
 from groundwire.reading.documents.pdf.words import Word, is_to_left, touches
+from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.markdown.escaping import escape_text
 
 __all__ = ["Cell", "Line", "lines"]
@@ -177,6 +178,8 @@ def _code(words: Sequence[Word]) -> list[tuple[float, str]]:
 
 def _markdown(words: Sequence[Word]) -> str:
     """Return words as Markdown, with consecutive words of one link target as one link."""
+    if any(word.styles for word in words):
+        return _styled(words)
     if not any(word.link for word in words):
         return escape_text(_keep_hyphens(_plain(words)))
     parts: list[str] = []
@@ -196,6 +199,19 @@ def _markdown(words: Sequence[Word]) -> str:
             parts.append(f"{joint}[{escape_text(text.replace(chr(0xAD), ''), in_label=True)}]({target})")
         start = end
     return "".join(parts)
+
+
+def _styled(words: Sequence[Word]) -> str:
+    """Return words of which some are raised, lowered or struck as Markdown."""
+    *others, last = [word.text for word in words]
+    texts = [*(text.replace("\xad", "") for text in others), _keep_hyphens(last)]
+    runs: list[TextRun] = []
+    for word, text in zip(words, texts, strict=True):
+        link = link_target(word.link)
+        if runs and not word.glued:
+            runs.append(TextRun(" ", link=link if link == runs[-1].link else ""))
+        runs.append(TextRun(text, word.styles, link))
+    return to_inline(runs)
 
 
 def _keep_hyphens(text: str) -> str:

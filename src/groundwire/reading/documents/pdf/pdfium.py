@@ -58,6 +58,9 @@ class PdfiumCalls:
         word = c_void_p, c_int
         self.text_object: Callable[..., Any] = _typed(raw.FPDFText_GetTextObject, c_void_p, *word)
         self.box: Callable[..., Any] = _typed(raw.FPDFText_GetLooseCharBox, c_int, *word, c_void_p)
+        self.origin: Callable[..., Any] = _typed(
+            raw.FPDFText_GetCharOrigin, c_int, *word, *[POINTER(ctypes.c_double)] * 2
+        )
         self.matrix: Callable[..., Any] = _typed(raw.FPDFText_GetMatrix, c_int, *word, POINTER(Matrix))
         self.letter: Callable[..., Any] = _typed(raw.FPDFText_GetUnicode, c_uint, *word)
         self.size: Callable[..., Any] = _typed(raw.FPDFText_GetFontSize, ctypes.c_double, *word)

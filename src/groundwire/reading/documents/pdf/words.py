@@ -6,10 +6,12 @@ Positions can be rotated to reading orientation: text runs to the right, y grows
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 import re
 import struct
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import byref
@@ -17,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import Edge, Matrix, PdfPage
+from groundwire.reading.documents.runs import MONOSPACED
 
 __all__ = [
     "MAX_LETTERS",
@@ -24,9 +27,12 @@ __all__ = [
     "TextLine",
     "Word",
     "intervals",
+    "is_entry",
     "is_to_left",
     "joined_letters",
+    "level_scripts",
     "page_words",
+    "strike",
     "text_lines",
     "touches",
     "turned",
@@ -40,10 +46,6 @@ _WORD: Final = re.compile(r"[^\s\x00-\x1f]+|[\x02\ufffe]")
 _BOLD: Final = re.compile(
     r"bold|black|heavy|demi(?!light)|(?:^|\+)(?:cmbx|cmssbx|sfbx|ecbx|lmbx)|[-,]bd", re.IGNORECASE
 )
-_MONO: Final = re.compile(
-    r"mono|courier|consol|typewriter|fixed|menlo|terminal|(?:^|\+)(?:cmtt|cmsltt|sftt|ectt|lmtt|lmmono|txtt|pcrr)",
-    re.IGNORECASE,
-)
 _FIXED_PITCH: Final = 1
 _FORCE_BOLD: Final = 1 << 18
 _AHEAD: Final = 40  # letters; in many files a line is one text object
@@ -52,6 +54,16 @@ _BOX: Final = 16  # bytes of one
 _ALPHABETS: Final = "\u0590"  # Latin, Greek, Cyrillic and Armenian letters come before it
 _KERNED: Final = 0.3  # times the font size
 _TOUCHING: Final = 0.04
+_SMALLER: Final = (0.45, 0.87)  # times the font size before it; a word after a large initial is smaller still
+_RAISED: Final = (0.15, 0.75)  # times the font size
+_LOWERED: Final = (-0.5, -0.06)
+_BESIDE: Final = (-0.3, 0.25)  # times the font size; the space between a word and what is raised after it
+_SUP: Final = frozenset({"sup"})
+_SUB: Final = frozenset({"sub"})
+_THROUGH: Final = (0.3, 0.62)  # of a word's height from below; a line under it is lower
+_AT_END: Final = 0.35  # times the font size
+_FARTHEST: Final = 40.0  # points from the middle of a word to a line through it
+_ENTRY: Final = re.compile(r"[-+(]?[$\u20ac\u00a3]? ?\d[\d.,/]{0,20} ?%?\)?|[^:]{2,40}:")
 _HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # PDFium's marks of a hyphen at a line break
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
 
@@ -97,6 +109,8 @@ class Word:
     """Whether there is no space before it."""
     link: str = ""
     """Its link target."""
+    styles: frozenset[str] = frozenset()
+    """`sup` if it is raised beside the word before it, `sub` if it is lowered, `del` if it is struck."""
     rows: list[list[list[Word]]] | None = None
     """The words of each cell, if it stands for a ruled table."""
 
@@ -124,6 +138,7 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
     at_last = at_first + _BOX
     box, places = call.box, _PLACES.unpack
     words: list[Word] = []
+    base, base_at = None, 0  # the last word that is neither raised nor lowered, and its first letter
     end_before = -1
     for start, end, handle in _runs(page, text):
         if not box(pointer, start, at_first) or not box(pointer, end - 1, at_last):
@@ -143,9 +158,75 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
             bottom, top = min(bottom, last_bottom), max(top, last_top)
         word = Word(said, left, bottom, right, top, face, glued=start == end_before)
         word.glued = word.glued or (bool(words) and touches(words[-1], word))
+        if base is not None and base.face is not face and _may_be_script(base, words[-1], word):
+            word.styles = _script(page, base, base_at, start)
+        if word.styles:
+            word.glued = True
+        else:
+            if words and words[-1].styles and base is not None and base.face.size == face.size:
+                word.glued = word.glued or abs(left - words[-1].x1) <= _TOUCHING * face.size
+            base, base_at = word, start
         words.append(word)
         end_before = end
     return words, cut
+
+
+def _may_be_script(base: Word, before: Word, word: Word) -> bool:
+    """Return whether a word is as small, and as near to the word before it, as an exponent or a note's mark is."""
+    size = base.face.size
+    if word.face.direction or base.face.direction or not _SMALLER[0] * size <= word.face.size <= _SMALLER[1] * size:
+        return False
+    return _BESIDE[0] * size <= word.x0 - before.x1 <= _BESIDE[1] * size and (before is base or bool(before.styles))
+
+
+def _script(page: PdfPage, base: Word, base_at: int, at: int) -> frozenset[str]:
+    """Return where a small word stands, by the lines on which the letters stand."""
+    places = [ctypes.c_double() for _ in range(4)]
+    call, pointer = page.pdf.call.origin, page.text_pointer
+    if not call(pointer, base_at, byref(places[0]), byref(places[1])):
+        return frozenset()
+    if not call(pointer, at, byref(places[2]), byref(places[3])):
+        return frozenset()
+    rise = (places[3].value - places[1].value) / base.face.size
+    if _RAISED[0] <= rise <= _RAISED[1]:
+        return _SUP
+    return _SUB if _LOWERED[0] <= rise <= _LOWERED[1] else frozenset()
+
+
+def level_scripts(words: Sequence[Word]) -> None:
+    """Place raised and lowered words on the line of the word before them, so that they stay in its line and cell."""
+    for before, word in itertools.pairwise(words):
+        if word.styles:
+            word.y0, word.y1 = before.y0, before.y1
+
+
+def strike(words: Sequence[Word], edges: Sequence[Edge]) -> list[Edge]:
+    """Mark the words that lines strike out, and return the other lines; both in reading orientation.
+
+    Such a line runs through the middle of words, and begins and ends with one.
+    """
+    lines = sorted(words, key=lambda word: word.middle)
+    middles = [word.middle for word in lines]
+    others: list[Edge] = []
+    for edge in edges:
+        near = lines[bisect_left(middles, edge.at - _FARTHEST) : bisect_left(middles, edge.at + _FARTHEST)]
+        struck = [word for word in near if edge.level and _is_through(word, edge)]
+        if not struck or not _are_ends(struck, edge):
+            others.append(edge)
+        for word in struck if not others or others[-1] is not edge else ():
+            word.styles |= {"del"}
+    return others
+
+
+def _is_through(word: Word, edge: Edge) -> bool:
+    height, middle = word.y1 - word.y0, (word.x0 + word.x1) / 2
+    return edge.start <= middle <= edge.end and _THROUGH[0] * height <= word.y1 - edge.at <= _THROUGH[1] * height
+
+
+def _are_ends(words: Sequence[Word], edge: Edge) -> bool:
+    near = _AT_END * words[0].face.size
+    first, last = min(word.x0 for word in words), max(word.x1 for word in words)
+    return abs(first - edge.start) <= near and abs(last - edge.end) <= near
 
 
 def touches(before: Word, word: Word) -> bool:
@@ -221,7 +302,7 @@ def _font(page: PdfPage, font: int) -> tuple[bool, bool]:
     name = buffer.raw[: max(0, min(length, 200) - 1)].decode("utf-8", "replace")
     flags = call.font_flags(font)
     flags = max(0, flags)
-    return bool(_BOLD.search(name) or flags & _FORCE_BOLD), bool(_MONO.search(name) or flags & _FIXED_PITCH)
+    return bool(_BOLD.search(name) or flags & _FORCE_BOLD), bool(MONOSPACED.search(name) or flags & _FIXED_PITCH)
 
 
 def _direction(matrix: Matrix) -> int:
@@ -339,6 +420,13 @@ class TextLine:
     words: list[Word] = field(default_factory=list)
     filled: frozenset[int] = frozenset()
     """The columns that it has text in."""
+    entries: frozenset[int] = frozenset()
+    """Those of them with a number or a label, which are no parts of a wrapped cell."""
+
+
+def is_entry(text: str) -> bool:
+    """Return whether a text is a number or a label with a colon: two below each other are two rows of a table."""
+    return bool(_ENTRY.fullmatch(text))
 
 
 def text_lines(words: Sequence[Word]) -> list[TextLine]:
