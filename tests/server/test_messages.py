@@ -243,7 +243,7 @@ async def test_text_comes_before_a_citation_of_the_model_server(serve: Serve) ->
         "document_title": "A",
     }
     citation |= {"start_char_index": 0, "end_char_index": 3}
-    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
+    message: dict[str, Any] = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
     message["usage"] = {"input_tokens": 1, "output_tokens": 1}
     place = {"type": "content_block_delta", "index": 0}
     events: list[Any] = [
