@@ -226,7 +226,7 @@ class _Loop:
                 return self.ended("budget", "The session may search no more, and the model goes on searching.")
 
     async def _next_answer(self) -> HostedAnswer | None:
-        """Call the model, with hosted search if the plan has it; None if its turn cannot go on without searching."""
+        """Call the model, with hosted search if the plan has it; None if the model cannot go on without searching."""
         while True:
             request, self.first = self.first or self.prepared(last=len(self.answers) + 1 >= self.max_rounds), None
             if self.plan.path != "native":

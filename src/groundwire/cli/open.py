@@ -118,7 +118,7 @@ def open_(
 
 
 def _addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the URLs of the command line, with those of standard input in the place of -."""
+    """Return the URLs of the command line, with - replaced by those of standard input."""
     if "-" in urls:
         lines = sys.stdin.read().split()
         urls = tuple(url for argument in urls for url in (lines if argument == "-" else [argument]))
