@@ -315,6 +315,20 @@ def test_raised_lowered_and_struck_text_is_marked() -> None:
     assert "^oats" not in content
 
 
+def test_a_number_and_a_word_in_the_next_column_are_apart() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 10)
+        for row, (count, name) in enumerate((("12", "Ropes"), ("7", "Lamps"), ("120", "Oars"))):
+            canvas.drawRightString(100, 700 - 14 * row, count)
+            canvas.drawString(101, 700 - 14 * row, name)
+        canvas.drawString(60, 600, "The 3rd of 5km")
+
+    content = read(canvas_pdf(draw)).content
+    assert "12 Ropes" in content
+    assert "120 Oars" in content
+    assert "The 3rd of 5km" in content
+
+
 def test_a_letterhead_and_a_footer_are_kept_once() -> None:
     def draw(canvas: Canvas) -> None:
         for number in range(1, 5):

@@ -283,6 +283,18 @@ def test_a_damaged_outlook_message_is_said(damage: slice) -> None:
     assert found.unreadable.message
 
 
+def test_an_outlook_message_whose_sectors_go_round_takes_no_more_than_its_length() -> None:
+    body = bytearray(outlook({"1000": "lamp " * 1_000}))
+    entry = body.index("__substg1.0_1000".encode("utf-16-le"))
+    sector = body[entry + 116 : entry + 120]
+    place = 512 + 4 * int.from_bytes(sector, "little")  # its successor in the allocation table
+    body[place : place + 4] = sector
+    body[entry + 120 : entry + 124] = (2**31).to_bytes(4, "little")
+    found = read(bytes(body), "application/vnd.ms-outlook").unreadable
+    assert found is not None
+    assert "damaged" in found.message
+
+
 def test_what_cannot_be_read_is_said_with_its_kind() -> None:
     found = read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "application/msword").unreadable
     assert found is not None

@@ -49,6 +49,7 @@ class _CompoundFile:
         directory, _, self._least, small, _ = struct.unpack_from("<5I", body, 48)
         next_table, tables = struct.unpack_from("<II", body, 68)
         self._size, self._short = 1 << min(shift, 16), 1 << min(short, 16)
+        self._left = 4 * (len(body) // self._size) + _MOST_ENTRIES  # sectors that are read, some of them twice
         places = list(struct.unpack_from(f"<{_IN_DIFAT}I", body, 76))
         for _ in range(min(tables, len(body) // self._size)):
             if next_table >= _LAST:
@@ -56,12 +57,12 @@ class _CompoundFile:
             *more, next_table = struct.unpack(f"<{self._size // 4}I", self._sector(next_table))
             places += more
         self._table = self._numbers(self._sector(place) for place in places if place < _LAST)
-        data = self._chain(directory)[: _MOST_ENTRIES * _ENTRY]
+        data = self._chain(directory, _MOST_ENTRIES * _ENTRY)
         self.entries = [self._entry(data[at : at + _ENTRY]) for at in range(0, len(data) - _ENTRY + 1, _ENTRY)]
         root = next(entry for entry in self.entries if entry.kind == _ROOT)
         self.root: _DirectoryEntry = root
-        self._small_table = self._numbers([self._chain(small)])
-        self._small = self._chain(root.start)
+        self._small_table = self._numbers([self._chain(small, len(body))])
+        self._small = self._chain(root.start, len(body))
 
     def _sector(self, number: int) -> bytes:
         at = (number + 1) * self._size
@@ -80,17 +81,20 @@ class _CompoundFile:
             data[: max(0, min(length, 64) - 2)].decode("utf-16-le", "replace"), kind, left, right, child, start, size
         )
 
-    def _chain(self, number: int) -> bytes:
+    def _chain(self, number: int, size: int) -> bytes:
         parts: list[bytes] = []
-        while number < len(self._table) and len(parts) < len(self._table):
+        while number < len(self._table) and len(parts) * self._size < size:
+            self._left -= 1
+            if not self._left:
+                raise IndexError("the streams overlap")
             parts.append(self._sector(number))
             number = self._table[number]
-        return b"".join(parts)
+        return b"".join(parts)[:size]
 
     def read(self, entry: _DirectoryEntry) -> bytes:
         """Return a stream."""
         if entry.size >= self._least:
-            return self._chain(entry.start)[: entry.size]
+            return self._chain(entry.start, entry.size)
         parts: list[bytes] = []
         number = entry.start
         while number < len(self._small_table) and len(parts) * self._short < entry.size:

@@ -54,6 +54,7 @@ _BOX: Final = 16  # bytes of one
 _ALPHABETS: Final = "\u0590"  # Latin, Greek, Cyrillic and Armenian letters come before it
 _KERNED: Final = 0.3  # times the font size
 _TOUCHING: Final = 0.04
+_APART: Final = 0.06  # times the font size
 _SMALLER: Final = (0.45, 0.87)  # times the font size before it; a word after a large initial is smaller still
 _RAISED: Final = (0.15, 0.75)  # times the font size
 _LOWERED: Final = (-0.5, -0.06)
@@ -62,6 +63,7 @@ _SUP: Final = frozenset({"sup"})
 _SUB: Final = frozenset({"sub"})
 _THROUGH: Final = (0.3, 0.62)  # of a word's height from below; a line under it is lower
 _AT_END: Final = 0.35  # times the font size
+_MOST_CHECKS: Final = 1_000_000  # of a word and a line; a page of tables has a tenth of it
 _FARTHEST: Final = 40.0  # points from the middle of a word to a line through it
 _ENTRY: Final = re.compile(r"[-+(]?[$\u20ac\u00a3]? ?\d[\d.,/]{0,20} ?%?\)?|[^:]{2,40}:")
 _HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # PDFium's marks of a hyphen at a line break
@@ -157,6 +159,7 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
         if bottom != last_bottom or top != last_top:
             bottom, top = min(bottom, last_bottom), max(top, last_top)
         word = Word(said, left, bottom, right, top, face, glued=start == end_before)
+        word.glued = word.glued and not _is_apart(words[-1], word)
         word.glued = word.glued or (bool(words) and touches(words[-1], word))
         if base is not None and base.face is not face and _may_be_script(base, words[-1], word):
             word.styles = _script(page, base, base_at, start)
@@ -169,6 +172,13 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
         words.append(word)
         end_before = end
     return words, cut
+
+
+def _is_apart(before: Word, word: Word) -> bool:
+    """Return whether a number and a word are two cells that are nearer to each other than a space is wide."""
+    if before.face is word.face or not (before.text[-1].isdigit() and word.text[:2].isalpha() and len(word.text) > 1):
+        return False
+    return word.x0 - before.x1 > _APART * word.face.size and before.face.size == word.face.size
 
 
 def _may_be_script(base: Word, before: Word, word: Word) -> bool:
@@ -208,9 +218,11 @@ def strike(words: Sequence[Word], edges: Sequence[Edge]) -> list[Edge]:
     lines = sorted(words, key=lambda word: word.middle)
     middles = [word.middle for word in lines]
     others: list[Edge] = []
+    left = _MOST_CHECKS
     for edge in edges:
         near = lines[bisect_left(middles, edge.at - _FARTHEST) : bisect_left(middles, edge.at + _FARTHEST)]
-        struck = [word for word in near if edge.level and _is_through(word, edge)]
+        left -= len(near) if edge.level else 0
+        struck = [word for word in near if _is_through(word, edge)] if edge.level and left > 0 else []
         if not struck or not _are_ends(struck, edge):
             others.append(edge)
         for word in struck if not others or others[-1] is not edge else ():
