@@ -152,7 +152,7 @@ def test_empty_lines_of_code_in_a_table_stay() -> None:
         ("<table><thead><tr><th>A<th>B<tfoot><tr><td>sum<td>3<tbody><tr><td>x<td>3</table>",
          "| A | B |\n| --- | --- |\n| x | 3 |\n| sum | 3 |"),
         ("<table><tr><th>A<th>B<tbody><tr><td rowspan=0>x<td>1<tr><td>2<tbody><tr><td>y<td>3</table>",
-         "| A | B |\n| --- | --- |\n| x | 1 |\n|  | 2 |\n| y | 3 |"),
+         "| A | B |\n| --- | --- |\n| x | 1 |\n| x | 2 |\n| y | 3 |"),
         ("<table><tr><th>Material<td>Oak</table>", "| Material | Oak |\n| --- | --- |"),
         ("<table><tr><th>A<th><th>B<tr><td>1<td><td>2</table>", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
         ("<table><tr><th>A<th>B<tr><td>x<td><pre>cd a\nmake</pre></table>",
