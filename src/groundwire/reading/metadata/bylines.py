@@ -42,6 +42,7 @@ _CLASSES: Final = (
 _NO_DATE: Final = re.compile(
     r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE
 )
+_EVENT: Final = re.compile(r"(?:^|[\s_-])(?:event|calendar|termin|veranstaltung)", re.IGNORECASE)
 _UPDATED: Final = re.compile(r"(?:^|\s)(?:dt-)?updated(?=\s|$)", re.IGNORECASE)
 """The class of the time of the last change (https://microformats.org/wiki/h-entry)."""
 _THREADS: Final = frozenset({"DiscussionForumPosting", "QAPage", "Question"})
@@ -87,7 +88,7 @@ _NO_NAME: Final = re.compile(
     r"|log|login|logout|manager|meet|member|messages|min|moderator|more|news|notifications|officer|on|originally|our"
     r"|owner|post|posts|posted|posting|profile|published|read|register|reporter|reviewed|see|senior|settings|share"
     r"|sign|signup|specialist|staff|strategist|subscribe|team|the|this|updated|view|website|who|writer|written|you"
-    r"|your|january|february|march|april|june|july|august|september|october|november|december|monday|tuesday"
+    r"|your|times|magazine|gazette|tribune|university|institute|agency|foundation|ministry|association|january|february|march|april|june|july|august|september|october|november|december|monday|tuesday"
     r"|wednesday|thursday|friday|saturday|sunday|inc|llc|ltd|gmbh)\b",
     re.IGNORECASE,
 )
@@ -154,6 +155,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     )
     dates: list[tuple[int, int, str]] = []
     changes: list[tuple[int, int, str]] = []
+    others_in: list[tuple[int, int]] = []
     writers: list[tuple[int, int, int, str]] = []
     cursor = 0
     for element in islice(document.select(marks), _MAX_MARKS):
@@ -170,10 +172,15 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
         author = ""
         if shown and _is_writer(element, names):
             author = _names_in(strings) or _user_in(element, names, strings)
-        if not (day or author) or ((part := element.closest(_ELSEWHERE)) is not None and part not in around):
+        if not (day or author or _EVENT.search(names)) or ((part := element.closest(_ELSEWHERE)) is not None and part not in around):
             continue
         position = _rank(place, start, end, marked=True)
-        if day and (other := OTHER_DAY.search(text[max(0, place - 60) : place])):
+        if _EVENT.search(names):
+            others_in.append((place, place + len(shown)))
+        elif day and "dateModified" in (element.attr("itemprop") or ""):
+            changes.append((*position, day))
+            others_in.append((place, place + len(shown)))
+        elif day and (other := OTHER_DAY.search(text[max(0, place - 60) : place])):
             if other["changed"]:
                 changes.append((*position, day))
         elif day:
@@ -184,7 +191,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
             writers.append((*position, place + len(shown), author))
     for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER) if sought else ():
         before = text[max(0, match.start() - 60) : match.start()]
-        if (day := written_day(match, order)) is None:
+        if (day := written_day(match, order)) is None or any(a <= match.start() < b for a, b in others_in):
             continue
         if other := OTHER_DAY.search(before):
             if other["changed"]:
@@ -196,7 +203,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
         elif len(line) <= _LINE and not _PROSE.search(line):
             beside = end <= match.start() <= end + _BESIDE
             dates.append((*_rank(match.start(), start, end, marked=beside), day))
-        else:
+        elif before.endswith("("):  # any other day in a sentence is of what it tells
             dates.append((6, match.start(), day))
     if dated and (first := labelled_day(text, order, ORIGINALLY)):
         dates.append((0, -1, first))
