@@ -72,6 +72,7 @@ def test_text_beside_marks(html: str, markdown: str) -> None:
         ("<dl><dt>T<dd><p></p><dt>U<dd>x</dl><p>y", "**T**\n\n**U**\n: x\n\ny"),
         ("<p>See</p><dl><dd>indented<dl><dd>more</dl></dl>", "See\n\nindented\n\nmore"),
         ("<ol start=5 reversed><li>a<li>b</ol>", "5. a\n4. b"),
+        ("<ul><li><hr></li><li>b</ul>", "- ***\n- b"),
         ("<ol reversed><li>a<li>b<li>c</ol>", "3. a\n2. b\n1. c"),
         ("<ul><li><span class=tag>•</span><p>a</ul><ol><li><span class=tag>1.</span> b</ol>", "- a\n\n1. b"),
         ("<details><summary><h3>H</h3></summary>x</details>", "### H\n\nx"),

@@ -271,7 +271,8 @@ def code_text(pre: Element) -> str:
                 if ended and data[:1] == "\n" and parts and parts[-1].endswith("\n"):
                     data = data[1:]  # between two lines that are elements
                 ended = False
-                parts.append(data)
+                if data:
+                    parts.append(data)
             elif type(node) is Element:
                 tag, ended = node.tag, False
                 if tag == "br":

@@ -155,9 +155,10 @@ def _drop_mark(note: Element) -> None:
             isinstance(node, Element) and node.tag in {"label", "sup"} and node.find("a") is None
         )
         if is_mark and _DIGITS.fullmatch(text):
-            _drop_number(note, text)
             node.extract()
-        return
+        break
+    if (first := note.find("sup")) is not None and _DIGITS.fullmatch(first.text.strip()):
+        _drop_number(note, first.text.strip())
 
 
 def _loose_notes(root: Element, marks: Container[str]) -> dict[str, Element]:

@@ -108,6 +108,8 @@ _LINE: Final = 70  # characters of a byline
 _TELLING: Final = 4  # letters of a site's name that is recognized in longer ones
 _PROSE: Final = re.compile(r"[^\W\d_]{2}[.!?]\Z|[。！？]\Z")
 """The end of a sentence, which has a date of something else."""
+_DATELINE: Final = re.compile(r"\s{0,3}(?:--|[-\u2013\u2014:])")
+"""What separates the day of a report from its first sentence."""
 _NEAR: Final = 3
 """The last rank of what is near the heading."""
 
@@ -172,10 +174,13 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
         author = ""
         if shown and _is_writer(element, names):
             author = _names_in(strings) or _user_in(element, names, strings)
-        if not (day or author or _EVENT.search(names)) or ((part := element.closest(_ELSEWHERE)) is not None and part not in around):
+        of_event = _EVENT.search(names) is not None
+        if not (day or author or of_event):
+            continue
+        if (part := element.closest(_ELSEWHERE)) is not None and part not in around:
             continue
         position = _rank(place, start, end, marked=True)
-        if _EVENT.search(names):
+        if of_event:
             others_in.append((place, place + len(shown)))
         elif day and "dateModified" in (element.attr("itemprop") or ""):
             changes.append((*position, day))
@@ -203,8 +208,8 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
         elif len(line) <= _LINE and not _PROSE.search(line):
             beside = end <= match.start() <= end + _BESIDE
             dates.append((*_rank(match.start(), start, end, marked=beside), day))
-        elif before.endswith("("):  # any other day in a sentence is of what it tells
-            dates.append((6, match.start(), day))
+        elif before.endswith("(") or (before[-1:] in {"", "\n"} and _DATELINE.match(text, match.end())):
+            dates.append((6, match.start(), day))  # any other day in a sentence is of what it tells
     if dated and (first := labelled_day(text, order, ORIGINALLY)):
         dates.append((0, -1, first))
     rank, _, published = min(dates) if dates else (9, 0, None)

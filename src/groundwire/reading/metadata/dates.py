@@ -59,10 +59,10 @@ _AHEAD: Final = timedelta(days=400)
 def iso_date(value: str, *, today: date | None = None) -> str | None:
     """Convert a date to ISO 8601, with its original precision, or return None.
 
-    Supported are ISO 8601 and near misses, RFC 5322, seconds and milliseconds since 1970, dates with an English month name, script output, and East Asian
-    dates. A numeric date whose order depends on the country is not supported: with slashes it does, with full stops the
-    day is first. Rejected are nonexistent days, the zero of clocks (1 January 1970), and days more than about a year
-    ahead.
+    Supported are ISO 8601 and near misses, RFC 5322, seconds and milliseconds since 1970, dates with an English month
+    name, script output, and East Asian dates. A numeric date whose order depends on the country is not supported: with
+    slashes it does, with full stops the day is first. Rejected are nonexistent days, the zero of clocks (1 January
+    1970), and days more than about a year ahead.
 
     Args:
         value: The text on the page.
@@ -206,7 +206,8 @@ OTHER_DAY: Final = re.compile(
     r"|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret|oppdatert|uppdaterad"
     r"|(?:sist|senast) (?:endret|ändrad)|päivitetty|güncelle(?:me|nme|ndi)|оновлено|更新[日于於]?(?:时间|時間|日時)?"
     r"|수정일?시?|업데이트)"
-    r"|(?:when|wann|takes? place|held|opens?|opening|begins?|starts|event|concert|festival|konzert|findet|termin)(?=.*\Z)"
+    r"|(?:when|wann|takes? place|held|opens?|opening|begins?|starts|event|concert|festival|konzert|findet|termin)"
+    r"(?=.*\Z)"
     r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit|depuis|\bdesde"
     r"|sinds|registered|registriert|founded|rejestracj[ai]|registra(?:do|ción|ce)|inscrit\w*|inscription|iscritt\w*"
     r"|iscrizione|geregistreerd|зарегистрирован\w*|регистрация|注册|註冊|가입일?|登録日?)"

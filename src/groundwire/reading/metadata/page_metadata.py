@@ -142,8 +142,8 @@ _NO_AUTHORS: Final = frozenset(
 )  # fmt: skip
 """Services to which links marked as the author's lead, and placeholders."""
 _LABEL: Final = re.compile(
-    r"(?:see|view|read|more|full|about|contact|follow|visit|all (?:posts|articles|stories)|meet|posts by)\b|プロフィール|ユーザー|名片"
-    r"|.*\b(?:bio|profile|biography|posts|articles|about the author)\Z",
+    r"(?:see|view|read|more|full|about|contact|follow|visit|all (?:posts|articles|stories)|meet|posts by)\b"
+    r"|プロフィール|ユーザー|名片|.*\b(?:bio|profile|biography|posts|articles|about the author)\Z",
     re.IGNORECASE,
 )
 """What such a link is called instead of by a name."""

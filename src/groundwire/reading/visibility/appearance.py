@@ -83,7 +83,7 @@ def _has_section(heading: Element) -> bool:
         below = next((beside for beside in node.next_siblings if isinstance(beside, Element)), None)
         if below is not None:
             links = sum(len(link.text) for link in islice(below.find_all("a"), _MAX_PIECES))
-            return len(_beginning(below)) >= _PROSE > links and below.select_one("input, select, button") is None
+            return len(_beginning(below)) >= _PROSE > links and below.select_one("label, button") is None
         if not isinstance(node.parent, Element):
             break
         node = node.parent
@@ -251,7 +251,7 @@ _OF_VALUES: Final = re.compile(
     )
 )
 _WORD: Final = re.compile(r"[^\W_][^\W_]")
-_CONTROLS: Final = "a, button, label, summary, nav, html, body"
+_CONTROLS: Final = "a, button, label, summary, nav"
 
 
 def _write_generated(styles: Styles) -> None:

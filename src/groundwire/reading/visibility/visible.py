@@ -153,7 +153,9 @@ def drop_unseen(document: Document) -> Removed:
     marked = document.select(f"{_HIDDEN}, {COLORED}, {_DRAWN}")  # all at once: searching the page is what takes time
     reasons = _declare_defaults(document, marked, styles, named)
     declare_attributes(marked, styles)
+    drawings = [element for element in marked if element.attr("aria-hidden") == "true"]
     if not len(styles):
+        prefer_spoken(drawings, {})
         return Removed(counts, named=named, described=write_appearance(document, styles))
     found = _judge(styles, reasons, alive=alive)
     measure_fonts(document, found.texts["font-size"], styles)
@@ -163,7 +165,7 @@ def drop_unseen(document: Document) -> Removed:
     for _ in range(_NESTED if alive else 0):
         if not _keep_main_part(document, found):
             break
-    prefer_spoken([element for element in marked if element.attr("aria-hidden") == "true"], found.whole)
+    prefer_spoken(drawings, found.whole)
     _drop_whole(found.whole, reasons, counts)
     for name, states in found.texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
