@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
 from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
 
 if TYPE_CHECKING:
-    from turbohtml import Document
+    from turbohtml import Document, Element, Text
 
     from groundwire.reading.main_content.classifier import Model
 
 __all__ = ["Extracted", "extract", "fragment_to_markdown"]
+
+_MAX_PICTURES: Final = 200
 
 
 def extract(
@@ -79,6 +81,7 @@ def extract(
     else:
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
+        warnings += _left_out(content, chosen.root, removed.described)
     published = publication_day(said, url, shown)
     own = publication_day(said, url, replace(shown, changed=None))
     if published and own is None:
@@ -114,6 +117,15 @@ def _show_addresses(document: Document, markup: str) -> None:
             element.set_text(address)
     for link in document.select('a[href*="/cdn-cgi/l/email-protection"]'):
         link.attrs.pop("href", None)  # like the address of any mail, it is no page
+
+
+def _left_out(content: str, root: Element, described: Sequence[tuple[Text, Text]]) -> tuple[str, ...]:
+    """Return warnings about what Markdown does not have: formulas that are only drawn, and described pictures."""
+    from groundwire.reading.html.math import UNREAD
+
+    pictures = sum(all(root in text.ancestors for text in around) for around in described[:_MAX_PICTURES])
+    counts = {"formulas that could not be read": content.count(UNREAD), "described images left out": pictures}
+    return tuple(f"{what}: {count}" for what, count in counts.items() if count)
 
 
 def _line(text: str | None) -> str:

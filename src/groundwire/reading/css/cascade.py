@@ -7,7 +7,7 @@ Standard for attributes such as `bgcolor` and `<font color>`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -56,6 +56,7 @@ class Styles:
         states: Selectors with a state that shows something: what is before it, its name, what is after it, and the
             properties that show it.
         added: The longhands of an element's generated box (`::before`), if it has a background.
+        generated: What `content` is for the sides of elements, `before` or `after`, with its precedence.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Styles:
         self.stripped = False
         self.states: list[tuple[str, str, str, frozenset[str]]] = []
         self.added: dict[Element, dict[str, str]] = {}
+        self.generated: dict[tuple[Element, str], tuple[tuple[int, tuple[int, int, int]], str]] = {}
         self._rows: list[list[_Row]] = []
         self._numbers: dict[Element, int] = {}
         self._sources: list[tuple[int, int]] = [(0, 0)]  # each is another one, and a source at its end
@@ -198,6 +200,17 @@ class Styles:
     def isolate(self, element: Element) -> None:
         """Take away the declarations of an element, such as those of rules from outside of its shadow tree."""
         self._numbers.pop(element, None)
+
+    def declaring(self, tells: Callable[[str, str], bool]) -> Iterator[Element]:
+        """Yield the elements with a declaration of which `tells` is true, whether it is in force or not."""
+        sources = {
+            number for number, rows in enumerate(self._rows) if any(tells(name, entry[1]) for name, entry in rows)
+        }
+        if sources:
+            telling = [False]
+            for before, source in self._sources[1:]:  # what a sequence begins with comes before it
+                telling.append(telling[before] or source in sources)
+            yield from [element for element, number in self._numbers.items() if telling[number]]
 
     def note_state(self, selector: str, state: re.Match[str], declared: Iterable[Declaration]) -> None:
         """Record a rule that shows something in a state of an element, or hides it unless the element is in that state.

@@ -1,4 +1,4 @@
-"""Expansion of declarations to the longhands that affect visibility, without invalid ones.
+"""Expansion of declarations to the longhands that affect visibility or meaning, without invalid ones.
 
 Sources: CSS Cascading 5 (https://www.w3.org/TR/css-cascade-5/) on shorthands and invalid values, CSS Logical
 Properties 1, and the Compatibility Standard (https://compat.spec.whatwg.org/) on vendor prefixes.
@@ -27,6 +27,7 @@ _ALIASES: Final[Mapping[str, str]] = {
         )
     },
     "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke-width": "text-stroke",
+    **{f"{vendor}user-select": "user-select" for vendor in ("-webkit-", "-moz-", "-ms-")},
     "text-stroke-width": "text-stroke", "-webkit-mask-box-image": "mask-image", "offset": "offset-path",
     **{
         f"{start}{logical}{end}": f"{start}{side}{end}"
@@ -51,6 +52,7 @@ _DISPLAY: Final = re.compile(
 )
 _NAMED_SIZE: Final = re.compile(r"(?:xx?-)?small|(?:x{1,3}-)?large|medium|smaller|larger|math")
 _OVERFLOWS: Final = frozenset({"visible", "hidden", "clip", "scroll", "auto", "overlay"})
+_ALIGNED: Final = frozenset({"super", "sub", "baseline", "top", "text-top"})
 _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
 _FONT_SIZE: Final = re.compile(
     r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
@@ -93,6 +95,9 @@ _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
     "color": _is_color,
     "background-color": _is_color,
     "text-fill": _is_color,
+    "vertical-align": lambda value: value in _ALIGNED or pixels(value, 16.0) is not None,
+    "text-decoration-line": _words(frozenset({"none", "line-through"})),
+    "user-select": _words(frozenset({"none", "text", "all", "auto"})),
     **dict.fromkeys(
         (
             "left", "right", "top", "bottom", "margin-left", "margin-top", "text-indent", "letter-spacing",
@@ -113,7 +118,7 @@ _KEPT: Final = frozenset(_VALID) | {
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
     "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color", "mask-size",
     "zoom", "animation-iteration-count", "offset-path", "font-size-adjust",
-    "mix-blend-mode", "transform-origin", "flex-grow",
+    "mix-blend-mode", "transform-origin", "flex-grow", "list-style-type",
 }  # fmt: skip
 
 
@@ -218,6 +223,16 @@ def _grid(name: str, value: str) -> Iterator[tuple[str, str]]:
         yield "grid-template-rows", rows.strip()
 
 
+def _decoration(_: str, value: str) -> Iterator[tuple[str, str]]:
+    yield "text-decoration-line", "line-through" if "line-through" in value.split() else "none"
+
+
+def _list_style(_: str, value: str) -> Iterator[tuple[str, str]]:
+    for word in value.split():
+        if _WORD.fullmatch(word) and word not in {"inside", "outside"}:
+            yield "list-style-type", word
+
+
 def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
     yield "mask-image", value
     yield "mask-size", match[1] if (match := _MASK_SIZE.search(value)) else "auto"
@@ -237,6 +252,8 @@ _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]
     "font": _font,
     "background": _background,
     "mask": _mask,
+    "text-decoration": _decoration,
+    "list-style": _list_style,
     "flex": _flex,
     "grid": _grid,
     "grid-template": _grid,
@@ -253,5 +270,5 @@ def may_hide(name: str, value: str) -> bool:
     return size is not None and size < (0.5 if name == "opacity" else 0.0 if name == "left" else 5.0)
 
 
-_TOLD: Final = _KEPT | frozenset(_SHORTHANDS)
+_TOLD: Final = _KEPT | frozenset(_SHORTHANDS) | {"content"}
 _COMMON: Final = 80  # characters of a value that is likely to be repeated on other pages

@@ -187,9 +187,9 @@ def _read(text: str) -> Declaration | None:
         important = bool(count)
     custom = name.startswith("--")
     value = " ".join(value.split())
-    lowered = value.lower()  # except the names of custom properties
+    lowered, is_text = value.lower(), name.lower() == "content"  # not in the names of custom properties, or strings
     return (
-        Declaration(name if custom else name.lower(), value if "var(" in lowered else lowered, important)
+        Declaration(name if custom else name.lower(), value if "var(" in lowered or is_text else lowered, important)
         if value
         else None
     )

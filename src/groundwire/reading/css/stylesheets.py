@@ -59,6 +59,9 @@ _STATE: Final = re.compile(r"(:not\()?:(checked|hover|active|focus|focus-within|
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
 _ADDED: Final = re.compile(r"::?(?:before|after)\Z")
 _FORGIVING: Final = re.compile(r":(?:is|where)\(")
+_TEXT: Final = re.compile(r"none|normal|attr\(|[\"']\s*[^\s\"'\ufffd]")
+"""A value of `content` that is a text, or sets none."""
+_ICON: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]|url\\(|counter")
 _OF_OTHERS: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
 """What makes a whole selector list invalid, as it does in browsers of other vendors."""
 _ALWAYS: Final = ":not(.\u2205)"
@@ -340,7 +343,8 @@ class _OutOfSteps(Exception):
 def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Names) -> None:
     for rule in rules:
         arms = names.arms(rule.selector)
-        if not arms or not (pairs := styles.pairs(rule.declarations)):
+        pairs = styles.pairs(rule.declarations) if arms else ()
+        if not pairs and not (arms and any(declared.name == "content" for declared in rule.declarations)):
             continue
         if ":-" in rule.selector and _OF_OTHERS.search(rule.selector) and not _FORGIVING.search(rule.selector):
             continue
@@ -348,7 +352,7 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
             if ":" in arm:
                 arm = _PSEUDO.sub(lambda match: _PSEUDOS[match[0]], _NOT_STATE.sub(_ALWAYS, arm))
                 if _ADDED.search(arm):
-                    _note_added(finder.document, arm, rule, styles)
+                    _note_added(finder, arm, rule, styles)
                 if (state := _STATE.search(arm)) is not None:
                     styles.note_state(arm, state, rule.declarations)
                 if "::" in arm or _STATES.search(arm):
@@ -363,19 +367,29 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
             except _OutOfSteps:
                 styles.incomplete = True
                 return
-            if elements:
+            if elements and pairs:
                 styles.apply(elements, pairs, layer=rule.layer, specificity=specificity)
 
 
-def _note_added(document: Document, arm: str, rule: StyleRule, styles: Styles) -> None:
-    """Record the generated box of a rule if it has a background: some pages shade text this way."""
-    said = {declared.name.partition("-")[0]: declared.value for declared in rule.declarations}
-    if "background" not in said or said.get("position") not in {"absolute", "fixed"}:
+def _note_added(finder: _Finder, arm: str, rule: StyleRule, styles: Styles) -> None:
+    """Record the generated box of a rule if it has a background, as some pages shade text this way, or a text."""
+    said = {declared.name: declared.value for declared in rule.declarations}
+    placed = said.get("position") in {"absolute", "fixed"}
+    shades = placed and any(name.startswith("background") for name in said)
+    content = "" if placed or _STATES.search(arm) or said.get("display") == "none" else said.get("content", "")
+    if not (shades or (_TEXT.search(content) and not _ICON.search(content))):
         return
+    base = _ADDED.sub("", arm) or "*"
     try:
-        elements = document.select(_ADDED.sub("", arm) or "*")
-    except (SelectorSyntaxError, ValueError, RecursionError):
+        elements = finder.find(base)
+        specificity = css_specificity(base)[0]
+    except (SelectorSyntaxError, ValueError, RecursionError, _OutOfSteps):
         return
-    style = dict(pair for name, value, _ in rule.declarations for pair in longhands(name, value))
+    style = dict(pair for name, value, _ in rule.declarations for pair in longhands(name, value)) if shades else {}
+    precedence = rule.layer, specificity
     for element in elements:
-        styles.added.setdefault(element, {}).update(style)
+        if shades:
+            styles.added.setdefault(element, {}).update(style)
+        key = element, arm.rpartition(":")[2]
+        if content and styles.generated.get(key, (precedence,))[0] <= precedence:
+            styles.generated[key] = precedence, content

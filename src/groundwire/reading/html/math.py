@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
+from urllib.parse import unquote_plus
 
-from turbohtml import Document, Element, Text
+from turbohtml import Document, Element, Text, parse
 
-__all__ = ["formula", "image_formula", "is_formula", "is_written_out", "script_formula", "write_out_images"]
+__all__ = [
+    "UNREAD",
+    "formula",
+    "image_formula",
+    "is_formula",
+    "is_written_out",
+    "script_formula",
+    "write_out_drawings",
+    "write_out_images",
+]
 
 _STRUCTURE: Final = re.compile(
     r"\\(?:begin|end|color|textcolor|colorbox|label|ref|eqref|tag|class|cssId|style|operatorname|math[a-z]+|hspace|vspace)\*?"
@@ -99,11 +110,29 @@ _DELIMITED: Final = re.compile(r"\\\((.*)\\\)|\\\[(.*)\\\]|\$\$?(.*?)\$\$?", re.
 _IMAGE: Final = re.compile(
     r"(?:^|[\s_-])(?:tex|latex|math|mwe-math\S*|wp-katex|mathjax|equation)(?=[\s_-]|$)", re.IGNORECASE
 )
-_DRAWN: Final = re.compile(r"[./]latex[.?]|/math/render/|render/math\?|mathtex|mimetex|[?&]cht=tx", re.IGNORECASE)
+_DRAWN: Final = re.compile(
+    r"[./]latex[.?]|codecogs|/(?:gif|png|svg)\.(?:image|latex)\?|/math/render/|render/math\?|mathtex|mimetex|[?&]cht=tx"
+    r"|/equation\?tex=|//(?:math|tex|latex)\.[^/?]+/(?:svg/|png/|\?)|upmath\.",
+    re.IGNORECASE,
+)
 """URLs of formula rendering services."""
+_IN_URL: Final = re.compile(
+    r"[?&](?:latex|tex|math|chl|from|formula|eq|equation)=([^&#]+)|/(?:svg|png|gif)/([^?#]+)|\?([^?#=&]*[\\%][^?#]*)\Z",
+    re.IGNORECASE,
+)
+"""The formula in such a URL."""
+_COMMON: Final = re.compile(
+    r"\\(?:frac|sqrt|sum|prod|cdot|vec|hat|leq|geq|neq|infty|operatorname|mathrm|mathbf|mathbb|begin)\b"
+)
+"""Commands by which a text without any other mark is known as a formula."""
 _SIGN: Final = re.compile(r"[\\^_{}=+<>|/]")
 _JOINED: Final[Mapping[str, str]] = {"msup": "^", "msub": "_", "munder": "_", "mover": "^"}
 _SCRIPTED: Final = frozenset({"msubsup", "munderover"})
+_ACCENTS: Final[Mapping[str, str]] = {
+    "\u2192": "vec", "\u20d7": "vec", "\u00af": "overline", "\u203e": "overline", "_": "overline", "\u2015": "overline",
+    "^": "hat", "\u02c6": "hat", "~": "tilde", "\u02dc": "tilde", "\u02d9": "dot", "\u00a8": "ddot",
+}  # fmt: skip
+"""What `mover` puts above its base."""
 _SKIPPED: Final = frozenset({"annotation", "annotation-xml", "mphantom"})
 
 
@@ -165,23 +194,95 @@ def is_written_out(element: Element) -> bool:
 def image_formula(image: Element) -> str:
     """Return the TeX of a formula image, or "" for any other image."""
     alt = (image.attr("alt") or "").strip()
+    source, classes = (image.attr("src") or "")[:_MAX_FORMULA], image.attr("class") or ""
+    drawn = _is_service(source)
+    if drawn and (not alt or _SIGN.search(alt) is None) and (tex := _in_url(source)):
+        return tex
     if not alt or len(alt) > _MAX_FORMULA:
         return ""
-    source, classes = (image.attr("src") or "")[:500], image.attr("class") or ""
-    sure = alt[0] in "$\\" and _DELIMITED.fullmatch(alt) is not None
-    if not sure and ("tex" in source or "math" in source or "cht=tx" in source):
-        sure = _DRAWN.search(source) is not None
+    sure = drawn or (alt[0] in "$\\" and _DELIMITED.fullmatch(alt) is not None) or bool(_COMMON.search(alt))
     if not sure and (not classes or _IMAGE.search(classes) is None or (" " in alt and not _SIGN.search(alt))):
         return ""
     return _tidy(_unless_prose(alt))
 
 
+def _is_service(source: str) -> bool:
+    may_be = any(word in source for word in ("tex", "math", "cht=tx", "codecogs", "equation"))
+    return may_be and not source.startswith("data:") and _DRAWN.search(source) is not None
+
+
+def _in_url(source: str) -> str:
+    """Return the TeX in the URL of a rendering service."""
+    found = _IN_URL.search(source)
+    tex = unquote_plus(found[1] or found[2] or found[3] or "").strip() if found else ""
+    tex = _SETTINGS.sub("", tex).strip()
+    return _tidy(_unless_prose(tex)) if _SIGN.search(tex) or len(tex) == 1 else ""
+
+
+_SETTINGS: Final = re.compile(r"\A(?:\\(?:dpi|bg|fg|large|small|tiny|huge|inline|LARGE|Large)\b(?:\s*\{[^{}]*\})?\s*)+")
+"""What the URLs of some services have before the formula."""
+UNREAD: Final = "[unreadable formula]"
+"""What stands for a formula that is only drawn."""
+_SOURCES: Final = ("data-latex", "data-math", "data-tex", "data-formula", "data-katex")
+_SOURCED: Final = ", ".join(f"[{name}]" for name in _SOURCES)
+_DRAWINGS: Final = f"mjx-container, .katex, [data-mathml], {_SOURCED}"
+_SHOWN: Final = 300  # characters of what is drawn that are compared with its source
+
+
+def write_out_drawings(document: Document) -> None:
+    """Replace what MathJax and KaTeX draw by its source, as MathML or as a MathJax 2 script.
+
+    What has no readable source is replaced by `UNREAD`: its letters stand in the order of their drawing.
+    """
+    done: set[Element] = set()
+    for element in document.select(_DRAWINGS):
+        if element.tag in {"img", "math"} or any(node in done for node in element.ancestors):
+            continue
+        if element.find("annotation") is not None or is_written_out(element):
+            continue
+        if (math := _mathml(element)) is not None:
+            element.replace_with(math)
+        elif tex := _source(element):
+            element.replace_with(_script(tex, block=_is_block(element) or element.tag == "div"))
+        elif element.tag == "mjx-container" or element.has_class("katex"):
+            element.replace_with(Text(UNREAD))
+        else:
+            continue
+        done.add(element)
+
+
+def _mathml(element: Element) -> Element | None:
+    """Return the MathML of a drawing, unless it is prose."""
+    math = element.find("math")
+    if math is None and (markup := element.attr("data-mathml") or "").startswith("<math"):
+        math = parse(markup[: 4 * _MAX_FORMULA]).find("math")
+    shown = " ".join(islice(math.stripped_strings, _SHOWN)) if math is not None else ""
+    return math if shown and is_formula(shown) else None
+
+
+def _source(element: Element) -> str:
+    """Return the TeX in an attribute of a drawing, or of what is in it or directly around it."""
+    places = [element, *islice(element.select(_SOURCED), 1)]
+    shown = "".join(islice(element.strings, _SHOWN))
+    for place in places:
+        for name in _SOURCES:
+            tex = (place.attr(name) or "").strip()
+            if tex and (_SIGN.search(tex) or tex == shown.strip() or (len(tex) == 1 and tex.isalpha())):
+                return _tidy(_unless_prose(tex, shown))
+    return ""
+
+
 def write_out_images(document: Document) -> None:
-    """Replace formula images by MathJax 2 scripts, so that a formula counts as text."""
+    """Replace formula images by MathJax 2 scripts, so that a formula counts as text; unreadable ones by `UNREAD`."""
     for image in document.find_all("img"):
         if tex := image_formula(image):
-            mode = "; mode=display" if _is_block(image) else ""
-            image.replace_with(Element("script", {"type": f"math/tex{mode}"}, [Text(tex)]))
+            image.replace_with(_script(tex, block=_is_block(image)))
+        elif _is_service((image.attr("src") or "")[:_MAX_FORMULA]):
+            image.replace_with(Text(UNREAD))
+
+
+def _script(tex: str, *, block: bool) -> Element:
+    return Element("script", {"type": f"math/tex{'; mode=display' if block else ''}"}, [Text(tex)])
 
 
 def _unless_prose(tex: str, shown: str = "") -> str:
@@ -258,7 +359,15 @@ def _laid_out(element: Element) -> list[Element | Text | str]:
         return ["\\frac{", kids[0], "}{", kids[1], "}"]
     if tag == "mroot":
         return ["\\sqrt[", kids[1], "]{", kids[0], "}"]
+    if tag == "mover" and (accent := _ACCENTS.get(_text_of(kids[1]))):
+        return [f"\\{accent}{{", kids[0], "}"]
     return [kids[0], _JOINED[tag] + "{", kids[1], "}"] if tag in _JOINED else inner
+
+
+def _text_of(node: Element | Text | str) -> str:
+    """Return the text of a short element; "" of a long one."""
+    parts = list(islice(node.stripped_strings, 2)) if isinstance(node, Element) else []
+    return parts[0] if len(parts) == 1 else ""
 
 
 def _between(kids: list[Element | Text | str], mark: str) -> list[Element | Text | str]:

@@ -245,18 +245,21 @@ def may_have_shortcodes(markup: str) -> bool:
 _SPINNER: Final = 200  # nodes of a placeholder
 
 
-def fill_streamed(document: Document) -> None:
+def fill_streamed(document: Document, *, alive: bool) -> None:
     """Move late content streamed by React to where its script would: `<div hidden id="S:0">` for `<template id="B:0">`.
 
-    The placeholder there (a spinner) is removed, as far as React's markers delimit it. A `<template id="P:0">` stands
-    for itself only: what follows it is content.
+    Without scripts, as on a saved page, that is done only if the page shows almost nothing else. The placeholder there
+    (a spinner) is removed, as far as React's markers delimit it. A `<template id="P:0">` stands for itself only: what
+    follows it is content.
     """
     places = {
         (place.attr("id") or "")[2:]: place for place in document.select('template[id^="B:"], template[id^="P:"]')
     }
-    if not places:
+    segments = document.select('div[hidden][id^="S:"]') if places else []
+    late = sum(len(segment.text) for segment in topmost(segments)) if not alive else 0
+    if late and len(document.text) - late > _MAX_SHELL:
         return
-    for segment in document.select('div[hidden][id^="S:"]'):
+    for segment in segments:
         place = places.pop((segment.attr("id") or "")[2:], None)
         if place is None or place.parent is None or segment in place.ancestors:  # removed with a spinner, perhaps
             continue

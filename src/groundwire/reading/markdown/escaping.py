@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
@@ -202,8 +203,11 @@ def _balanced(address: str) -> bool:
 _NUMBERS: Final = re.compile(
     r"(?:^|\s)(?:linenos?|linenodiv|line-?numbers?(?:-rows|-wrapper)?|lines-num|gutter|hljs-ln-(?:numbers|n)"
     r"|blob-num\S*|lnt|ln|rouge-gutter|react-line-number|crayon-nums?|CodeMirror-(?:linenumber|gutter-wrapper)|cm-gutters?"
-    r"|copy-?(?:btn|button)\S*|code-copy\S*|clipboard\S*)(?=\s|$)"
+    r")(?=\s|$)"
 )
+_COPIES: Final = re.compile(r"(?:^|\s)(?:copy-?(?:btn|button)\S*|code-copy\S*|clipboard\S*)(?=\s|$)")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_FIRST: Final = 20  # strings of an element that may have only line numbers
 _SKIPPED: Final = frozenset({"button", "script", "style", "template", "svg", "select", "textarea"})
 _LINES: Final = frozenset({"div", "li", "p", "tr", "table", "ol", "ul"})
 _PART: Final = re.compile(
@@ -259,12 +263,18 @@ def code_text(pre: Element) -> str:
     parts: list[str] = []
     stack = [iter(pre)]
     open_tags = [""]
+    ended = False
     while stack:
         for node in stack[-1]:
             if type(node) is Text:
-                parts.append(node.data)
+                data = node.data
+                if ended and data[:1] == "\n" and parts and parts[-1].endswith("\n"):
+                    data = data[1:]  # between two lines that are elements
+                ended = False
+                if data:
+                    parts.append(data)
             elif type(node) is Element:
-                tag = node.tag
+                tag, ended = node.tag, False
                 if tag == "br":
                     parts.append("\n")
                     continue
@@ -279,6 +289,7 @@ def code_text(pre: Element) -> str:
             stack.pop()
             if open_tags.pop() in _LINES:
                 _end_line(parts)
+                ended = True
     lines = "".join(parts).replace("\xa0", " ").rstrip().split("\n")
     while lines and not lines[0].strip():
         del lines[0]
@@ -292,9 +303,11 @@ def _end_line(parts: list[str]) -> None:
 
 def _is_numbers(element: Element) -> bool:
     classes = element.attr("class")
-    if classes:
-        return _NUMBERS.search(classes) is not None
-    return False
+    if not classes:
+        return False
+    if _COPIES.search(classes) is not None:
+        return True
+    return _NUMBERS.search(classes) is not None and not any(map(_LETTER.search, islice(element.strings, _FIRST)))
 
 
 def code_language(pre: Element) -> str:
@@ -366,11 +379,13 @@ def is_gutter(element: Element) -> bool:
 
 def code_blocks(table: Element) -> list[Element]:
     """Return the code blocks in a table with line numbers beside them."""
-    return [
+    every = list(table.iter_elements("pre"))
+    own = [
         block
-        for block in table.iter_elements("pre")
+        for block in every
         if block.closest(".gutter, .linenos, .rouge-gutter, .lntd:first-child, .crayon-nums") is None
     ]
+    return own or every
 
 
 def is_code_table(table: Element) -> bool:

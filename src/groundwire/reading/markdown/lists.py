@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping
+from itertools import islice
 from typing import Final
 from urllib.parse import unquote
 
-from turbohtml import Element, Text
+from turbohtml import Element, Node, Text
 
 from groundwire.reading.html.semantics import task_state
 from groundwire.reading.markdown.writer import MarkdownWriter
@@ -17,9 +19,21 @@ __all__ = ["Close", "Lists", "Notes", "footnotes", "is_back_reference", "is_back
 _BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
 _MAX_NUMBER: Final = 999_999_999  # CommonMark allows nine digits
 _MAX_SEARCHES: Final = 20_000  # definition lists that are inspected
-_MARKED: Final = 'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a.footnote-anchor, a[href^="#_ftn"]'
-_REFERENCES: Final = f'sup a[href^="#"], a[href^="#"] sup, {_MARKED}'
+_MARKED: Final = (
+    'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a.footnote-anchor, a.noteref, a[data-footnote-ref],'
+    ' a[epub\\:type~="noteref"], a[href*="#_ftn"]'
+)
+_REFERENCES: Final = f'sup a[href*="#"], a[href*="#"] sup, {_MARKED}'
 _NUMBER: Final = re.compile(r"[\[(]?\d{1,4}[\])]?|[\u21a9\u2191^\u21b5\u2934]\ufe0e?\s*\d{1,3}")
+_DIGITS: Final = re.compile(r"[\[(]?(\d{1,4})[\])]?")
+_NOTE_CLASS: Final = re.compile(r"(?:foot|end)-?_?note", re.IGNORECASE)
+_NOTES: Final = re.compile(r"(?:foot|end)?notes?|references(?: and notes)?|notes and references", re.IGNORECASE)
+_STRINGS: Final = 5  # of an element that may begin with a number
+_MAX_SIBLINGS: Final = 200
+_MAX_NUMBERED: Final = 1_000  # items of a list
+_INLINE: Final = frozenset({"span", "sup", "b", "i", "em", "strong", "a", "small", "code"})
+_SIDENOTES: Final = "span.sidenote, span.marginnote, span.footnoteContent, span.footnote-content"
+_ANCHORS: Final = 'a[id], a[name], a[href*="ref"], span[id], sup[id]'
 _LABEL: Final = re.compile(r"\[?\s*([\w*\u2020\u2021.-]{1,20}(?: \d{1,4})?)\s*\]?")
 _BACK: Final = frozenset("\u21a9\u2191^\u2b06\u21b5\u2934\u23ce\u21e7\u2912")
 _MAX_NOTES: Final = 5_000
@@ -38,31 +52,220 @@ _PERMALINK_TEXT: Final = frozenset(
 
 
 def footnotes(root: Element) -> dict[str, str]:
-    """Return the labels of the footnotes with a reference on the page, by the id of the note's element."""
+    """Return the labels of the footnotes with a reference on the page, by the id of the note's element.
+
+    A reference is marked as one, or a link of digits right after a word to a text that begins with the number. Notes
+    without an id get one, and lose the number that they begin with.
+
+    Args:
+        root: The element to serialize.
+    """
     labels: dict[str, str] = {}
+    _link_notes(root)
     for reference in root.select(_MARKED if root.find("sup") is None else _REFERENCES):
         link: object = reference
         if reference.tag != "a":
             link = reference.closest("a")
         if not isinstance(link, Element):
             continue
-        target = unquote((link.attr("href") or "")[1:])
+        target = unquote((link.attr("href") or "").partition("#")[2])
         label = note_label(link.text) if target and target not in labels else ""
         if label and len(labels) < _MAX_NOTES:
             labels[target] = label
+    plain = _plain_marks(root, labels)
+    labels |= plain
     if not labels:
         return {}
-    present = {element.attr("id") or "" for element in root.select("li[id], p[id], div[id], aside[id], dd[id], dt[id]")}
-    missing = {target for target in labels if target not in present}
-    for link in root.select('a[href^="#"]') if missing else ():
-        for name in (link.attr("id"), link.attr("name")):
-            if name in missing and (holder := _holder(link, root)) is not None:
-                missing.discard(name)
-                held = holder.attr("id")
-                if not held or held not in labels:
-                    holder.attrs["id"] = name
-                present.add(name)
-    return {target: label for target, label in labels.items() if target in present}
+    ids = ", ".join(f"{tag}[id]" for tag in sorted(_HOLDERS))
+    holders = {name: element for element in root.select(ids) if (name := element.attr("id") or "") in labels}
+    missing = labels.keys() - holders.keys()
+    for anchor in root.select(_ANCHORS) if missing else ():
+        back = (anchor.attr("href") or "").partition("#")[2].replace("ref", "")
+        for target in (anchor.attr("id") or "", anchor.attr("name") or "", back):
+            if target in missing and (holder := _holder(anchor, labels[target], root)) is not None:
+                missing.discard(target)
+                part = _part_from(anchor, holder) if (holder.attr("id") or "") in labels else holder
+                if part is not None:
+                    part.attrs["id"] = target
+                    holders[target] = part
+    for target in plain:
+        if target in holders and not _begins_with(holders[target], labels[target]):
+            del holders[target]
+    present = {target: label for target, label in labels.items() if target in holders}
+    for target, label in present.items():
+        _drop_number(holders[target], label)
+    for link in root.select('a[href*="#"]') if present else ():  # with the address of the page, too
+        address, _, fragment = (link.attr("href") or "").partition("#")
+        if address and unquote(fragment) in present:
+            link.attrs["href"] = f"#{fragment}"
+    return present
+
+
+def _unique(shown: Mapping[str, str]) -> dict[str, str]:
+    """Return a label for each text of a reference; equal ones, as when each part counts anew, get a number."""
+    labels, counts = dict[str, str](), Counter[str]()
+    for target, text in shown.items():
+        counts[text] += 1
+        labels[target] = text if counts[text] == 1 else f"{text}-{counts[text]}"
+    return labels
+
+
+def _part_from(anchor: Element, holder: Element) -> Element | None:
+    """Split a paragraph with several notes before the anchor of one of them; return its note."""
+    if anchor.parent != holder or not _begins_line(anchor):
+        return None
+    part = Element("p", {}, [anchor, *list(anchor.next_siblings)])
+    holder.insert_after(part)
+    return part
+
+
+def _link_notes(root: Element) -> None:
+    """Link marks to their notes where a page has no links: raised numbers, and what a script opens."""
+    for mark in root.select("[data-definition]"):
+        if (link := mark.find("a")) is not None:
+            link.attrs["href"], link.attrs["role"] = f"#{mark.attr('data-definition')}", "doc-noteref"
+    for link in root.select("sup a[id*=ref]"):
+        if "#" not in (link.attr("href") or ""):
+            link.attrs["href"] = f"#{(link.attr('id') or '').replace('ref', '')}"
+    for note in root.select(_SIDENOTES):
+        _drop_mark(note)
+    marks: dict[str, list[Element]] = {}
+    for raised in root.find_all("sup"):
+        number = raised.text.strip(" []()\n")
+        if _DIGITS.fullmatch(number) and raised.find("a") is None and raised.closest("a") is None:
+            marks.setdefault(number, []).append(raised)
+    notes = _loose_notes(root, marks) if marks else {}
+    for number, note in notes.items():
+        own = [mark for mark in marks[number] if note not in set(mark.ancestors)]
+        apart = [mark for mark in own if not _text_before(mark)[-1:].isdigit()]  # an exponent, otherwise
+        name = note.attr("id") or f"note-{number}"
+        for mark in apart or own:
+            mark.clear()
+            mark.append(Element("a", {"href": f"#{name}"}, [Text(number)]))
+            note.attrs["id"] = name
+
+
+def _drop_mark(note: Element) -> None:
+    """Remove the number before a note within text, which may be a label that shows it, and the one in the note."""
+    for node in islice(note.previous_siblings, _STRINGS):
+        text = node.data.strip() if isinstance(node, Text) else node.text.strip() if isinstance(node, Element) else ""
+        if not text:
+            continue
+        is_mark = isinstance(node, Text) or (
+            isinstance(node, Element) and node.tag in {"label", "sup"} and node.find("a") is None
+        )
+        if is_mark and _DIGITS.fullmatch(text):
+            node.extract()
+        break
+    if (first := note.find("sup")) is not None and _DIGITS.fullmatch(first.text.strip()):
+        _drop_number(note, first.text.strip())
+
+
+def _loose_notes(root: Element, marks: Container[str]) -> dict[str, Element]:
+    """Return the notes that begin with a number, or are items of a list of notes, by their numbers."""
+    found: dict[str, Element] = {}
+    for first in root.select("p > sup, p > strong, p > b, div > sup, li > sup, b > sup"):
+        note, number = first.parent, first.text.strip(" []().\n")
+        if isinstance(note, Element) and note.tag == "b":
+            note = note.parent
+        if number not in marks or not isinstance(note, Element) or note.tag not in _HOLDERS:
+            continue
+        text = "".join(islice(note.strings, _STRINGS)).strip(" \n\t[(")
+        is_named = bool(_NOTE_CLASS.search(note.attr("class") or ""))
+        if (
+            text.startswith(number)
+            and len(text) > len(number)
+            and (first.tag == "sup" or is_named or _is_after_rule(note))
+        ):
+            found.setdefault(number, note)
+    for ordered in root.find_all("ol") if not found else ():
+        if ordered.closest("aside") is not None or _is_of_notes(ordered):
+            for item, place in _numbered(ordered):
+                if str(place) in marks and item.select_one('a[href*="ref"]') is None:
+                    found.setdefault(str(place), item)
+    return found
+
+
+def _is_after_rule(note: Element) -> bool:
+    return any(isinstance(node, Element) and node.tag == "hr" for node in islice(note.previous_siblings, _MAX_SIBLINGS))
+
+
+def _is_of_notes(ordered: Element) -> bool:
+    """Return whether a list is named as one of notes, or right below a heading that is."""
+    named = (ordered, ordered.parent)
+    if any(isinstance(element, Element) and _NOTE_CLASS.search(element.attr("class") or "") for element in named):
+        return True
+    above = next((node for node in ordered.previous_siblings if isinstance(node, Element)), None)
+    return above is not None and _NOTES.fullmatch(above.text[: _STRINGS * 10].strip()) is not None
+
+
+def _numbered(ordered: Element) -> Iterator[tuple[Element, int]]:
+    """Yield the items of a list with their numbers."""
+    number = _number(ordered.attr("start"), 1)
+    for item in ordered:
+        if isinstance(item, Element) and item.tag == "li":
+            number = _number(item.attr("value"), number)
+            yield item, number
+            number += 1
+
+
+def _plain_marks(root: Element, known: Container[str]) -> dict[str, str]:
+    """Return the labels of links of digits right after a word, by their targets."""
+    found: dict[str, str] = {}
+    for link in root.select('a[href*="#"]'):
+        target, match = unquote((link.attr("href") or "").partition("#")[2]), _DIGITS.fullmatch(link.text.strip())
+        if not target or match is None or target in known or target in found or len(found) >= _MAX_NOTES:
+            continue
+        before = _text_before(link)
+        if link.text.strip()[0] in "[(" or before[-1:].strip() or before.endswith((", ", "; ")):
+            found[target] = match[1]
+    return found
+
+
+def _text_before(mark: Element) -> str:
+    """Return the text right before an element in its line."""
+    node: Node = mark
+    while True:
+        before = node.previous_sibling
+        if isinstance(before, Text) and before.data:
+            return before.data
+        if isinstance(before, Element) and before.tag in _INLINE:
+            return before.text
+        around = node.parent
+        if before is not None or not isinstance(around, Element) or around.tag not in _INLINE:
+            return ""
+        node = around
+
+
+def _begins_with(holder: Element, label: str) -> bool:
+    """Return whether a note begins with its number, or has it in its list."""
+    text = "".join(islice(holder.strings, _STRINGS)).lstrip(" \n\t[(")
+    if text.startswith(label) and not text[len(label) :][:1].isdigit():
+        return True
+    around = holder.parent
+    if holder.tag != "li" or not isinstance(around, Element) or around.tag != "ol":
+        return False
+    items = islice(_numbered(around), _MAX_NUMBERED)
+    return any(item == holder and str(number) == label for item, number in items)
+
+
+def _drop_number(holder: Element, label: str) -> None:
+    """Remove the number at the beginning of a note; items of a list have none in their text."""
+    around = holder.parent
+    if holder.tag == "li" and isinstance(around, Element) and around.tag == "ol":
+        return
+    for node in islice(holder.descendants, 2 * _STRINGS):
+        if isinstance(node, Text) and node.data.strip():
+            inside = node.parent
+            if isinstance(inside, Element) and not inside.attr("href"):
+                start = re.match(rf"\s*[\[(]?{re.escape(label)}(?!\w)[\])]?[.:]?\s*", node.data)
+                if start is None:
+                    return
+                rest = node.data[start.end() :]
+                node.replace_with(Text(rest))
+                if not rest and isinstance(inside.next_sibling, Text):
+                    inside.next_sibling.replace_with(Text(inside.next_sibling.data.lstrip()))
+            return
 
 
 def note_label(text: str) -> str:
@@ -71,14 +274,27 @@ def note_label(text: str) -> str:
     return match[1].replace(" ", "-") if match else ""
 
 
-def _holder(link: Element, root: Element) -> Element | None:
-    """Return the element of a note of which, as in Word, Google Docs and Substack, only the backlink has an id."""
-    for around in link.ancestors:
-        if not isinstance(around, Element) or around == root or around.tag in _HEADINGS:
+def _holder(anchor: Element, label: str, root: Element) -> Element | None:
+    """Return the element of a note of which, as in Word, Google Docs and Substack, only an anchor in it has an id."""
+    for around in anchor.ancestors:
+        if not isinstance(around, Element) or around == root:
             return None
+        if around.tag in _HEADINGS:  # as in manuals by Texinfo
+            note = next((node for node in around.next_siblings if isinstance(node, Element)), None)
+            if note is None or note.tag not in _HOLDERS or not _NOTE_CLASS.search(around.attr("class") or ""):
+                return None
+            around.extract()
+            return note
         if around.tag in _HOLDERS:
-            return around if around.text.lstrip().startswith(link.text.strip() or " ") else None
+            first = anchor.parent == around and _begins_line(anchor) and not anchor.attr("href")
+            return around if first or around.text.lstrip().startswith(anchor.text.strip() or label) else None
     return None
+
+
+def _begins_line(anchor: Element) -> bool:
+    """Return whether an anchor is at the beginning of its block, or after a line break in it."""
+    before = next((node for node in anchor.previous_siblings if not isinstance(node, Text) or node.data.strip()), None)
+    return before is None or (isinstance(before, Element) and before.tag == "br")
 
 
 def is_backlink(link: Element) -> bool:
@@ -126,8 +342,10 @@ class Notes:
     """
 
     def __init__(self, root: Element, writer: MarkdownWriter) -> None:
-        self.labels: dict[str, str] = footnotes(root)
-        """The label of each footnote, by the id of the element that defines it."""
+        self.shown: dict[str, str] = footnotes(root)
+        """The text of the references to each footnote, by the id of the element that defines it."""
+        self.labels: dict[str, str] = _unique(self.shown)
+        """The label of each footnote, the same by its id."""
         self.depth: int = 0
         """The nesting depth of definitions."""
         self._writer = writer
@@ -178,6 +396,7 @@ class Lists:
         self._writer = writer
         self._notes = notes
         self._numbers: list[int | None] = []
+        self._widths: list[int] = []
         self._steps: list[int] = []
         self._tasks: list[bool] = []
         self._terms: list[bool] = []
@@ -200,8 +419,10 @@ class Lists:
             step = -1 if element.attr("reversed") is not None else 1
             start = _number(element.attr("start"), 1 if step > 0 else sum(1 for _ in element.select(":scope > li")))
         nested = self._numbers and isinstance(element.parent, Element) and element.parent.tag in {"ul", "ol", "menu"}
-        indented = bool(nested) and writer.open_container("  ", "  ", tight=True)
+        indent = " " * self._widths[-1] if nested else ""
+        indented = bool(nested) and writer.open_container(indent, indent, tight=True)
         self._numbers.append(start)
+        self._widths.append(2 if start is None else 3)
         self._steps.append(step)
         self._tasks.append("inline-task-list" in (element.attr("class") or ""))
         if len(self._numbers) > 1 and (start is None or start == 1):
@@ -209,6 +430,7 @@ class Lists:
 
         def close() -> None:
             self._numbers.pop()
+            self._widths.pop()
             self._steps.pop()
             self._tasks.pop()
             if indented:
@@ -230,6 +452,7 @@ class Lists:
             if number is not None:
                 number = _number(element.attr("value"), number)
                 marker = f"{number}. "
+                self._widths[-1] = len(marker)
                 self._numbers[-1] = max(0, min(number + self._steps[-1], _MAX_NUMBER))
         if writer.in_cell:
             writer.bullet = "\u2022 " if marker == "- " else ""

@@ -50,11 +50,14 @@ _SKIPPED: Final = frozenset(
     }
 )  # fmt: skip
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
-_INLINE_NOTE: Final = re.compile(r"(?:^|\s)(?:sidenote|marginnote|margin-note|ltx_note_outer)(?=\s|$)")
+_INLINE_NOTE: Final = re.compile(
+    r"(?:^|\s)(?:sidenote|marginnote|margin-note|ltx_note_outer|footnote-?(?:content|text|body))(?=\s|$)", re.IGNORECASE
+)
 _CALLOUT: Final = re.compile(r"(?:^|[\s_-])(?:admonition|callout|alert)-?_?(?:title|heading)(?=\s|$)", re.IGNORECASE)
 """The label of a note or a warning, which is one word in a line of its own."""
 _SHORTCODE: Final = re.compile(r":[\w+-]{1,40}:")
 _COPY: Final = frozenset({"copy", "copy code", "copied", "copied!", "copy to clipboard"})
+_LAID_OUT: Final = ("div", "ul", "ol", "pre", "table")
 _MAX_SEARCHES: Final = 20_000  # spans that are searched for a formula
 
 _Open = Callable[[Element], "Close | bool | None"]
@@ -111,7 +114,7 @@ class _Renderer:
             "li": lists.item, "listing": self._pre, "math": self._math, "menu": lists.list_,
             "mjx-container": self._math, "ol": lists.list_, "p": self._paragraph, "plaintext": self._pre,
             "pre": self._pre, "q": self._between('"', '"'), "rt": self._between("(", ")"), "script": self._script,
-            "span": self._span, "sub": self._mark("sub"), "summary": self._summary, "sup": self._sup,
+            "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup,
             "table": tables.table, "td": tables.cell, "th": tables.cell, "time": self._time, "tr": tables.row,
             "ul": lists.list_, "xmp": self._pre,
         }  # fmt: skip
@@ -197,7 +200,7 @@ class _Renderer:
     def _rule(self, _element: Element) -> bool:
         self._writer.flush()
         if not self._writer.in_cell:
-            self._writer.block("---")
+            self._writer.block("***" if self._lists.inside else "---")  # "- ---" is a rule, and no item
         return False
 
     def _br(self, _element: Element) -> bool:
@@ -215,11 +218,20 @@ class _Renderer:
         link = element.find("a") if self._searches <= _MAX_SEARCHES else None
         if link is not None:
             text, target = link.text.strip(), link.attr("href") or ""
-            if text.isdigit() and target and unquote(target[1:]) not in self._notes.labels:
+            known = unquote(target.partition("#")[2]) in self._notes.labels
+            if text.isdigit() and target and not known and not self._notes.depth:
                 self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
                 return False
             return None
         return self._writer.close_mark if self._writer.open_mark("sup") else None
+
+    def _sub(self, element: Element) -> Close | None:
+        """Open a subscript; digits that are followed by others, as in a logarithm, need a mark."""
+        after = element.next_sibling
+        if type(after) is Text and after.data[:1].isdigit() and element.text.strip().isdigit():
+            self._writer.raw("_")
+            return lambda: self._writer.raw(" ")
+        return self._writer.close_mark if self._writer.open_mark("sub") else None
 
     def _between(self, before: str, after: str) -> _Open:
         """Return the handler of an element that is written between two signs."""
@@ -266,8 +278,9 @@ class _Renderer:
         if reference[0] == "#":
             if is_permalink(element, reference, in_heading=self._writer.in_heading):
                 return False
-            label = self._notes.labels.get(unquote(reference[1:])) if self._notes.labels else None
-            if label and note_label(element.text) == label:
+            target = unquote(reference[1:]) if self._notes.labels else ""
+            label = self._notes.labels.get(target)
+            if label and note_label(element.text) == self._notes.shown[target]:
                 self._writer.raw(f"[^{label}]")
                 return False
             if is_back_reference(element.text[:20]) or (self._notes.depth and is_backlink(element)):
@@ -279,6 +292,8 @@ class _Renderer:
             return None
         if is_permalink(element, reference, in_heading=self._writer.in_heading):
             return False
+        if self._notes.depth and "#" in reference and is_backlink(element):
+            return False
         address = self._links.resolve(reference)
         return self._writer.close_mark if address and self._writer.open_mark("link", address) else None
 
@@ -288,7 +303,9 @@ class _Renderer:
         if any(child.attr("href") for child in element.iter_elements("a")):
             self._in_code = True  # its links matter more than its font
             return self._leave_code
-        laid_out = next(element.iter_elements(("br", "div", "ul", "ol")), None) is not None
+        laid_out = next(element.iter_elements(_LAID_OUT), None) is not None or (
+            element.find("br") is not None and not _is_in_line(element)
+        )
         if laid_out and not self._writer.in_cell and not self._writer.in_heading:
             return self._pre(element)
         if image := element.find("img"):
@@ -299,7 +316,7 @@ class _Renderer:
         self._in_code = False
 
     def _ticks(self, element: Element) -> bool:
-        data = element.text.replace("\xad", "")
+        data = "".join(_strings_of(element)).replace("\xad", "")
         code = inline_code(data)
         if not code:
             self._writer.text(" ")
@@ -374,7 +391,7 @@ class _Renderer:
             return False
         if "ltx_tag_note" in classes:
             return False
-        if "note" in classes and _INLINE_NOTE.search(classes):
+        if "note" in classes.lower() and _INLINE_NOTE.search(classes):
             return self._notes.inline()
         if "katex" in classes or "mwe-math" in classes:
             self._searches += 1
@@ -393,6 +410,21 @@ class _Renderer:
         ):
             return False
         return None
+
+
+def _strings_of(code: Element) -> Iterator[str]:
+    """Yield the texts of code in a line, with a space for each line break."""
+    for node in code.descendants:
+        if type(node) is Text:
+            yield node.data
+        elif type(node) is Element and node.tag == "br":
+            yield " "
+
+
+def _is_in_line(code: Element) -> bool:
+    """Return whether there is text right beside code."""
+    beside = (code.previous_sibling, code.next_sibling)
+    return any(type(node) is Text and not node.data.isspace() for node in beside)
 
 
 def _skip(_element: Element) -> bool:

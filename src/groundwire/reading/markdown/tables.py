@@ -14,6 +14,7 @@ from groundwire.reading.markdown.writer import MarkdownWriter
 __all__ = ["Grid", "Tables", "is_layout"]
 
 _MAX_SPAN: Final = 1_000  # the HTML Standard's own limit for colspan
+_MAX_COPY: Final = 80  # characters of a cell that is repeated where it spans
 _LONG_CELL: Final = 600  # characters; a longer cell without a header row is a page column
 _BLOCKS: Final = ("table", "h1", "h2", "h3", "h4", "pre", "blockquote", "article", "section", "form")
 
@@ -55,13 +56,15 @@ def is_layout(table: Element) -> bool:
 class _Cell:
     text: str
     is_header: bool
+    is_copy: bool = False
 
 
 @dataclass(slots=True)
 class Grid:
     """The cells of one table, filled in source order.
 
-    A cell that spans columns or rows is written once, in its first position; the others stay empty.
+    A cell that spans columns or rows is repeated in all of its positions, so that every row says whose it is: unless it
+    is long, or the only one of its row.
     """
 
     rows: list[list[_Cell]] = field(default_factory=list)
@@ -70,7 +73,7 @@ class Grid:
     """The rows of the table's foot, which is shown at the end wherever it is in the source."""
     cell_open: tuple[int, int, bool] | None = None
     """The column span and row span of the open cell, and whether it is a header."""
-    _spans: dict[int, int] = field(default_factory=dict)
+    _spans: dict[int, tuple[int, _Cell]] = field(default_factory=dict)
     _in_foot: bool = False
     _fillers: int = 0
     _cells: int = 0
@@ -105,12 +108,13 @@ class Grid:
         row = self._row
         self._cells += 1
         start = len(row)
-        row.append(_Cell(text.replace("\n", " "), is_header))
+        cell = _Cell(text.replace("\n", " "), is_header)
+        row.append(cell)
         for offset in range(columns):
-            if offset and not self._filler(row):
+            if offset and not self._filler(row, cell):
                 break
             if rows > 1:
-                self._spans[start + offset] = rows - 1
+                self._spans[start + offset] = rows - 1, cell
         self._cover()
 
     @property
@@ -120,28 +124,32 @@ class Grid:
     def _cover(self) -> None:
         """Skip the positions covered by a cell from above."""
         row = self._row
-        while left := self._spans.pop(len(row), 0):
+        while spanned := self._spans.pop(len(row), None):
+            left, cell = spanned
             if left > 1:
-                self._spans[len(row)] = left - 1
-            if not self._filler(row):
+                self._spans[len(row)] = left - 1, cell
+            if not self._filler(row, cell):
                 self._spans.clear()
                 break
 
-    def _filler(self, row: list[_Cell]) -> bool:
-        """Add an empty cell; a page may have at most four times as many as cells, plus 1,000."""
+    def _filler(self, row: list[_Cell], cell: _Cell) -> bool:
+        """Add a copy of a cell, empty if its text is long; a page may have four times as many as cells, plus 1,000."""
         self._fillers += 1
         if self._fillers > 1_000 + 4 * self._cells:
             return False
-        row.append(_Cell("", is_header=False))
+        row.append(_Cell(cell.text if len(cell.text) <= _MAX_COPY else "", cell.is_header, is_copy=True))
         return True
 
     def to_markdown(self) -> str:
         """Return the table; "" if it is empty."""
-        rows = [row for row in self.rows + self.feet if any(cell.text for cell in row)]
+        rows = [row for row in self.rows + self.feet if any(cell.text and not cell.is_copy for cell in row)]
         if not rows:
             return ""
+        for number, row in enumerate(rows):
+            if sum(not cell.is_copy for cell in row) == 1 and not row[0].is_copy:  # a title above other rows
+                rows[number] = [row[0], *(_Cell("", is_header=False, is_copy=True) for _ in row[1:])]
         width = max(len(row) for row in rows)
-        used = {column for row in rows for column, cell in enumerate(row) if cell.text}
+        used = {column for row in rows for column, cell in enumerate(row) if cell.text and not cell.is_copy}
         if len(used) < width and len(used) > 1:
             rows = [[cell for column, cell in enumerate(row) if column in used] for row in rows]
             width = len(used)
@@ -192,11 +200,14 @@ class Tables:
             return False
         layout = writer.in_cell or deep or is_layout(element)
         grid = None if layout else Grid()
+        inner = writer.in_cell
         self._grids.append(grid)
 
         def close() -> None:
             writer.flush()
             self._grids.pop()
+            if inner:
+                writer.separate("")
             if grid is not None and (markdown := grid.to_markdown()):
                 writer.block(markdown)
 
@@ -214,7 +225,7 @@ class Tables:
         self._writer.flush()
         if self._grids and (grid := self._grids[-1]) is not None:
             grid.start_row()
-        return self._writer.flush
+        return (lambda: self._writer.separate(";")) if self._writer.in_cell else self._writer.flush
 
     def cell(self, element: Element) -> Close:
         """Start a cell."""
@@ -222,7 +233,7 @@ class Tables:
         grid = self._grids[-1] if self._grids else None
         if grid is None or writer.in_cell:
             writer.flush()
-            return writer.flush
+            return (lambda: writer.separate(",")) if writer.in_cell else writer.flush
         grid.start_cell(element)
         writer.open_cell()
         return lambda: grid.end_cell(writer.close_cell())
@@ -233,6 +244,7 @@ class Tables:
             if name := head.text.strip():
                 self._writer.text(name)  # the file name
                 self._writer.flush()
-        code = code_text(blocks[-1] if blocks else table)
+        source = blocks[-1] if blocks else table
+        code = code_text(source)
         if code.strip():
-            self._writer.block(fence(code, code_language(blocks[-1] if blocks else table)))
+            self._writer.block(fence(code, code_language(source)))

@@ -93,7 +93,7 @@ class MarkdownWriter:
         if self.apart:
             self.apart = False
             last = line[-1][-1:] if line else ""
-            if (last.isalnum() and (data[0].isalnum() or data[0] in _OPENING)) or (
+            if ((last.isalnum() or last == "~") and (data[0].isalnum() or data[0] in _OPENING)) or (
                 last in _CLOSING and data[0].isalpha()
             ):
                 self.raw(" ")
@@ -193,6 +193,9 @@ class MarkdownWriter:
             parts = [part.strip() for part in inner.split(BREAK)]
             line.append(BREAK.join(f"{delimiter}{part}{delimiter}" if part else "" for part in parts))
             return
+        if sign == "~" and before.isalnum() and not inner[0].isalnum():
+            line.append(" ")  # between two prices
+            before = " "
         while self._closed and self._closed[-1][0] > len(line):
             self._closed.pop()
         beside = self._closed[-1][1] if self._closed and self._closed[-1][0] == len(line) and before == sign else ""
@@ -337,6 +340,12 @@ class MarkdownWriter:
         self.flush()
         self._cell = []
 
+    def separate(self, sign: str) -> None:
+        """End a cell or a row of a table in the open cell."""
+        self.flush()
+        if self._cell:
+            self._cell[-1] = self._cell[-1].rstrip(",;") + sign
+
     def close_cell(self) -> str:
         """End the cell and return its text on one line."""
         self.flush()
@@ -377,6 +386,8 @@ def _script(kind: str, inner: str, before: str) -> str:
     if _SUM.fullmatch(inner):
         return f"\\_({inner})" if kind == "sub" else f"^({inner})"
     if kind == "sub":
+        if inner.isdigit() and before.isdigit():
+            return f"_{inner}"  # of a base
         return inner if inner.isdigit() or not _WORD_SCRIPT.fullmatch(inner) else f"\\_{inner}"
     if _NOTES.fullmatch(inner):
         return f"^{inner}"

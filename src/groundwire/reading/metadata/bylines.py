@@ -41,6 +41,7 @@ _CLASSES: Final = (
 _NO_DATE: Final = re.compile(
     r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE
 )
+_EVENT: Final = re.compile(r"(?:^|[\s_-])(?:event|calendar|termin|veranstaltung)", re.IGNORECASE)
 _UPDATED: Final = re.compile(r"(?:^|\s)(?:dt-)?updated(?=\s|$)", re.IGNORECASE)
 """The class of the time of the last change (https://microformats.org/wiki/h-entry)."""
 _THREADS: Final = frozenset({"DiscussionForumPosting", "QAPage", "Question"})
@@ -86,7 +87,7 @@ _NO_NAME: Final = re.compile(
     r"|log|login|logout|manager|meet|member|messages|min|moderator|more|news|notifications|officer|on|originally|our"
     r"|owner|post|posts|posted|posting|profile|published|read|register|reporter|reviewed|see|senior|settings|share"
     r"|sign|signup|specialist|staff|strategist|subscribe|team|the|this|updated|view|website|who|writer|written|you"
-    r"|your|january|february|march|april|june|july|august|september|october|november|december|monday|tuesday"
+    r"|your|times|magazine|gazette|tribune|university|institute|agency|foundation|ministry|association|january|february|march|april|june|july|august|september|october|november|december|monday|tuesday"
     r"|wednesday|thursday|friday|saturday|sunday|inc|llc|ltd|gmbh)\b",
     re.IGNORECASE,
 )
@@ -106,6 +107,8 @@ _LINE: Final = 70  # characters of a byline
 _TELLING: Final = 4  # letters of a site's name that is recognized in longer ones
 _PROSE: Final = re.compile(r"[^\W\d_]{2}[.!?]\Z|[。！？]\Z")
 """The end of a sentence, which has a date of something else."""
+_DATELINE: Final = re.compile(r"\s{0,3}(?:--|[-\u2013\u2014:])")
+"""What separates the day of a report from its first sentence."""
 _NEAR: Final = 3
 """The last rank of what is near the heading."""
 
@@ -153,6 +156,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, class
     )
     dates: list[tuple[int, int, str]] = []
     changes: list[tuple[int, int, str]] = []
+    others_in: list[tuple[int, int]] = []
     writers: list[tuple[int, int, int, str]] = []
     cursor = 0
     for element in islice(document.select(marks), _MAX_MARKS):
@@ -169,10 +173,18 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, class
         author = ""
         if shown and _is_writer(element, names):
             author = _names_in(strings) or _user_in(element, names, strings)
-        if not (day or author) or ((part := element.closest(_ELSEWHERE)) is not None and part not in around):
+        of_event = _EVENT.search(names) is not None
+        if not (day or author or of_event):
+            continue
+        if (part := element.closest(_ELSEWHERE)) is not None and part not in around:
             continue
         position = _rank(place, start, end, marked=True)
-        if day and (other := OTHER_DAY.search(text[max(0, place - 60) : place])):
+        if of_event:
+            others_in.append((place, place + len(shown)))
+        elif day and "dateModified" in (element.attr("itemprop") or ""):
+            changes.append((*position, day))
+            others_in.append((place, place + len(shown)))
+        elif day and (other := OTHER_DAY.search(text[max(0, place - 60) : place])):
             if other["changed"]:
                 changes.append((*position, day))
         elif day:
@@ -183,7 +195,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, class
             writers.append((*position, place + len(shown), author))
     for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER) if sought else ():
         before = text[max(0, match.start() - 60) : match.start()]
-        if (day := written_day(match, order)) is None:
+        if (day := written_day(match, order)) is None or any(a <= match.start() < b for a, b in others_in):
             continue
         if other := OTHER_DAY.search(before):
             if other["changed"]:
@@ -195,8 +207,8 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, class
         elif len(line) <= _LINE and not _PROSE.search(line):
             beside = end <= match.start() <= end + _BESIDE
             dates.append((*_rank(match.start(), start, end, marked=beside), day))
-        else:
-            dates.append((6, match.start(), day))
+        elif before.endswith("(") or (before[-1:] in {"", "\n"} and _DATELINE.match(text, match.end())):
+            dates.append((6, match.start(), day))  # any other day in a sentence is of what it tells
     if dated and (first := labelled_day(text, low, order, ORIGINALLY)):
         dates.append((0, -1, first))
     rank, _, published = min(dates) if dates else (9, 0, None)

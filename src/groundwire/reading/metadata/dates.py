@@ -40,6 +40,8 @@ _SCRIPT: Final = re.compile(r"[A-Za-z]{3} [A-Za-z]{3} \d{2} \d{4} \d{2}:\d{2}:\d
 """JavaScript's date format."""
 _YEAR_FIRST: Final = re.compile(r"(\d{4})\s([A-Za-z]{3})[a-z]{0,6}\.?\s(\d{1,2})(?!\d)")
 _YEAR_ONLY: Final = re.compile(r"\d{4}")
+_EPOCH: Final = re.compile(r"(1\d{9})(?:\d{3})?")
+"""Seconds or milliseconds since 1970, from 2001 to 2033."""
 _COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T\d{4,6}Z?)?")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAME: Final = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
@@ -56,10 +58,10 @@ _AHEAD: Final = timedelta(days=400)
 def iso_date(value: str, *, today: date | None = None) -> str | None:
     """Convert a date to ISO 8601, with its original precision, or return None.
 
-    Supported are ISO 8601 and near misses, RFC 5322, dates with an English month name, script output, and East Asian
-    dates. A numeric date whose order depends on the country is not supported: with slashes it does, with full stops the
-    day is first. Rejected are nonexistent days, the zero of clocks (1 January 1970), and days more than about a year
-    ahead.
+    Supported are ISO 8601 and near misses, RFC 5322, seconds and milliseconds since 1970, dates with an English month
+    name, script output, and East Asian dates. A numeric date whose order depends on the country is not supported: with
+    slashes it does, with full stops the day is first. Rejected are nonexistent days, the zero of clocks (1 January
+    1970), and days more than about a year ahead.
 
     Args:
         value: The text on the page.
@@ -92,6 +94,9 @@ def _parse(value: str, today: date) -> str | None:
             year, month, number = (int(match[index]) for index in order)
             day = date(year, month, number)
             return day.isoformat() if _is_sensible(day, today) else None
+    if match := _EPOCH.fullmatch(value):
+        moment = datetime.fromtimestamp(int(match[1]), UTC)
+        return moment.isoformat().replace("+00:00", "Z") if _is_sensible(moment.date(), today) else None
     if match := _COMPACT.fullmatch(value):
         day = date(int(match[1]), int(match[2]), int(match[3]))
         return day.isoformat() if _is_sensible(day, today) else None
@@ -200,6 +205,8 @@ OTHER_DAY: Final = re.compile(
     r"|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret|oppdatert|uppdaterad"
     r"|(?:sist|senast) (?:endret|ändrad)|päivitetty|güncelle(?:me|nme|ndi)|оновлено|更新[日于於]?(?:时间|時間|日時)?"
     r"|수정일?시?|업데이트)"
+    r"|(?:when|wann|takes? place|held|opens?|opening|begins?|starts|event|concert|festival|konzert|findet|termin)"
+    r"(?=.*\Z)"
     r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit|depuis|\bdesde"
     r"|sinds|registered|registriert|founded|rejestracj[ai]|registra(?:do|ción|ce)|inscrit\w*|inscription|iscritt\w*"
     r"|iscrizione|geregistreerd|зарегистрирован\w*|регистрация|注册|註冊|가입일?|登録日?)"

@@ -124,14 +124,21 @@ def _comparable(url: str) -> str:
 
 
 def name_of(value: object, found: list[Thing]) -> str:
-    """Return the names of the people or organizations in a property, given by value or by `@id`."""
+    """Return the names of the people or organizations in a property, given by value or by `@id`.
+
+    Where both are named, only the people are returned.
+    """
+    items = (value if isinstance(value, list) else [value])[:10]
+    if len(items) > 1:
+        items = [item for item in items if not (isinstance(item, dict) and "Organization" in types_of(item))] or items
     names: list[str] = []
-    for item in (value if isinstance(value, list) else [value])[:10]:
+    for item in items:
         name = item
         if isinstance(item, dict):
             if "name" not in item and isinstance(item.get("@id"), str):
                 item = next((thing for thing in found if thing.get("@id") == item["@id"] and "name" in thing), item)
-            name = item.get("name")
+            parts = (item.get(part) for part in ("givenName", "additionalName", "familyName"))
+            name = item.get("name") or " ".join(part for part in parts if isinstance(part, str))
         if isinstance(name, list):
             name = name[0] if name else None
         if isinstance(name, str) and name.strip() and name.strip() not in names:

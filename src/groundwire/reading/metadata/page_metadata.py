@@ -6,6 +6,7 @@ a name.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from turbohtml import Document, Element
 
-from groundwire.reading.metadata.dates import OTHER_DAY, iso_date
+from groundwire.reading.metadata.dates import OTHER_DAY, date_in_address, iso_date
 from groundwire.reading.metadata.embedded_json import Thing, main_thing, name_of, things
 from groundwire.reading.text.sanitize import strip_controls
 from groundwire.safety.url_redaction import is_tracking
@@ -132,6 +133,22 @@ _DATE_CLASS: Final = re.compile(
 )
 
 
+_NO_AUTHORS: Final = frozenset(
+    {
+        "admin", "administrator", "none", "null", "undefined", "unknown", "bluesky", "email", "e-mail", "facebook",
+        "github", "instagram", "linkedin", "mastodon", "pinterest", "reddit", "rss", "telegram", "threads", "tiktok",
+        "twitter", "website", "whatsapp", "wikipedia", "x", "x.com", "xing", "youtube", "home",
+    }
+)  # fmt: skip
+"""Services to which links marked as the author's lead, and placeholders."""
+_LABEL: Final = re.compile(
+    r"(?:see|view|read|more|full|about|contact|follow|visit|all (?:posts|articles|stories)|meet|posts by)\b"
+    r"|プロフィール|ユーザー|名片|.*\b(?:bio|profile|biography|posts|articles|about the author)\Z",
+    re.IGNORECASE,
+)
+"""What such a link is called instead of by a name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
     """The metadata of a page; empty or None if missing."""
@@ -184,7 +201,7 @@ def read_metadata(
     same = [name for name in plausible if _letters(name) == _letters(plausible[0])]
     site = first_text("site", max(same, key=lambda name: len(name.split()), default=None))
     said_kind = kind or _kind(metas.get("og:type"))
-    published, disputed = _published(document, marked, metas, thing, said_kind)
+    published, disputed = _published(document, marked, metas, thing, said_kind, url)
     return Metadata(
         author=_author(marked, metas, thing, found),
         site=site,
@@ -249,7 +266,23 @@ def read_metas(document: Document) -> dict[str, str]:
             and content not in metas[name]
         ):
             metas[name] = f"{_family_last(metas[name])}, {_family_last(content)}"
+    if metas.get("parsely-page", "")[:1] == "{":
+        _add_parsely(metas)
     return metas
+
+
+def _add_parsely(metas: dict[str, str]) -> None:
+    """Add what Parse.ly's meta tag says in JSON under the names that it has in tags of its own."""
+    try:
+        page = json.loads(metas["parsely-page"])
+    except ValueError:
+        return
+    authors = page.get("authors")
+    author = ", ".join(filter(None, map(string_of, authors))) if isinstance(authors, list) else page.get("author")
+    said = {"pub-date": page.get("pub_date"), "author": author, "title": page.get("title")}
+    for name, value in said.items():
+        if text := string_of(value):
+            metas.setdefault(f"parsely-{name}", text)
 
 
 def _family_last(name: str) -> str:
@@ -264,6 +297,8 @@ def string_of(value: object) -> str | None:
         value = value[0] if value else None
     if isinstance(value, dict):
         value = value.get("@value") or value.get("name")
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
     return value if isinstance(value, str) else None
 
 
@@ -308,7 +343,8 @@ def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: l
                 author
                 and is_name(author)
                 and not author.isdigit()
-                and author.lower() not in {"admin", "administrator", "none", "null", "undefined", "unknown"}
+                and author.lower() not in _NO_AUTHORS
+                and not _LABEL.match(author)
             ):
                 return author
     return None
@@ -331,7 +367,7 @@ def _first_date(*candidates: str | None) -> str | None:
 
 
 def _published(
-    document: Document, marked: list[Element], metas: dict[str, str], thing: Thing, kind: str | None
+    document: Document, marked: list[Element], metas: dict[str, str], thing: Thing, kind: str | None, url: str
 ) -> tuple[str | None, str | None]:
     """Return the day of publication, and the one in `<meta>` if that is another."""
     linked = _first_date(string_of(thing.get("datePublished")))
@@ -346,7 +382,10 @@ def _published(
     )
     stated = (_marked_date(marked, name) for name in ("datePublished", "dateCreated", "uploadDate"))
     disputed = meta if linked and meta and linked[:10] != meta[:10] else None
-    day = day or next(filter(None, stated), None) or (None if kind in UNDATED else _time(document))
+    day = day or next(filter(None, stated), None)
+    if day is None and kind not in UNDATED:
+        shown, in_address = _time(document), date_in_address(url)
+        day = shown if shown and in_address in {None, shown[:10]} else None  # the address is surer
     return day, disputed
 
 
@@ -363,6 +402,8 @@ def _time(document: Document) -> str | None:
     parts: dict[Element, bool] = {}
     headed = document.find("h1") is not None
     for time in document.find_all("time")[:_MAX_TIMES]:
+        if "dateModified" in (time.attr("itemprop") or ""):
+            continue
         part = time.closest(_BESIDE) if headed else None
         if part is not None and parts.setdefault(part, part.find("h1") is None):
             continue

@@ -64,7 +64,9 @@ _UNFOLDED: Final = re.compile(
 _SLIDES: Final = re.compile(
     r"(?:^|[\s_-])(?:carousel|(?:flex)?slider|slides(?![\w-])|slideshow|splide|swiper|slick|flickity)", re.IGNORECASE
 )
-_CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
+_CONTROLS: Final = (
+    "aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab", "data-definition",
+)  # fmt: skip
 _OF_BROWSERS: Final = ("popovertarget", "commandfor")
 _CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
 _LINKING: Final = 'a[href^="#"], [onclick], [popovertarget], [commandfor]'
@@ -98,6 +100,11 @@ _REVEAL_MARKS: Final = (
 )  # fmt: skip
 _CLOAKS: Final = ("v-cloak", "ng-cloak", "x-cloak")
 """Attributes that frameworks remove when a script has run, whatever hides what has them."""
+_NOTE: Final = re.compile(r"(?:foot|side|end)-?_?note", re.IGNORECASE)
+_MARK: Final = 4  # characters of the mark of a note
+_LABEL: Final = 15  # characters of what is read out with it
+_NO_TEXT: Final = re.compile(r"\s*(?:\Z|<iframe|<script|\[img|https?://\S*\s*\Z)", re.IGNORECASE)
+"""A text to copy that is only for other pages."""
 _FORMULA: Final = 20_000  # characters of one that are compared with its source
 
 
@@ -126,6 +133,9 @@ def drop_unrendered(document: Document) -> Counter[str]:
             if is_formula(element.text, shown[math].replace(element.text, "")):
                 continue
         elif _shows_fallback(element) or (tag == "input" and is_task_box(element)):
+            continue
+        elif tag == "textarea" and element.attr("readonly") is not None and not _NO_TEXT.match(element.text):
+            element.tag = "pre"  # a text to copy
             continue
         element.extract()
     return +counts
@@ -226,7 +236,7 @@ def keep_folded(
     for element in folded:
         role, own = element.attr("role"), element.attr("id")
         labeled = role == "tabpanel" or (role == "region" and element.attr("aria-labelledby"))
-        if alive and (labeled or own in named or _UNFOLDED.search(element.attr("class") or "")):
+        if alive and (labeled or own in named or _is_note(element) or _UNFOLDED.search(element.attr("class") or "")):
             kept.append(element)
         elif own or alive:
             closed.append(element)
@@ -252,6 +262,15 @@ def keep_folded(
         hidden.pop(element, None)
         unseen.pop(element, None)
     return len(set(kept))
+
+
+def _is_note(element: Element) -> bool:
+    """Return whether an element is a note that a click on the mark around it shows."""
+    around = element.parent
+    if not isinstance(around, Element) or _NOTE.search(f"{element.attr('class')} {around.attr('class')}") is None:
+        return False
+    size = len(element.text)
+    return around.tag in {"span", "sup"} and size > _LABEL and len("".join(islice(around.strings, 2))) - size <= _MARK
 
 
 def _named(document: Document) -> set[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
-from turbohtml import Document, Element
+from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
 from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes
@@ -22,9 +22,10 @@ from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import arguments, pixels, ratio
-from groundwire.reading.html.math import is_formula
+from groundwire.reading.html.math import is_formula, write_out_drawings
 from groundwire.reading.html.semantics import fill_streamed, topmost
 from groundwire.reading.text.sanitize import lower_ascii
+from groundwire.reading.visibility.appearance import prefer_spoken, write_appearance
 from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
     FAINT,
@@ -62,6 +63,7 @@ _SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "cli
 
 _CUT: Final = frozenset({"hidden", "clip"})
 _NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)", "minmax(0px,0fr)"})
+_DRAWN: Final = '[aria-hidden="true"]'
 _HIDDEN: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
 _IN_PLACE: Final = (0.0, 0.0)
@@ -85,6 +87,8 @@ class Removed:
     neither."""
     named: str = field(default="", compare=False)
     """All class names of the page's elements in lower case, a line each."""
+    described: tuple[tuple[Text, Text], ...] = field(default=(), compare=False)
+    """The texts before and after each picture whose description is not in the page's text."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -147,15 +151,17 @@ def drop_unseen(document: Document) -> Removed:
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
     names = "\n".join(class_names(document) if flatten_shadows(document, styles) else styles.named)
     named = lower_ascii(names)
-    if alive:
-        fill_streamed(document)
+    fill_streamed(document, alive=alive)
+    write_out_drawings(document)
     boxes = other_states(document, styles) if styles.states else []
     counts = drop_unrendered(document)
-    marked = document.select(f"{_HIDDEN}, {COLORED}")  # both at once: searching the page is what takes time
+    marked = document.select(f"{_HIDDEN}, {COLORED}, {_DRAWN}")  # all at once: searching the page is what takes time
     reasons = _declare_defaults(document, marked, styles, hiding_classes(names, named) - styles.classes)
     declare_attributes(marked, styles)
+    drawings = [element for element in marked if element.attr("aria-hidden") == "true"]
     if not len(styles):
-        return Removed(counts, named=named)
+        prefer_spoken(drawings, {})
+        return Removed(counts, named=named, described=write_appearance(document, styles))
     found = _judge(styles, reasons, alive=alive)
     measure_fonts(document, found.texts["font-size"], styles)
     found.texts["color"], found.doubtful = unreadable(document, styles)
@@ -164,11 +170,13 @@ def drop_unseen(document: Document) -> Removed:
     for _ in range(_NESTED if alive else 0):
         if not _keep_main_part(document, found):
             break
+    prefer_spoken(drawings, found.whole)
     _drop_whole(found.whole, reasons, counts)
     for name, states in found.texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
-    return Removed(dict(counts), found.revealed, found.doubtful, named)
+    described = write_appearance(document, styles)
+    return Removed(dict(counts), found.revealed, found.doubtful, named, described)
 
 
 def _declare_defaults(

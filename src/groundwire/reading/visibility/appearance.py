@@ -1,0 +1,519 @@
+"""Writing as tags and text what a page means by its appearance.
+
+What style sheets raise, strike, number or add, what icons and pictures say in a sentence or a table, lines of code that
+are boxes, and the drawing of a value in pieces: after this, the tree alone says it. Runs before the main content is
+selected, so that it counts there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Final
+
+from turbohtml import Document, Element, Node, Text
+
+from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.values import pixels, ratio
+from groundwire.reading.html.math import image_formula
+from groundwire.reading.visibility.hidden_styles import BLOCKS
+
+__all__ = ["prefer_spoken", "write_appearance"]
+
+_MARKS: Final = 12  # characters of a text that is raised or lowered as a mark, not for its looks
+_SMALL: Final = 0.9  # of the font size around
+_RAISED: Final = 2.0  # pixels
+_MAX_PIECES: Final = 50  # strings of an element that are looked at
+_NUMBERED: Final = re.compile(r"(?:lower|upper)-(?:alpha|latin|roman)")
+_LISTS: Final[Mapping[str, str]] = {
+    "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A", "lower-roman": "i",
+    "upper-roman": "I",
+}  # fmt: skip
+_PRESERVED: Final = frozenset({"pre", "pre-wrap", "pre-line", "break-spaces"})
+_BOXED: Final = re.compile(r"(?:block|flex|grid|table|table-row|list-item)")
+
+
+def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Text], ...]:
+    """Write what a page says by its styles, pictures and boxes.
+
+    Args:
+        document: The page, without invisible parts; modified in place.
+        styles: Its styles.
+
+    Returns:
+        The texts before and after each picture with a description that is not written.
+    """
+    _write_generated(styles)
+    for element in list(styles.declaring(_tells)):
+        style, text = styles.get(element), _beginning(element)
+        if not text:
+            continue
+        if (name := _script_of(element, style, text)) and element.closest("sup, sub, pre") is None:
+            element.wrap_children(Element(name))
+        if style.get("text-decoration-line") == "line-through" and element.tag not in {"html", "body"}:
+            _strike(element)
+        if (kind := _LISTS.get(style.get("list-style-type", ""))) and element.tag in {"ol", "li"}:
+            ordered = element if element.tag == "ol" else element.parent
+            if isinstance(ordered, Element) and ordered.tag == "ol":
+                ordered.attrs["type"] = kind
+        if style.get("white-space") in _PRESERVED and element.tag not in {"pre", "textarea", "code"}:
+            _keep_lines(element, style["white-space"], styles)
+    for ordered in document.find_all("ol"):
+        if (ordered.attr("type") or "1").strip() in _NUMERALS:
+            _write_letters(ordered, (ordered.attr("type") or "").strip())
+    _join_fractions(document)
+    _write_lines(document, styles)
+    described = _write_labels(document)
+    for button in document.find_all("button"):  # a heading that opens its section
+        around = button.parent
+        if isinstance(around, Element) and around.tag in _HEADINGS and _has_section(around):
+            button.tag = "span"
+    return tuple(described)
+
+
+_PROSE: Final = 40  # characters
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+
+
+def _has_section(heading: Element) -> bool:
+    """Return whether prose follows a heading, as an answer does, and not the fields of a filter."""
+    node: Element = heading
+    for _ in range(3):
+        below = next((beside for beside in node.next_siblings if isinstance(beside, Element)), None)
+        if below is not None:
+            links = sum(len(link.text) for link in islice(below.find_all("a"), _MAX_PIECES))
+            return len(_beginning(below)) >= _PROSE > links and below.select_one("label, button") is None
+        if not isinstance(node.parent, Element):
+            break
+        node = node.parent
+    return False
+
+
+def _tells(name: str, value: str) -> bool:
+    """Return whether a declaration may give a text another meaning."""
+    if name == "vertical-align":
+        return value not in {"baseline", "initial", "inherit", "unset"} and not value.startswith("0")
+    if name == "text-decoration-line":
+        return value == "line-through"
+    if name == "list-style-type":
+        return value in _LISTS
+    if name == "top":
+        return value.startswith("-")
+    return name == "white-space" and value in _PRESERVED
+
+
+def _beginning(element: Element) -> str:
+    """Return the beginning of an element's text, with single spaces, without visiting all of it."""
+    return " ".join(" ".join(islice(element.strings, _MAX_PIECES)).split())
+
+
+def _script_of(element: Element, style: Mapping[str, str], text: str) -> str:
+    """Return `sup` or `sub` for a short inline text that a style raises or lowers, else ""."""
+    if len(text) > _MARKS or element.tag in BLOCKS or _BOXED.match(style.get("display", "")):
+        return ""
+    align, top = style.get("vertical-align", ""), style.get("top", "")
+    if align in {"super", "sub"}:
+        return {"super": "sup"}.get(align, align)
+    if not _is_small(style.get("font-size", "")):
+        return ""
+    raised = align in {"top", "text-top"} and text.isdigit() and _char_before(element).isalnum()
+    shift = pixels(align, 16.0) or 0.0
+    if style.get("position") == "relative":
+        shift -= pixels(top, 16.0) or 0.0
+    return "sup" if raised or shift >= _RAISED else "sub" if shift <= -_RAISED else ""
+
+
+def _is_small(size: str) -> bool:
+    if size in {"smaller", "small", "x-small", "xx-small"}:
+        return True
+    share = ratio(size.removesuffix("em")) if size.endswith("em") and not size.endswith("rem") else ratio(size)
+    return share is not None and ("%" in size or size.endswith("em")) and share < _SMALL
+
+
+def _char_before(element: Element) -> str:
+    """Return the character directly before an element, if it is in the same line of text."""
+    node: Node = element
+    while True:
+        before = node.previous_sibling
+        if isinstance(before, Text) and before.data:
+            return before.data[-1]
+        if isinstance(before, Element):
+            return (list(before.strings) or [""])[-1][-1:] if before.tag not in BLOCKS and before.tag != "br" else ""
+        around = node.parent
+        if before is not None or not isinstance(around, Element) or around.tag in BLOCKS:
+            return ""
+        node = around
+
+
+_HOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "table": ("td", "th"), "tbody": ("td", "th"), "tr": ("td", "th"), "ul": ("li",), "ol": ("li",)
+}  # fmt: skip
+
+
+def _strike(element: Element) -> None:
+    """Mark the text of an element as struck; in tables and lists, that of each cell and item."""
+    if element.closest("del, s, strike") is not None:
+        return
+    for part in element.iter_elements(_HOLDERS[element.tag]) if element.tag in _HOLDERS else (element,):
+        if _beginning(part):
+            part.wrap_children(Element("del"))
+
+
+_NUMERALS: Final = frozenset({"a", "A", "i", "I"})
+_ROMAN: Final = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_MAX_NUMERAL: Final = 3_999
+
+
+def _write_letters(ordered: Element, kind: str) -> None:
+    """Write the letters or Roman numerals of a list into its items, which then need no numbers."""
+    items = [child for child in ordered if isinstance(child, Element) and child.tag == "li"]
+    step = -1 if ordered.attr("reversed") is not None else 1
+    number = _integer(ordered.attr("start"), len(items) if step < 0 else 1)
+    ordered.tag = "ul"
+    for item in items:
+        number = _integer(item.attr("value"), number)
+        label, number = f"{_numeral(number, kind)}. ", number + step
+        first = item
+        while (inner := _first_block(first)) is not None:
+            first = inner
+        first.insert(0, Text(label))
+
+
+def _first_block(item: Element) -> Element | None:
+    """Return the block at the beginning of an item."""
+    for node in item:
+        if isinstance(node, Element):
+            return node if node.tag in {"p", "div", "section"} else None
+        if isinstance(node, Text) and node.data.strip():
+            break
+    return None
+
+
+def _integer(value: str | None, default: int) -> int:
+    text = (value or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else default
+
+
+def _numeral(number: int, kind: str) -> str:
+    """Return a number as CSS counters write it, in letters or Roman numerals."""
+    if not 0 < number <= _MAX_NUMERAL:
+        return str(number)
+    text = ""
+    if kind.lower() == "i":
+        for value, letters in _ROMAN:
+            count, number = divmod(number, value)
+            text += letters * count
+    else:
+        while number:
+            number, letter = divmod(number - 1, 26)
+            text = chr(ord("a") + letter) + text
+    return text.upper() if kind.isupper() else text
+
+
+_SLASHES: Final = frozenset({"\u2044", "\u2215", "/"})
+
+
+def _join_fractions(document: Document) -> None:
+    """Write a raised number, a slash and a lowered number as one fraction, apart from a whole number before it."""
+    for raised in [*document.find_all("sup"), *document.select("span.num")]:
+        upper, around = raised, raised.parent
+        while upper.next_sibling is None and isinstance(around, Element) and around.tag == "span":
+            upper, around = around, around.parent
+        slash = upper.next_sibling
+        lower = slash.next_sibling if slash is not None else None
+        if slash is None or not isinstance(lower, Element) or _text_of(slash) not in _SLASHES:
+            continue
+        if not (lower.tag == "sub" or lower.has_class("den") or lower.find("sub") is not None):
+            continue
+        above, below = upper.text.strip(), lower.text.strip()
+        if above.isdigit() and below.isdigit():
+            space = " " if _char_before(upper).isdigit() else ""
+            slash.extract()
+            lower.extract()
+            upper.replace_with(Text(f"{space}{above}/{below}"))
+
+
+def _text_of(node: Node) -> str:
+    return (node.data if isinstance(node, Text) else node.text if isinstance(node, Element) else "").strip()
+
+
+_STRINGS: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'|attr\(\s*([\w-]+)\s*\)|/.*|(\S)")
+_MAX_GENERATED: Final = 40  # characters
+_MAX_SIDES: Final = 5_000
+_VALUE: Final = re.compile(r"[+\u2212-]?[\d.,'\u00a0\u202f ]*\d[\d.,%]*")
+_OF_VALUES: Final = re.compile(
+    r"[+\u2212\u00b1~\u2248<>\u2264\u2265\u00d7%\u2030\u00b0-]|[^\W\d_]{1,12}|\p{Sc}".replace(
+        r"\p{Sc}", "[$\u00a2-\u00a5\u20a0-\u20c0]"
+    )
+)
+_WORD: Final = re.compile(r"[^\W_][^\W_]")
+_CONTROLS: Final = "a, button, label, summary, nav"
+
+
+def _write_generated(styles: Styles) -> None:
+    """Write the texts that rules add before and after elements: signs and units of numbers, and words."""
+    for (element, side), (_, content) in islice(styles.generated.items(), _MAX_SIDES):
+        added = _generated(element, content)
+        if not added or element.parent is None or element.tag in {"html", "body", "head"}:
+            continue
+        own = _beginning(element)
+        if _VALUE.fullmatch(own):
+            wanted = _OF_VALUES.fullmatch(added.strip(" .:")) is not None
+        elif own or element.closest("td, th") is None:
+            wanted = bool(_WORD.search(added)) and element.closest(_CONTROLS) is None
+        else:
+            wanted = True  # the only sign of a cell
+        if wanted and side == "before":
+            element.insert(0, Text(added))
+        elif wanted:
+            element.append(Text(added))
+
+
+def _generated(element: Element, content: str) -> str:
+    """Return the text of a value of `content`; "" if it has more than strings and attributes, or is long."""
+    text = ""
+    for double, single, name, other in _STRINGS.findall(content):
+        if other:
+            return ""
+        text += (element.attr(name) or "") if name else double or single
+    text = " ".join(text.replace("\ufffd", " ").split(" ")) if len(text) <= _MAX_GENERATED else ""
+    return text if text.strip() and text.isprintable() else ""
+
+
+_WHITE: Final = re.compile(r"[ \t]*\n[ \t]*")
+_INDENTED: Final = re.compile(r"(?:\A|\n)(?: {2,}|\t)\S")
+_FIXED: Final = re.compile(r"mono|courier|consolas|menlo|\bcode\b", re.IGNORECASE)
+_LONGEST_CODE: Final = 20_000  # characters
+
+
+def _keep_lines(element: Element, space: str, styles: Styles) -> None:
+    """Keep the lines of a text in which a style preserves white space; one that is laid out as code becomes code."""
+    texts = [node for node in element.descendants if isinstance(node, Text)]
+    if not any("\n" in node.data.strip() or node.data[:1] in {" ", "\t", "\n"} for node in texts):
+        return
+    looks = f"{element.attr('class')} {element.attr('style')}"
+    lines = "\n".join(node.data for node in texts)
+    fixed = _FIXED.search(looks) is not None or (space == "pre" and _INDENTED.search(lines) is not None)
+    is_box = element.tag in {"div", "p", "section"} and "\n" in lines and len(lines) <= _LONGEST_CODE
+    if fixed and is_box and element.select_one("p, pre") is None and element.closest("pre, code") is None:
+        element.tag = "pre"
+        return
+    for node in texts:
+        around = node.parent
+        if "\n" not in node.data.strip() or not isinstance(around, Element):
+            continue
+        if around != element and styles.get(around).get("white-space", space) not in _PRESERVED:
+            continue
+        first, *others = _WHITE.split(node.data)
+        node.replace_with(Text(first), *(part for line in others for part in (Element("br"), Text(line))))
+
+
+def _write_lines(document: Document, styles: Styles) -> None:
+    """Write the ends of lines of code that a style lays out as boxes, and take out line numbers."""
+    codes = [*document.find_all("pre"), *(code for code in document.find_all("code") if code.closest("pre") is None)]
+    for code in codes:
+        boxes, numbers = list[Element](), list[Element]()
+        for element in code.descendants:
+            if not isinstance(element, Element) or element.tag not in _TOKENS:
+                continue
+            style, around = styles.get(element), element.parent
+            outer = styles.get(around).get("display", "") if isinstance(around, Element) else ""
+            if style.get("user-select") == "none" and _is_count(element):
+                numbers.append(element)
+            elif outer[-4:] != "flex" and (
+                ("grid" in outer and around != code.parent) or _BOXED.match(style.get("display", ""))
+            ):
+                boxes.append(element)
+        for number in numbers:
+            number.extract()
+        for box in boxes:
+            _end_line(box)
+        if code.tag == "pre":
+            if (gutter := _gutter(code)) is not None:
+                gutter.extract()
+        elif len(boxes) > 1:
+            code.tag = "pre"
+
+
+_TOKENS: Final = frozenset({"span", "a", "i", "b", "mark", "em", "strong", "ins", "del", "td"})
+
+
+def _end_line(box: Element) -> None:
+    """Write a line break at the end of a box, and before it if other text is there."""
+    before, after, text = _char_before(box), box.next_sibling, "".join(box.strings)
+    if before not in {"", "\n"}:
+        box.insert(0, Text("\n"))
+    if not text.endswith("\n") and not (isinstance(after, Text) and after.data.startswith("\n")):
+        box.append(Text("\n"))
+
+
+def _is_count(element: Element) -> bool:
+    text = _beginning(element)
+    return bool(text) and text.replace(" ", "").isdigit()
+
+
+def _gutter(pre: Element) -> Element | None:
+    """Return what has the numbers of a code block's lines, before it or before what holds only it."""
+    node: Element = pre
+    for _ in range(3):
+        before = next((beside for beside in node.previous_siblings if isinstance(beside, Element)), None)
+        if before is not None:
+            return before if _counts_up(before) else None
+        around = node.parent
+        if not isinstance(around, Element) or around.tag in {"body", "main", "article", "li"}:
+            return None
+        node = around
+    return None
+
+
+def _counts_up(element: Element) -> bool:
+    """Return whether the whole text of an element is at least two consecutive numbers."""
+    last: int | None = None
+    count = 0
+    for string in element.stripped_strings:
+        for word in string.split():
+            if not (word.isascii() and word.isdigit() and len(word) < 7) or (
+                last is not None and int(word) != last + 1
+            ):
+                return False
+            last, count = int(word), count + 1
+    return count > 1
+
+
+_LABELED: Final = "[role=img][aria-label], img[alt], td svg[aria-label], th svg[aria-label]"
+_NO_LABELS: Final = frozenset(
+    {"image", "icon", "logo", "photo", "img", "spacer", "bullet", "avatar", "picture", "*", "-"}
+)
+_LOGO: Final = re.compile(r"\b(?:logo|icon|avatar|photo|image|headshot|portrait|img)\b", re.IGNORECASE)
+_FILE: Final = re.compile(r"\.(?:png|jpe?g|gif|svg|webp)\Z", re.IGNORECASE)
+_LONGEST_LABEL: Final = 40  # characters
+_MOST_WORDS: Final = 6  # of a label; no sentence that only programs read
+_DESCRIPTION: Final = 3  # words
+_FORMULA: Final = re.compile(r"math|tex|equation", re.IGNORECASE)
+_LARGE: Final = 60  # pixels; what is larger is no part of a line
+_LINE: Final = frozenset({"a", "span", "b", "strong", "i", "em", "picture", "small", "font"})
+
+
+def _write_labels(document: Document) -> list[tuple[Text, Text]]:
+    """Write what icons and pictures say where they stand for words: in a sentence, or alone in the cell of a table.
+
+    Returns:
+        The texts before and after each other picture with a description.
+    """
+    described: list[tuple[Text, Text]] = []
+    cells: dict[Element, bool] = {}
+    for picture in document.select(_LABELED):
+        label = " ".join((picture.attr("aria-label") or picture.attr("alt") or "").split())
+        words = len(label.split())
+        if not label or label.lower() in _NO_LABELS or _FILE.search(label):
+            continue
+        if picture.tag == "img" and (_FORMULA.search(picture.attr("class") or "") or image_formula(picture)):
+            continue
+        if picture.tag != "img" and picture.tag != "svg" and _beginning(picture):
+            continue
+        cell = picture.closest("td, th")
+        if cell is not None and cell not in cells:
+            cells[cell] = not _beginning(cell) and _is_data(cell)
+        is_label = len(label) <= _LONGEST_LABEL and words <= _MOST_WORDS
+        if is_label and ((cell is not None and cells[cell]) or _is_in_sentence(picture, label)):
+            space = " " if _char_before(picture).isalnum() else ""
+            after = picture.next_sibling
+            end = " " if isinstance(after, Text) and after.data[:1].isalnum() else ""
+            picture.replace_with(Text(f"{space}{label}{end}"))
+        elif words >= _DESCRIPTION and picture.tag == "img":
+            around = (_nearest(picture.preceding), _nearest(picture.following))
+            if around[0] is not None and around[1] is not None:
+                described.append((around[0], around[1]))
+    return described
+
+
+def _nearest(nodes: Iterable[Node]) -> Text | None:
+    return next((n for n in islice(nodes, _MAX_PIECES) if isinstance(n, Text) and n.data.strip()), None)
+
+
+def _is_data(cell: Element) -> bool:
+    """Return whether a cell is in a table of data, by its header cells or its rows."""
+    table = cell.closest("table")
+    if table is None or table.find("table") is not None or (table.attr("role") or "") in {"presentation", "none"}:
+        return False
+    return table.find("th") is not None
+
+
+def _is_in_sentence(picture: Element, label: str) -> bool:
+    """Return whether a picture stands between words, or is the value after them."""
+    for name in ("width", "height"):
+        if (size := pixels(picture.attr(name) or "", 16.0)) is not None and size > _LARGE:
+            return False
+    before, after = _beside(picture, forward=False), _beside(picture, forward=True)
+    if not before or picture.closest("a, button") is not None or _LOGO.search(label):
+        return False
+    if any(label in text or (text and text in label) for text in (before, after)):
+        return False  # it is written beside it
+    return bool(after) or any(map(str.isdigit, label))
+
+
+def _beside(picture: Element, *, forward: bool) -> str:
+    """Return the text beside an element in its line; "" if something else is there, or nothing."""
+    node: Node = picture
+    while True:
+        for beside in node.next_siblings if forward else node.previous_siblings:
+            if isinstance(beside, Text) and not beside.data.strip():
+                continue
+            if isinstance(beside, Text):
+                return beside.data.strip()
+            return _beginning(beside) if isinstance(beside, Element) and beside.tag in _LINE else ""
+        around = node.parent
+        if not isinstance(around, Element) or around.tag not in _LINE:
+            return ""
+        node = around
+
+
+_SPOKEN: Final = frozenset({"clip", "size", "position", "class", "text-indent", "opacity", "transform"})
+"""What hides a text from the eyes only."""
+_MORE_WORDS: Final = 4  # that say what the drawn value is
+
+
+def prefer_spoken(drawings: Iterable[Element], hidden: dict[Element, str]) -> None:
+    """Replace a value that is drawn in pieces by the text beside it that is read out.
+
+    The text has the same digits, and few other words: what no one sees cannot say anything else.
+
+    Args:
+        drawings: The elements with `aria-hidden`.
+        hidden: The elements to be removed, with the reason of each; those that are kept are taken out.
+    """
+    for drawing in drawings:
+        for beside in _neighbors(drawing) if drawing not in hidden and drawing.parent is not None else ():
+            reason, spoken = hidden.get(beside, ""), _beginning(beside)
+            if (reason in _SPOKEN or not reason) and _says_same(spoken, drawing, unseen=bool(reason)):
+                hidden.pop(beside, None)
+                drawing.extract()
+                break
+
+
+def _neighbors(element: Element) -> Iterator[Element]:
+    for siblings in (element.previous_siblings, element.next_siblings):
+        node = next((node for node in siblings if not (isinstance(node, Text) and not node.data.strip())), None)
+        if isinstance(node, Element):
+            yield node
+
+
+def _says_same(spoken: str, drawing: Element, *, unseen: bool) -> bool:
+    """Return whether a text that is read out says what is drawn in pieces, or by an icon, and little else."""
+    digits = "".join(filter(str.isdigit, spoken))
+    if not digits or len(spoken) > _LONGEST_LABEL:
+        return False
+    strings = list(islice(drawing.strings, _MAX_PIECES))
+    drawn = "".join(strings)
+    if not drawn.strip():  # an icon
+        return unseen and len(spoken.split()) <= _MOST_WORDS
+    if digits != "".join(filter(str.isdigit, drawn)):
+        return False
+    if not unseen:
+        return [*filter(str.isalnum, spoken)] == [*filter(str.isalnum, drawn)]
+    in_pieces = sum(any(map(str.isdigit, string)) for string in strings) > 1
+    return in_pieces and len(spoken.split()) <= len(drawn.split()) + _MORE_WORDS
