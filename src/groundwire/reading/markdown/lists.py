@@ -102,7 +102,7 @@ def footnotes(root: Element) -> dict[str, str]:
 
 
 def _unique(shown: Mapping[str, str]) -> dict[str, str]:
-    """Return a label for each text of a reference; equal ones, as when each part counts anew, get a number."""
+    """Return a label for each text of a reference; equal ones, as when each part has its own count, get a number."""
     labels, counts = dict[str, str](), Counter[str]()
     for target, text in shown.items():
         counts[text] += 1
