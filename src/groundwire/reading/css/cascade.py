@@ -202,7 +202,7 @@ class Styles:
         self._numbers.pop(element, None)
 
     def declaring(self, tells: Callable[[str, str], bool]) -> Iterator[Element]:
-        """Yield the elements with a declaration of which `tells` is true, whether it is in force or not."""
+        """Yield the elements with a declaration of which `tells` is true, whether another one overrides it or not."""
         sources = {
             number for number, rows in enumerate(self._rows) if any(tells(name, entry[1]) for name, entry in rows)
         }

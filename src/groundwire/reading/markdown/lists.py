@@ -30,7 +30,6 @@ _NOTE_CLASS: Final = re.compile(r"(?:foot|end)-?_?note", re.IGNORECASE)
 _NOTES: Final = re.compile(r"(?:foot|end)?notes?|references(?: and notes)?|notes and references", re.IGNORECASE)
 _STRINGS: Final = 5  # of an element that may begin with a number
 _MAX_SIBLINGS: Final = 200
-_MAX_NUMBERED: Final = 1_000  # items of a list
 _INLINE: Final = frozenset({"span", "sup", "b", "i", "em", "strong", "a", "small", "code"})
 _SIDENOTES: Final = "span.sidenote, span.marginnote, span.footnoteContent, span.footnote-content"
 _ANCHORS: Final = 'a[id], a[name], a[href*="ref"], span[id], sup[id]'
@@ -88,8 +87,9 @@ def footnotes(root: Element) -> dict[str, str]:
                 if part is not None:
                     part.attrs["id"] = target
                     holders[target] = part
+    places: dict[Element, int] = {}
     for target in plain:
-        if target in holders and not _begins_with(holders[target], labels[target]):
+        if target in holders and not _begins_with(holders[target], labels[target], places):
             del holders[target]
     present = {target: label for target, label in labels.items() if target in holders}
     for target, label in present.items():
@@ -102,7 +102,7 @@ def footnotes(root: Element) -> dict[str, str]:
 
 
 def _unique(shown: Mapping[str, str]) -> dict[str, str]:
-    """Return a label for each text of a reference; equal ones, as when each part counts anew, get a number."""
+    """Return a label for each text of a reference; equal ones, as when each part has its own count, get a number."""
     labels, counts = dict[str, str](), Counter[str]()
     for target, text in shown.items():
         counts[text] += 1
@@ -237,16 +237,21 @@ def _text_before(mark: Element) -> str:
         node = around
 
 
-def _begins_with(holder: Element, label: str) -> bool:
-    """Return whether a note begins with its number, or has it in its list."""
+def _begins_with(holder: Element, label: str, places: dict[Element, int]) -> bool:
+    """Return whether a note begins with its number, or has it in its list.
+
+    Args:
+        holder: The note.
+        label: The number.
+        places: The numbers of the items of lists so far; each list is counted once.
+    """
     text = "".join(islice(holder.strings, _STRINGS)).lstrip(" \n\t[(")
     if text.startswith(label) and not text[len(label) :][:1].isdigit():
         return True
     around = holder.parent
-    if holder.tag != "li" or not isinstance(around, Element) or around.tag != "ol":
-        return False
-    items = islice(_numbered(around), _MAX_NUMBERED)
-    return any(item == holder and str(number) == label for item, number in items)
+    if holder.tag == "li" and holder not in places and isinstance(around, Element) and around.tag == "ol":
+        places.update(_numbered(around))
+    return str(places.get(holder, "")) == label
 
 
 def _drop_number(holder: Element, label: str) -> None:

@@ -51,7 +51,8 @@ def read_title(
     those titles. Without such a heading, the title in the meta tags or in JSON-LD is used if it occurs in the page's
     `<title>`, its headings or its text, else `<title>`; but the page's only heading is used if it has more words of
     the URL than that title, of whose parts between bars one remains unless the page shows all. A heading with the
-    site's name, or that of a book whose page this is, is no title. A page that shows none has the one it states.
+    site's name, or that of a book whose page this is, is no title. A page that shows none
+    has the one of JSON-LD or the Open Graph.
 
     Args:
         document: The page, without invisible parts.
@@ -95,8 +96,8 @@ def read_title(
         if len(addressed & _words(only)) > len(addressed & _words(title)):
             return only
         return title if seen.shows(title) else _told(seen.shorten(title), addressed)
-    stated = next(filter(seen.has_words_of, titles), "") or names.strip(next(iter(titles), ""))
-    return next(iter(headings or every), "") or stated
+    stated = first_text("title", candidates[0], metas.get("og:title")) or ""  # what every link to the page shows
+    return next(iter(headings or every), "") or next(filter(seen.has_words_of, titles), "") or names.strip(stated)
 
 
 def title_element(document: Document) -> str:

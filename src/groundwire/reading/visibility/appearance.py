@@ -405,7 +405,7 @@ def _write_labels(document: Document) -> list[tuple[Text, Text]]:
         The texts before and after each other picture with a description.
     """
     described: list[tuple[Text, Text]] = []
-    cells: dict[Element, bool] = {}
+    cells, tables = dict[Element, bool](), dict[Element, bool]()
     for picture in document.select(_LABELED):
         label = " ".join((picture.attr("aria-label") or picture.attr("alt") or "").split())
         words = len(label.split())
@@ -417,7 +417,7 @@ def _write_labels(document: Document) -> list[tuple[Text, Text]]:
             continue
         cell = picture.closest("td, th")
         if cell is not None and cell not in cells:
-            cells[cell] = not _beginning(cell) and _is_data(cell)
+            cells[cell] = not _beginning(cell) and _is_data(cell, tables)
         is_label = len(label) <= _LONGEST_LABEL and words <= _MOST_WORDS
         if is_label and ((cell is not None and cells[cell]) or _is_in_sentence(picture, label)):
             space = " " if _char_before(picture).isalnum() else ""
@@ -435,12 +435,20 @@ def _nearest(nodes: Iterable[Node]) -> Text | None:
     return next((n for n in islice(nodes, _MAX_PIECES) if isinstance(n, Text) and n.data.strip()), None)
 
 
-def _is_data(cell: Element) -> bool:
-    """Return whether a cell is in a table of data, by its header cells or its rows."""
+def _is_data(cell: Element, known: dict[Element, bool]) -> bool:
+    """Return whether a cell is in a table of data, by its header cells.
+
+    Args:
+        cell: The cell.
+        known: The answers for the tables so far; each is searched once.
+    """
     table = cell.closest("table")
-    if table is None or table.find("table") is not None or (table.attr("role") or "") in {"presentation", "none"}:
+    if table is None:
         return False
-    return table.find("th") is not None
+    if table not in known:
+        is_layout = table.find("table") is not None or (table.attr("role") or "") in {"presentation", "none"}
+        known[table] = not is_layout and table.find("th") is not None
+    return known[table]
 
 
 def _is_in_sentence(picture: Element, label: str) -> bool:
