@@ -88,6 +88,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.block_pages.signatures: lower
         reading.text.sanitize: lower_ascii
         reading.encoding.detect: name_of
+        reading.main_content.page_parts: named
         reading.main_content.text_features: beginning first_words group_of
         reading.metadata.dates: iso_date
         reading.metadata.page_metadata: is_name is_site
@@ -416,6 +417,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.passages.view.view_in_worker": Growing(worker("view"), PROSE),
     "reading.text.sanitize.clean": Growing(plain("reading.text.sanitize", "clean"), (*PROSE, *SIGNS)),
     "reading.text.sanitize.clean_text": Growing(plain("reading.text.sanitize", "clean_text"), (*ALL, *SIGNS)),
+    "reading.text.sanitize.occurrences": Growing(
+        lambda text: list(module("reading.text.sanitize").occurrences(text, "a")), PROSE
+    ),
     "reading.text.truncate.is_rule": Growing(
         plain("reading.text.truncate", "is_rule"), ("|", " ", "-", "| ", ":-", " |-")
     ),

@@ -977,7 +977,7 @@ NOTES = "<section><h2>Notes</h2><ol><li id=n-1><p>In 1931.<li id=n-2><p>In 1932.
         ("<a href=#n-1><sup>[1]</sup></a>", ["Notes", "In 1931."]),
         ("<sup><a href=#n-1>1</a> <a href=#n-2>2</a></sup>", ["Notes", "In 1931.", "In 1932."]),
         ("<a href=#n-1>the first of the notes</a>", []),
-        ("<a href=#n-1>1</a>", []),
+        ("<a href=#n-1>1</a>", ["Notes", "In 1931."]),
         ("<sup><a href=#n-3>3</a></sup>", []),
         ("<sup><a href=https://a.example/#n-1>1</a></sup>", []),
     ],

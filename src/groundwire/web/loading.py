@@ -19,6 +19,7 @@ async def load_open_page() -> None:
 
 def _load() -> None:
     import groundwire.reading.convert
+    import groundwire.reading.local
     import groundwire.reading.passages.view
     import groundwire.reading.readers
     import groundwire.routing.politeness
