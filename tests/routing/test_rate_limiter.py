@@ -24,7 +24,7 @@ from groundwire.models import (
     SearchResult,
 )
 from groundwire.providers import Capabilities, SearchProvider
-from groundwire.routing.calls import scope
+from groundwire.providers.base import scope
 from groundwire.routing.rate_limiter import Rate, RateLimiter, Slot, rate_of
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually

@@ -16,27 +16,19 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from groundwire.deadline import Deadline, wait_for_any
 from groundwire.models import Attempt, Outcome
-from groundwire.providers import SearchProvider
-from groundwire.routing.calls import SearchCall, scope
+from groundwire.providers.base import SearchProvider, price_of, scope
+from groundwire.routing.attempts import AttemptResult, AttemptState, make_attempt
+from groundwire.routing.calls import SearchCall
+from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
 from groundwire.routing.hedging_policy import HedgePolicy
-from groundwire.routing.provider_call import (
-    AttemptResult,
-    AttemptState,
-    ExtraCharge,
-    HedgeResult,
-    ProviderCaller,
-    failed_for_now,
-    make_attempt,
-    price_of,
-    skipped_cooldown,
-)
-from groundwire.routing.shared_health import ExtraBudget, Latencies
+from groundwire.routing.latencies import Latencies
+from groundwire.routing.provider_call import ProviderCaller
 
 __all__ = ["HedgeResult", "HedgedRunner"]
 
@@ -47,7 +39,22 @@ _PATIENCE, _ROOM = 3.0, 4.0  # third quartiles of a slow provider's latency; sec
 _REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
 _USUALLY = 5  # answers; a service with fewer that does not answer in time may just be slow
 _OUTAGE, _TURN, _POLL = 60.0, 1.0, 0.1  # seconds since the last rows, between two tries of all, and two checks
+_TRANSIENT: frozenset[Outcome] = frozenset(
+    {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
+)
 _NO_TURN = "not called: still waiting for its rate limit"
+
+
+@dataclass(slots=True)
+class HedgeResult:
+    """The outcome of a search by several providers."""
+
+    winner: AttemptResult | None = None
+    """The result with rows, if any."""
+    results: list[AttemptResult] = field(default_factory=list)
+    """Every result, in the order they ended; the winner is the last."""
+    left: list[Attempt] = field(default_factory=list)
+    """Attempts that were still running."""
 
 
 @dataclass(slots=True)
@@ -168,7 +175,7 @@ class _HedgedRun:
         self._providers = providers
         order = self._runner.health.order(providers, price_of)
         self._queue, self._probes = list(order.queue), set(order.probes)
-        self._finish.results += [AttemptResult(skipped_cooldown(one)) for one in order.skipped]
+        self._finish.results += [AttemptResult(one.attempt) for one in order.skipped]
         try:
             while not self._is_over():
                 if self._may_start():
@@ -240,7 +247,7 @@ class _HedgedRun:
             self._repeat_free()
         if charged:
             self._runner.extra.spend(charged)
-            ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
+            _ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
 
     def _repeat_free(self) -> bool:
         """Choose a healthy free provider without a rate limit that is late or has failed, to call it once more."""
@@ -349,7 +356,7 @@ class _HedgedRun:
         return self._ask_again(providers, free=said)
 
     def _failed_for_now(self) -> dict[str, float]:
-        failed = failed_for_now(self._finish.results, self._deadline.remaining())
+        failed = _failed_for_now(self._finish.results, self._deadline.remaining())
         return {name: failed[name] for name in self._worth_repeating(failed) if name in failed}
 
     async def _ride_out(self, failed: Collection[str]) -> bool:
@@ -375,7 +382,7 @@ class _HedgedRun:
         if not free:
             self._runner._retries.spend(1)
         self._round += 1
-        names = self._worth_repeating(failed_for_now(self._finish.results, self._deadline.remaining()))
+        names = self._worth_repeating(_failed_for_now(self._finish.results, self._deadline.remaining()))
         order = self._runner.health.order([provider for provider in providers if provider.name in names], price_of)
         affordable = self._runner.extra.allows(self._would_answer(self._newest()) if self._running else 1.0)
         self._queue = [provider for provider in order.queue if affordable or not price_of(provider)]
@@ -396,7 +403,7 @@ class _HedgedRun:
             return False
         if self._loop.time() - newest.began < self._lost_for_good(newest.provider):
             return False
-        return bool(self._worth_repeating(failed_for_now(self._finish.results, self._deadline.remaining())))
+        return bool(self._worth_repeating(_failed_for_now(self._finish.results, self._deadline.remaining())))
 
     def _late_after(self, newest: _Running, following: SearchProvider) -> float:
         """Return after how many seconds the next provider starts as a hedge, or replaces a lost call."""
@@ -468,3 +475,44 @@ class _HedgedRun:
         latencies = self._runner.latencies(running.name)
         usual = latencies.quantile(1 - share, max(2.5 * self._policy.unknown, latencies.longest))
         return min(max(usual, self._policy.shortest), self._attempt_timeout)
+
+
+def _failed_for_now(results: Sequence[AttemptResult], seconds: float) -> dict[str, float]:
+    """Return the providers whose latest failure is transient, with their Retry-After in seconds, below a limit."""
+    last = {item.attempt.provider: item for item in results}
+    return {
+        name: item.attempt.retry_after or 0.0
+        for name, item in last.items()
+        if item.attempt.outcome in _TRANSIENT and item.empty == "no" and (item.attempt.retry_after or 0.0) < seconds
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ExtraCharge:
+    """The charge of one paid call to the budget, corrected when it is known whether it was extra."""
+
+    budget: ExtraBudget
+    """The budget, already charged."""
+    charged: float
+    """The amount."""
+    paid: asyncio.Task[AttemptResult]
+    """The call."""
+    state: AttemptState
+    """Its state."""
+    earlier: Sequence[asyncio.Task[AttemptResult]]
+    """The calls that it hedges; none for a call of a further round, which always counts."""
+
+    def __post_init__(self) -> None:
+        for task in (self.paid, *self.earlier):
+            task.add_done_callback(self._settle)
+
+    def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
+        if not all(task.done() for task in (self.paid, *self.earlier)):
+            return
+        if not self.state.sent or (not self.paid.cancelled() and not self.paid.result().answered):
+            extra = 0.0  # what was not sent, or not answered, is not paid
+        elif not self.earlier or any(not task.cancelled() and task.result().rows for task in self.earlier):
+            extra = 1.0
+        else:
+            extra = self.charged if any(task.cancelled() for task in self.earlier) else 0.0
+        self.budget.spend(extra - self.charged)

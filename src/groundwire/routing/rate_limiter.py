@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 from groundwire.deadline import Deadline
 from groundwire.models import Attempt, RateWindow
-from groundwire.providers import SearchProvider
-from groundwire.routing.calls import scope
+from groundwire.providers.base import SearchProvider, scope
 from groundwire.routing.health import Changes, HealthRecord, load_record
 from groundwire.storage.base import Store
 

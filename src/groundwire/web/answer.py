@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from groundwire.citations.verify import Entailment, Report
     from groundwire.hosted.answers.types import HostedAnswer
     from groundwire.web.client import Web
-    from groundwire.web.session import SessionView
 
 __all__ = ["charge_model_call", "verified_hosted"]
 
@@ -43,7 +42,7 @@ async def verified_hosted(
     return await view.verify(said.text, pages=tuple(pages.values()), entailment=entailment)
 
 
-async def charge_model_call(view: SessionView, characters: int) -> None:
+async def charge_model_call(view: Web, characters: int) -> None:
     """Count a call of a model that is given text of pages: one call of the owner's day, and the session's tokens.
 
     Args:
