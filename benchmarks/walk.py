@@ -60,7 +60,12 @@ class Walk:
     @property
     def figures(self) -> dict[str, object]:
         """What a test holds."""
-        return {"files": sorted(self.files), "calls": self.calls.total(), "both_ways": self.both_ways, "visits": dict(+self.visits)}
+        return {
+            "files": sorted(self.files),
+            "calls": self.calls.total(),
+            "both_ways": self.both_ways,
+            "visits": dict(+self.visits),
+        }
 
     def enter(self, frame: FrameType, event: str, _: object) -> None:
         """Note a call; a profile function of `sys.setprofile`."""

@@ -21,9 +21,9 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult, Strategy
 from groundwire.providers import Capabilities
+from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Cooldown
 from groundwire.routing.hedging_policy import HedgePolicy
-from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually
 

@@ -33,9 +33,10 @@ from groundwire.routing.provider_call import ProviderCaller
 __all__ = ["HedgeResult", "HedgedRunner"]
 
 _LEFT, _LEFT_BESIDE = "abandoned: another provider answered first", "abandoned: another request to it answered first"
-_ENOUGH_EMPTY, _IN_DANGER = 3, 2  # credible empty results that suffice; late calls that make the next one urgent
+_ENOUGH_EMPTY = 3  # credible empty results that suffice, with four providers or more
+_IN_DANGER = 2  # late calls that make the next one urgent
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
-_PATIENCE, _ROOM = 3.0, 4.0  # third quartiles of a slow provider's latency; seconds left for the next one, at most
+_PATIENCE = 3.0  # third quartiles of a slow provider's latency
 _REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
 _USUALLY = 5  # answers; a service with fewer that does not answer in time may just be slow
 _OUTAGE, _TURN, _POLL = 60.0, 1.0, 0.1  # seconds since the last rows, between two tries of all, and two checks
@@ -217,8 +218,6 @@ class _HedgedRun:
         newest, now = self._newest(), self._loop.time()
         if now - newest.began < self._late_after(newest, following):
             return False
-        if now - self._started[0] >= self._attempt_timeout and self._must_start(newest, following):
-            return True
         reserve = _FOR_ANSWERS if len(self._running) < _IN_DANGER else 0.0
         if not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve):
             return True
@@ -290,11 +289,6 @@ class _HedgedRun:
         """Whether another provider could be called instead of a running one, or the same one once more."""
         may_end = one.state.sent and not one.state.ended
         return may_end and (bool(self._queue) or self._loses(one.provider.name))
-
-    def _must_start(self, newest: _Running, following: SearchProvider) -> bool:
-        """Whether a slow call is probably lost, or the next one would soon have no time left, whatever it costs."""
-        usual = self._runner.latencies(following.name).quantile(0.9, self._policy.longest)
-        return self._would_answer(newest) < 0.5 or self._deadline.remaining() <= min(max(usual, 1.0) + 0.5, _ROOM)
 
     def _newest(self) -> _Running:
         return max(self._running.values(), key=lambda one: one.since)
@@ -422,8 +416,8 @@ class _HedgedRun:
         return self._started[-most] + 1.0 - self._loop.time() if len(self._started) >= most else 0.0
 
     def _lost_for_good(self, provider: SearchProvider) -> float:
-        """Return after how many seconds a call without a response is followed by another round; later in each round."""
-        return max(self._lost_after(provider), self._policy.least_for_retry * 2.0 ** (self._round - 1))
+        """Return after how many seconds a call without a response is followed by another round."""
+        return max(self._lost_after(provider), self._policy.least_for_retry)
 
     def _leave(self) -> None:
         for provider in self._queue:
@@ -460,20 +454,15 @@ class _HedgedRun:
         """Return after how many seconds the next provider starts as a hedge."""
         policy = self._policy
         share = policy.free_quantile if price_of(following) == 0 else policy.quantile
-        if running.name in self._probes:
-            share = min(share, 0.5)
-        if len(self._running) >= _IN_DANGER:
-            share = min(share, policy.danger_quantile)
         usual = self._runner.latencies(running.name).quantile(share, policy.unknown)
         return min(max(usual, policy.shortest), policy.longest)
 
     def _lost_after(self, running: SearchProvider) -> float:
-        """Return after how many seconds a call is as likely lost as slow; a bit sooner for a rarer loss."""
+        """Return after how many seconds a call is as likely lost as slow."""
         lost = self._runner.health.lost(running.name)
-        even = lost / (1 - lost)  # 1 - F(t) equals this when both are equally likely
-        share = max(even, min(1.5 * even, 0.15))
         latencies = self._runner.latencies(running.name)
-        usual = latencies.quantile(1 - share, max(2.5 * self._policy.unknown, latencies.longest))
+        # Both are equally likely when 1 - F(t) equals lost / (1 - lost).
+        usual = latencies.quantile(1 - lost / (1 - lost), max(2.5 * self._policy.unknown, latencies.longest))
         return min(max(usual, self._policy.shortest), self._attempt_timeout)
 
 

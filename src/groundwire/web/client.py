@@ -23,7 +23,6 @@ from groundwire.models import (  # frameworks read the types of the methods
 )
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH, NoArguments, unknown_argument
 from groundwire.models.validators import TimeRangeName
-from groundwire.web.answer import verified_hosted
 from groundwire.web.loading import load_open_page
 
 if TYPE_CHECKING:  # what a web works with is loaded when one is made
@@ -56,6 +55,7 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
 __all__ = ["Web"]
 
 _LONGEST_TIMEOUT = 600  # seconds
+_MOST_PAGES = 50  # of a hosted answer that are opened
 _AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
 _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
@@ -364,7 +364,21 @@ class Web:
         Raises:
             InvalidRequest: the setting `session.citations` disables storing. Closed.
         """
-        return await verified_hosted(self.session(), answer, timeout, entailment)
+        from groundwire.citations.rendering import marked
+        from groundwire.citations.verify import cited_numbers
+        from groundwire.models import MAX_URL
+
+        session, text = self.session(), marked(answer)
+        used, cited = cited_numbers(text.text), session._cited()
+        pages = {page.url: page for page in text.pages}
+        urls = [page.url for page in text.pages if page.number in used and 0 < len(page.url) <= MAX_URL][:_MOST_PAGES]
+        opened = await session.open_pages(urls, timeout=timeout) if urls else ()
+        sources = {page.number: page for page in await cited.pages(session._budget)}
+        for url, page in zip(urls, opened, strict=True):
+            source = sources.get(page.citation_id)
+            if source is not None:
+                pages[url] = replace(pages[url], content=source.content, version=source.version)
+        return await session.verify(text.text, pages=tuple(pages.values()), entailment=entailment)
 
     def session(self, name: str | None = None, **limits: float) -> Self:
         """Return a view of this `Web` with its own budget; everything else is shared, and closing it closes nothing.
@@ -547,6 +561,20 @@ class Web:
     async def settle_searches(self, reservation: Reservation, used: int) -> None:
         """Replace reserved searches by those that a model's API has made."""
         await self._budget.settle_many(reservation, used)
+
+    async def count_model_call(self, characters: int) -> None:
+        """Count a call of a model that is given text of pages: one call of the owner's day, and the session's tokens.
+
+        Args:
+            characters: How much text it is given.
+
+        Raises:
+            BudgetExceeded: the calls of the day, the session's tokens, or its money are used up.
+        """
+        await self._budget.check_money()
+        await self._budget.check_tokens()
+        await self._budget.take_page()
+        await self._budget.read(characters)
 
     async def allow_urls_in(self, *texts: str) -> tuple[str, ...]:
         """Let this session open URLs given by its user, if the setting `policy.open_only` is `known`.
