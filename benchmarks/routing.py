@@ -47,9 +47,9 @@ from groundwire.errors import (
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResult, Strategy
 from groundwire.providers import Capabilities
 from groundwire.routing import Router, SearchCall
-from groundwire.routing.budget import Reservation
-from groundwire.routing.calls import CostLedger
-from groundwire.safety.tenancy import LOCAL
+from groundwire.routing.budget import Limits, Reservation, SessionBudget
+from groundwire.routing.cost_ledger import CostLedger
+from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually
 
 PRICE = 0.005
@@ -107,14 +107,14 @@ async def run(strategy: Strategy, fates: Fates, queries: int) -> Score:
     requests: list[float] = []
     made = [Provider(place, fates, requests) for place in range(len(NAMES))]
     router = Router(made)
+    budget = SessionBudget(MemoryStore(), "benchmark", Limits())
 
     async def search(query: int) -> str:
         call = SearchCall(
             query=Query(text=str(query)),
             deadline=Deadline.after(fallbacks.DEADLINE, loop.time),
             strategy=strategy,
-            owner=LOCAL,
-            session="benchmark",
+            budget=budget,
             reservation=Reservation(1),
             ledger=CostLedger(granted, lambda amount: None),
         )

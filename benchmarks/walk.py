@@ -4,6 +4,9 @@ A call counts when a function of one file enters a function of another, what lie
 left out; a coroutine counts once, however often it is resumed. The first call of each kind is not watched, so that what
 is set up once does not count.
 
+Of a search, the visits are also counted: how often a function of a file gets the search itself, as a `SearchCall` or a
+`Query`, from a function of another file.
+
     python benchmarks/walk.py [--calls | --json]
 """
 
@@ -22,8 +25,12 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
 import groundwire
 from groundwire import Web
+from groundwire.models import Query
+from groundwire.routing.calls import SearchCall
 from groundwire.settings import Settings
 from groundwire.testing import World
 
@@ -39,6 +46,8 @@ class Walk:
     """The files that were entered, relative to the package."""
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often functions of one file entered functions of another."""
+    visits: Counter[str] = field(default_factory=Counter)
+    """How often each file was entered from another one with the search itself among the arguments."""
     frames: list[FrameType] = field(default_factory=list)
     """Every frame that was seen, held so that no other takes its identity."""
     seen: set[int] = field(default_factory=set)
@@ -51,7 +60,12 @@ class Walk:
     @property
     def figures(self) -> dict[str, object]:
         """What a test holds."""
-        return {"files": sorted(self.files), "calls": self.calls.total(), "both_ways": self.both_ways}
+        return {
+            "files": sorted(self.files),
+            "calls": self.calls.total(),
+            "both_ways": self.both_ways,
+            "visits": dict(+self.visits),
+        }
 
     def enter(self, frame: FrameType, event: str, _: object) -> None:
         """Note a call; a profile function of `sys.setprofile`."""
@@ -65,11 +79,18 @@ class Walk:
             caller = caller.f_back
         if caller is not None and above is not None and above != name:
             self.calls[above, name] += 1
+            self.visits[name] += _takes_search(frame)
 
 
 def _file(frame: FrameType) -> str | None:
     path = frame.f_code.co_filename
     return path.removeprefix(ROOT) if path.startswith(ROOT) and not path.startswith(f"{ROOT}testing/") else None
+
+
+def _takes_search(frame: FrameType) -> bool:
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return any(isinstance(frame.f_locals.get(name), (SearchCall, Query)) for name in names if name != "self")
 
 
 @contextmanager
@@ -131,6 +152,7 @@ def main() -> None:
             )
             print("  files:", " ".join(sorted(walk.files)))
             print("  both ways:", "; ".join(" <-> ".join(pair) for pair in walk.both_ways) or "none")
+            print("  visits:", " ".join(f"{file} {times}" for file, times in (+walk.visits).most_common()) or "none")
             if options.calls:
                 for (caller, callee), times in sorted(walk.calls.items()):
                     print(f"  {times:4} {caller} -> {callee}")

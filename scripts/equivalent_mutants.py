@@ -66,7 +66,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     (
-        "src/groundwire/routing/calls.py",
+        "src/groundwire/routing/single_flight.py",
         "SingleFlight._wait",
         "if load.answer.done() or not load.task.done(): # a caller's next call must see what this one has changed",
         "without an answer, no time is left to wait",
@@ -542,14 +542,14 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     (
-        "src/groundwire/routing/calls.py",
+        "src/groundwire/routing/load_monitor.py",
         "LoadMonitor._measure",
         "self._lags.append(now - due if used - used_before >= _OWN * (now - since) else (-1.0))",
         "neither is late",
     ),
     *(
         (
-            "src/groundwire/routing/calls.py",
+            "src/groundwire/routing/load_monitor.py",
             "cpu_wanted",
             f"return (int(ran) + int(waited)) / {number}.0",
             "a billionth more or less is within the clock's own error",
@@ -615,7 +615,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "set where code begins",
     ),
     *(
-        ("src/groundwire/routing/calls.py", function, line, "the event loop keeps a running task; this only makes sure")
+        ("src/groundwire/routing/single_flight.py", function, line, "the event loop keeps a running task; this only makes sure")
         for function, line in (
             ("SingleFlight._start", "self._tasks.add(load.task) => pass"),
             ("SingleFlight._ended", "self._tasks.discard(task) => pass"),

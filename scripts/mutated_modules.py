@@ -41,12 +41,14 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         tuple(f"tests/routing/test_{name}.py" for name in ("budget", "reserve_searches", "daily_quota", "cost_ledger")),
     ),
     ("routing/daily_quota", ("tests/routing/test_daily_quota.py", "tests/routing/test_budget.py")),
-    (
-        "routing/calls",
-        tuple(f"tests/routing/test_{name}.py" for name in ("calls", "load", "cost_ledger", "budget", "cache")),
-    ),
+    ("routing/calls", ("tests/routing/test_filter_receipts.py", "tests/routing/test_cost_ledger.py")),
+    ("routing/cost_ledger", ("tests/routing/test_cost_ledger.py", "tests/routing/test_budget.py")),
+    ("routing/load_monitor", ("tests/routing/test_load.py",)),
+    ("routing/single_flight", ("tests/routing/test_calls.py", "tests/routing/test_cache.py")),
     ("routing/health", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),
-    ("routing/shared_health", ("tests/routing/test_shared_health.py", "tests/routing/test_latency.py")),
+    ("routing/shared_health", ("tests/routing/test_shared_health.py",)),
+    ("routing/latencies", ("tests/routing/test_latency.py",)),
+    ("routing/extra_budget", ("tests/routing/test_latency.py", "tests/routing/test_shared_health.py")),
     (
         "routing/hedging",
         (

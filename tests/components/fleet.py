@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from components.searcher import Searcher
 from groundwire import Web
-from groundwire.routing.calls import scope
+from groundwire.providers.base import scope
 from groundwire.settings import Settings
 from groundwire.storage import open_store
 from world import World

@@ -122,7 +122,7 @@ from pathlib import Path
 import mutants
 from mutations import Mutation, mutations
 
-module, tests = "src/groundwire/routing/shared_health.py", ["tests/routing/test_latency.py"]
+module, tests = "src/groundwire/routing/latencies.py", ["tests/routing/test_latency.py"]
 workshop = mutants.Workshop(Path(sys.argv[1]))
 source = (mutants.ROOT / module).read_text()
 (changed,) = (one for one in mutations(source) if one.after.startswith("_KEPT = 201"))
@@ -135,7 +135,7 @@ for mutation in (same, changed, same, endless):
 
 
 def test_what_a_test_notices_is_killed_what_none_does_survives_and_an_endless_loop_is_ended(tmp_path: Path) -> None:
-    module = Path("src/groundwire/routing/shared_health.py")
+    module = Path("src/groundwire/routing/latencies.py")
     before = (mutants.ROOT / module).read_bytes()
     done = subprocess.run(
         [sys.executable, "-c", FATES, tmp_path],

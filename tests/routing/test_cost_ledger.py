@@ -19,8 +19,10 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Attempt, Filters, Query, Results, SearchResult, Strategy
 from groundwire.providers import Capabilities
+from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.routing.calls import AttemptLog, BackgroundTasks, CostLedger, micro
+from groundwire.routing.calls import AttemptLog
+from groundwire.routing.cost_ledger import CostLedger, micro
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.errors import BudgetExceeded
+from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.routing.calls import BackgroundTasks
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota, limits_of
 from groundwire.settings import SessionSettings
 from groundwire.storage import MemoryStore, Store

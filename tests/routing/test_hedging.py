@@ -21,10 +21,9 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult, Strategy
 from groundwire.providers import Capabilities
+from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Cooldown
 from groundwire.routing.hedging_policy import HedgePolicy
-from groundwire.routing.provider_call import skipped_cooldown
-from groundwire.routing.shared_health import ExtraBudget
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually
 
@@ -443,7 +442,7 @@ async def test_only_so_many_losers_are_listened_to() -> None:
 
 def test_what_is_said_of_a_provider_in_a_cooldown() -> None:
     cooldown = Cooldown(Timed("first", 0.1), 12.34567, "quota", "come tomorrow")
-    attempt = skipped_cooldown(cooldown)
+    attempt = cooldown.attempt
     assert (attempt.provider, attempt.outcome, attempt.retry_after) == ("first", "quota", 12.346)
     assert attempt.reason == "not called: in cooldown (come tomorrow)"
-    assert not skipped_cooldown(Cooldown(Timed("first", 0.1), 1.0, "quota", "")).reason.endswith(")")
+    assert not Cooldown(Timed("first", 0.1), 1.0, "quota", "").attempt.reason.endswith(")")

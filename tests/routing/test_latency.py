@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from groundwire.routing.shared_health import ExtraBudget, Latencies
+from groundwire.routing.extra_budget import ExtraBudget
+from groundwire.routing.latencies import Latencies
 from groundwire.storage.base import Count, StoreError
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually

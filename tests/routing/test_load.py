@@ -8,7 +8,7 @@ import time
 import pytest
 
 from groundwire.errors import Overloaded
-from groundwire.routing.calls import LoadMonitor, cpu_wanted
+from groundwire.routing.load_monitor import LoadMonitor, cpu_wanted
 from groundwire.server.api.error_body import failure_of
 from world.virtual_time import run_virtually
 

@@ -185,7 +185,7 @@ class TestEmpty:
         first, second = rows_once("first"), rows_once("second")
         asked = chain(first, second)
         assert (await asked.ask(Query(text="p"), Deadline.after(60))).provider == "first"
-        alone = asked.restricted([second], DomainPolicy())
+        alone = asked.restricted([second])
         assert isinstance(alone, CallingRouter)
         assert (await alone.ask(Query(text="p"), Deadline.after(60))).provider == "second"
         answer = await asked.ask(Query(text="q"), Deadline.after(60))

@@ -14,10 +14,11 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed, AuthenticationFailed, ProviderUnavailable, RateLimited
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
+from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health, HealthRecord, load_record, record_key
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_in
-from groundwire.routing.shared_health import ExtraBudget, SharedHealth
+from groundwire.routing.shared_health import SharedHealth
 from groundwire.storage.base import Entry, Store, StoreError
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually

@@ -13,6 +13,7 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 MOST_CALLS = {"search": 180, "open_page": 170}  # a few depend on what ends first
+MOST_VISITS = 3  # of the search itself to one file
 
 
 @pytest.mark.timeout(120)  # a process of its own, beside others
@@ -29,3 +30,5 @@ def test_a_call_goes_from_file_to_file_without_coming_back(tmp_path: Path) -> No
     for name, walk in walks.items():
         assert walk["calls"] <= MOST_CALLS[name], name
         assert walk["both_ways"] == [], name
+        assert max(walk["visits"].values(), default=0) <= MOST_VISITS, name
+    assert {"web/search.py", "routing/router.py", "routing/provider_call.py"} <= walks["search"]["visits"].keys()

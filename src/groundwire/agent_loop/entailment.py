@@ -18,7 +18,6 @@ from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.hosted.answers import AnswerApi, read_answer
 from groundwire.tools.results import fence
-from groundwire.web.answer import charge_model_call
 
 if TYPE_CHECKING:
     from groundwire.citations.verify import CitedPage, Doubt, Report
@@ -138,7 +137,7 @@ async def _asked(model: ChatModel, web: Web, doubts: Sequence[Doubt]) -> tuple[S
     numbers = _numbers(len(rows))
     order = sorted(range(len(rows)), key=numbers.__getitem__)  # at random, as the numbers are
     items = "\n\n".join(_item(numbers[at], *rows[at]) for at in order)
-    await charge_model_call(web, sum(map(_size, doubts)))
+    await web.count_model_call(sum(map(_size, doubts)))
     reply = await model(model.request(items, system=_SYSTEM, max_tokens=_OUTPUT))
     labels = _labels(read_answer(cast("AnswerApi", model.api), reply).text, numbers)
     nothing = [None] * len(doubts)

@@ -38,6 +38,8 @@ __all__ = [
     "Transports",
     "is_owned",
     "load_prices",
+    "price_of",
+    "scope",
 ]
 
 
@@ -175,6 +177,20 @@ class OwnedProvider(Protocol):
 def is_owned(provider: object) -> bool:
     """Whether a provider is an `OwnedProvider`; faster than `isinstance`, which inspects the protocol."""
     return hasattr(provider, "owned_by")
+
+
+def price_of(provider: SearchProvider) -> float:
+    """Return the usual price of one search, in US dollars; a provider without a price is free."""
+    price = getattr(provider, "price_usd", 0.0)
+    if type(price) is float:
+        return price
+    return float(price) if isinstance(price, (int, float)) else 0.0
+
+
+def scope(provider: SearchProvider) -> str:
+    """Return the account of a provider: its rate limits and quotas apply to everyone who uses it."""
+    account = getattr(provider, "account", "")
+    return f"{provider.name}:{account}" if account else provider.name
 
 
 class RevalidatingReader(Protocol):

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
 from groundwire.models.validators import unchecked
-from groundwire.routing.calls import MICRO, BackgroundTasks, CostLedger, micro
+from groundwire.routing.background_tasks import BackgroundTasks
+from groundwire.routing.cost_ledger import MICRO, CostLedger, micro
 from groundwire.routing.daily_quota import DailyQuota, Limits
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.base import Add, Count, Get, Lookup, Operation, Set, Store
@@ -59,7 +60,8 @@ class SessionBudget:
         self.owner = owner
         self.store = self._store = store
         """The key prefix of the counts and other data of the session."""
-        self._quota = quota
+        self.quota = quota
+        """The daily quota of its owner."""
         self._tasks = tasks or BackgroundTasks()
         self.session = session
         self.limits = limits
@@ -95,10 +97,10 @@ class SessionBudget:
         """
         reserved = micro(price_usd)
         await self._end_if_idle()
-        if self._quota is None:
+        if self.quota is None:
             return await self._take(reserved, along)
-        day = self._quota.today()
-        await self._quota.take(day, reserved)
+        day = self.quota.today()
+        await self.quota.take(day, reserved)
         try:
             return (await self._take(reserved, along))._replace(day=day)
         except BaseException:
@@ -114,7 +116,7 @@ class SessionBudget:
         Raises:
             BudgetExceeded: the owner's daily calls are used up, or there is not enough money.
         """
-        quota, own = self._quota, round(self.limits.cost_usd * MICRO)
+        quota, own = self.quota, round(self.limits.cost_usd * MICRO)
         limited = own or (quota is not None and quota.daily.cost_usd)
         reserved = micro(price_usd) if limited else 0
         await self._end_if_idle()
@@ -156,12 +158,12 @@ class SessionBudget:
         """Return the ledger of a call, whose requests may exceed the reservation within the limits."""
 
         async def reserve(amount: int) -> bool:
-            if self._quota is not None and not await self._quota.spend(reservation.day, amount):
+            if self.quota is not None and not await self.quota.spend(reservation.day, amount):
                 return False
             limit = round(self.limits.cost_usd * MICRO) or None
             granted = (await self._store.count(self._key("usd"), amount, limit=limit, ttl=_LIFE)).granted
-            if self._quota is not None and not granted:
-                await self._quota.add(reservation.day, -amount)
+            if self.quota is not None and not granted:
+                await self.quota.add(reservation.day, -amount)
             return granted
 
         return CostLedger(
@@ -174,8 +176,8 @@ class SessionBudget:
         Raises:
             BudgetExceeded: all of it is used up.
         """
-        if self._quota is not None:
-            await self._quota.check_money()
+        if self.quota is not None:
+            await self.quota.check_money()
         if not self.limits.cost_usd:
             return
         used = (await self._store.count(self._key("usd"), 0)).total / MICRO
@@ -192,8 +194,8 @@ class SessionBudget:
         """Uncount a search that could not be made; its actual cost stays counted."""
         count = await self._store.count(self._key("searches"), -1)
         self._note(count.total)
-        if self._quota is not None:
-            await self._quota.uncount(reservation.day, 1)
+        if self.quota is not None:
+            await self.quota.uncount(reservation.day, 1)
         await self.settle(reservation, cost_usd)
 
     async def reserve_many(self, most: int, price_usd: float = 0.0) -> Reservation:
@@ -205,14 +207,14 @@ class SessionBudget:
         """
         price = micro(price_usd)
         await self._end_if_idle()
-        if self._quota is None:
+        if self.quota is None:
             held = await self._reserve_many(most, price)
             return Reservation(held, held * price)
-        day = self._quota.today()
-        allowed = await self._quota.take_up_to(day, most, price)
+        day = self.quota.today()
+        allowed = await self.quota.take_up_to(day, most, price)
         held = await self._reserve_many(allowed, price)
-        await self._quota.uncount(day, allowed - held)
-        await self._quota.add(day, (held - allowed) * price)
+        await self.quota.uncount(day, allowed - held)
+        await self.quota.add(day, (held - allowed) * price)
         return Reservation(held, held * price, day)
 
     async def settle_many(self, reservation: Reservation, searches: int, cost_usd: float | None = None) -> None:
@@ -228,8 +230,8 @@ class SessionBudget:
         if searches != reservation.searches:
             count = await self._store.count(self._key("searches"), searches - reservation.searches, ttl=_LIFE)
             self._note(count.total)
-            if self._quota is not None:
-                await self._quota.uncount(reservation.day, reservation.searches - searches)
+            if self.quota is not None:
+                await self.quota.uncount(reservation.day, reservation.searches - searches)
         if money != reservation.micro_usd:
             await self._add(money - reservation.micro_usd, reservation.day)
 
@@ -336,17 +338,17 @@ class SessionBudget:
 
     async def _uncount(self, day: int, reserved: int) -> None:
         """Return a search that the session's own budget rejected to its owner's quota."""
-        if self._quota is not None:
-            await self._quota.uncount(day, 1)
-            await self._quota.add(day, -reserved)
+        if self.quota is not None:
+            await self.quota.uncount(day, 1)
+            await self.quota.add(day, -reserved)
 
     async def _own(self, amount: int) -> None:
         await self._store.count(self._key("usd"), amount, ttl=_LIFE)
 
     async def _add(self, amount: int, day: int) -> None:
         await self._own(amount)
-        if self._quota is not None:
-            await self._quota.add(day, amount)
+        if self.quota is not None:
+            await self.quota.add(day, amount)
 
     def _no_money(self, used: float, searches: int) -> BudgetExceeded:
         return BudgetExceeded(

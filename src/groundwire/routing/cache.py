@@ -27,7 +27,7 @@ from groundwire.errors import (
     PageNotFound,
 )
 from groundwire.routing.cache_codec import CacheEntry, CacheResult, CacheTtl, Codec, decode_entry, encode_entry
-from groundwire.routing.calls import InFlightLoad, SingleFlight
+from groundwire.routing.single_flight import InFlightLoad, SingleFlight
 from groundwire.safety.tenancy import Owner
 from groundwire.storage.base import Answer, Entry, Get, Lease, Lookup, Operation, Release, Set, Store
 

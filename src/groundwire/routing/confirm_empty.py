@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from groundwire.models import Attempt, Query
-from groundwire.providers import SearchProvider
+from groundwire.providers.base import SearchProvider, price_of
+from groundwire.routing.attempts import AttemptResult
 from groundwire.routing.calls import SearchCall
+from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
-from groundwire.routing.provider_call import AttemptResult, ProviderCaller, price_of
-from groundwire.routing.shared_health import ExtraBudget
+from groundwire.routing.provider_call import ProviderCaller
 
 __all__ = ["EmptyConfirmer", "second_opinion"]
 

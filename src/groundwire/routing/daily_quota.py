@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from groundwire.errors import BudgetExceeded
-from groundwire.routing.calls import MICRO
+from groundwire.routing.cost_ledger import MICRO
 from groundwire.storage.base import Store
 
 if TYPE_CHECKING:

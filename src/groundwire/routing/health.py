@@ -130,6 +130,13 @@ class Cooldown(NamedTuple):
     reason: str
     """The provider's message."""
 
+    @property
+    def attempt(self) -> Attempt:
+        """The attempt that was skipped."""
+        reason = f"not called: in cooldown{f' ({self.reason})' if self.reason else ''}"
+        name, after = self.provider.name, round(self.seconds, 3)
+        return Attempt(provider=name, outcome=self.outcome, reason=reason, retry_after=after)
+
 
 class Order(NamedTuple):
     """The order in which to call providers."""

@@ -16,38 +16,46 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from groundwire.deadline import Deadline, wait_for_any
 from groundwire.models import Attempt, Outcome
-from groundwire.providers import SearchProvider
-from groundwire.routing.calls import SearchCall, scope
+from groundwire.providers.base import SearchProvider, price_of, scope
+from groundwire.routing.attempts import AttemptResult, AttemptState, make_attempt
+from groundwire.routing.calls import SearchCall
+from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
 from groundwire.routing.hedging_policy import HedgePolicy
-from groundwire.routing.provider_call import (
-    AttemptResult,
-    AttemptState,
-    ExtraCharge,
-    HedgeResult,
-    ProviderCaller,
-    failed_for_now,
-    make_attempt,
-    price_of,
-    skipped_cooldown,
-)
-from groundwire.routing.shared_health import ExtraBudget, Latencies
+from groundwire.routing.latencies import Latencies
+from groundwire.routing.provider_call import ProviderCaller
 
 __all__ = ["HedgeResult", "HedgedRunner"]
 
 _LEFT, _LEFT_BESIDE = "abandoned: another provider answered first", "abandoned: another request to it answered first"
-_ENOUGH_EMPTY, _IN_DANGER = 3, 2  # credible empty results that suffice; late calls that make the next one urgent
+_ENOUGH_EMPTY = 3  # credible empty results that suffice, with four providers or more
+_IN_DANGER = 2  # late calls that make the next one urgent
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
-_PATIENCE, _ROOM = 3.0, 4.0  # third quartiles of a slow provider's latency; seconds left for the next one, at most
+_PATIENCE = 3.0  # third quartiles of a slow provider's latency
 _REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
 _USUALLY = 5  # answers; a service with fewer that does not answer in time may just be slow
 _OUTAGE, _TURN, _POLL = 60.0, 1.0, 0.1  # seconds since the last rows, between two tries of all, and two checks
+_TRANSIENT: frozenset[Outcome] = frozenset(
+    {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
+)
 _NO_TURN = "not called: still waiting for its rate limit"
+
+
+@dataclass(slots=True)
+class HedgeResult:
+    """The outcome of a search by several providers."""
+
+    winner: AttemptResult | None = None
+    """The result with rows, if any."""
+    results: list[AttemptResult] = field(default_factory=list)
+    """Every result, in the order they ended; the winner is the last."""
+    left: list[Attempt] = field(default_factory=list)
+    """Attempts that were still running."""
 
 
 @dataclass(slots=True)
@@ -168,7 +176,7 @@ class _HedgedRun:
         self._providers = providers
         order = self._runner.health.order(providers, price_of)
         self._queue, self._probes = list(order.queue), set(order.probes)
-        self._finish.results += [AttemptResult(skipped_cooldown(one)) for one in order.skipped]
+        self._finish.results += [AttemptResult(one.attempt) for one in order.skipped]
         try:
             while not self._is_over():
                 if self._may_start():
@@ -210,8 +218,6 @@ class _HedgedRun:
         newest, now = self._newest(), self._loop.time()
         if now - newest.began < self._late_after(newest, following):
             return False
-        if now - self._started[0] >= self._attempt_timeout and self._must_start(newest, following):
-            return True
         reserve = _FOR_ANSWERS if len(self._running) < _IN_DANGER else 0.0
         if not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve):
             return True
@@ -240,7 +246,7 @@ class _HedgedRun:
             self._repeat_free()
         if charged:
             self._runner.extra.spend(charged)
-            ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
+            _ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
 
     def _repeat_free(self) -> bool:
         """Choose a healthy free provider without a rate limit that is late or has failed, to call it once more."""
@@ -283,11 +289,6 @@ class _HedgedRun:
         """Whether another provider could be called instead of a running one, or the same one once more."""
         may_end = one.state.sent and not one.state.ended
         return may_end and (bool(self._queue) or self._loses(one.provider.name))
-
-    def _must_start(self, newest: _Running, following: SearchProvider) -> bool:
-        """Whether a slow call is probably lost, or the next one would soon have no time left, whatever it costs."""
-        usual = self._runner.latencies(following.name).quantile(0.9, self._policy.longest)
-        return self._would_answer(newest) < 0.5 or self._deadline.remaining() <= min(max(usual, 1.0) + 0.5, _ROOM)
 
     def _newest(self) -> _Running:
         return max(self._running.values(), key=lambda one: one.since)
@@ -349,7 +350,7 @@ class _HedgedRun:
         return self._ask_again(providers, free=said)
 
     def _failed_for_now(self) -> dict[str, float]:
-        failed = failed_for_now(self._finish.results, self._deadline.remaining())
+        failed = _failed_for_now(self._finish.results, self._deadline.remaining())
         return {name: failed[name] for name in self._worth_repeating(failed) if name in failed}
 
     async def _ride_out(self, failed: Collection[str]) -> bool:
@@ -375,7 +376,7 @@ class _HedgedRun:
         if not free:
             self._runner._retries.spend(1)
         self._round += 1
-        names = self._worth_repeating(failed_for_now(self._finish.results, self._deadline.remaining()))
+        names = self._worth_repeating(_failed_for_now(self._finish.results, self._deadline.remaining()))
         order = self._runner.health.order([provider for provider in providers if provider.name in names], price_of)
         affordable = self._runner.extra.allows(self._would_answer(self._newest()) if self._running else 1.0)
         self._queue = [provider for provider in order.queue if affordable or not price_of(provider)]
@@ -396,7 +397,7 @@ class _HedgedRun:
             return False
         if self._loop.time() - newest.began < self._lost_for_good(newest.provider):
             return False
-        return bool(self._worth_repeating(failed_for_now(self._finish.results, self._deadline.remaining())))
+        return bool(self._worth_repeating(_failed_for_now(self._finish.results, self._deadline.remaining())))
 
     def _late_after(self, newest: _Running, following: SearchProvider) -> float:
         """Return after how many seconds the next provider starts as a hedge, or replaces a lost call."""
@@ -415,8 +416,8 @@ class _HedgedRun:
         return self._started[-most] + 1.0 - self._loop.time() if len(self._started) >= most else 0.0
 
     def _lost_for_good(self, provider: SearchProvider) -> float:
-        """Return after how many seconds a call without a response is followed by another round; later in each round."""
-        return max(self._lost_after(provider), self._policy.least_for_retry * 2.0 ** (self._round - 1))
+        """Return after how many seconds a call without a response is followed by another round."""
+        return max(self._lost_after(provider), self._policy.least_for_retry)
 
     def _leave(self) -> None:
         for provider in self._queue:
@@ -453,18 +454,54 @@ class _HedgedRun:
         """Return after how many seconds the next provider starts as a hedge."""
         policy = self._policy
         share = policy.free_quantile if price_of(following) == 0 else policy.quantile
-        if running.name in self._probes:
-            share = min(share, 0.5)
-        if len(self._running) >= _IN_DANGER:
-            share = min(share, policy.danger_quantile)
         usual = self._runner.latencies(running.name).quantile(share, policy.unknown)
         return min(max(usual, policy.shortest), policy.longest)
 
     def _lost_after(self, running: SearchProvider) -> float:
-        """Return after how many seconds a call is as likely lost as slow; a bit sooner for a rarer loss."""
+        """Return after how many seconds a call is as likely lost as slow."""
         lost = self._runner.health.lost(running.name)
-        even = lost / (1 - lost)  # 1 - F(t) equals this when both are equally likely
-        share = max(even, min(1.5 * even, 0.15))
         latencies = self._runner.latencies(running.name)
-        usual = latencies.quantile(1 - share, max(2.5 * self._policy.unknown, latencies.longest))
+        # Both are equally likely when 1 - F(t) equals lost / (1 - lost).
+        usual = latencies.quantile(1 - lost / (1 - lost), max(2.5 * self._policy.unknown, latencies.longest))
         return min(max(usual, self._policy.shortest), self._attempt_timeout)
+
+
+def _failed_for_now(results: Sequence[AttemptResult], seconds: float) -> dict[str, float]:
+    """Return the providers whose latest failure is transient, with their Retry-After in seconds, below a limit."""
+    last = {item.attempt.provider: item for item in results}
+    return {
+        name: item.attempt.retry_after or 0.0
+        for name, item in last.items()
+        if item.attempt.outcome in _TRANSIENT and item.empty == "no" and (item.attempt.retry_after or 0.0) < seconds
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ExtraCharge:
+    """The charge of one paid call to the budget, corrected when it is known whether it was extra."""
+
+    budget: ExtraBudget
+    """The budget, already charged."""
+    charged: float
+    """The amount."""
+    paid: asyncio.Task[AttemptResult]
+    """The call."""
+    state: AttemptState
+    """Its state."""
+    earlier: Sequence[asyncio.Task[AttemptResult]]
+    """The calls that it hedges; none for a call of a further round, which always counts."""
+
+    def __post_init__(self) -> None:
+        for task in (self.paid, *self.earlier):
+            task.add_done_callback(self._settle)
+
+    def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
+        if not all(task.done() for task in (self.paid, *self.earlier)):
+            return
+        if not self.state.sent or (not self.paid.cancelled() and not self.paid.result().answered):
+            extra = 0.0  # what was not sent, or not answered, is not paid
+        elif not self.earlier or any(not task.cancelled() and task.result().rows for task in self.earlier):
+            extra = 1.0
+        else:
+            extra = self.charged if any(task.cancelled() for task in self.earlier) else 0.0
+        self.budget.spend(extra - self.charged)

@@ -32,8 +32,6 @@ class HedgePolicy(NamedTuple):
     """The share of the running provider's latencies after which a paid provider is started as a hedge."""
     free_quantile: float = 0.5
     """The same for a free provider."""
-    danger_quantile: float = 0.90
-    """The same, at most, while at least two calls are late at once."""
     shortest: float = 0.15
     """The minimum in seconds."""
     longest: float = 1.5

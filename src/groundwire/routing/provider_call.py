@@ -3,137 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import logging
-import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
 
-from groundwire.deadline import Deadline, Timeout
+from groundwire.deadline import Deadline
 from groundwire.errors import BlockedByPolicy, GroundwireError, ProviderError, ProviderTimeout, UnprovenEmpty
-from groundwire.models import (
-    Attempt,
-    AttemptFinished,
-    AttemptStarted,
-    FilterReceipt,
-    Observer,
-    Outcome,
-    Query,
-    RateWindow,
-    Results,
-    SearchResult,
-)
-from groundwire.models.validators import unchecked
-from groundwire.providers import SearchProvider
+from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Observer, RateWindow, Results
+from groundwire.providers.base import SearchProvider, price_of
+from groundwire.routing.attempts import AttemptResult, AttemptState, Emptiness, make_attempt
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.health import Changes, Cooldown, Health
+from groundwire.routing.health import Changes, Health
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
-from groundwire.routing.result_merging import asked_of, filter_by_date, normalize, notes, receipts
-from groundwire.routing.shared_health import ExtraBudget, SharedHealth
-from groundwire.safety.urls import DomainPolicy
+from groundwire.routing.result_merging import finish
+from groundwire.routing.shared_health import SharedHealth
 
-__all__ = [
-    "NONE_LEFT",
-    "AttemptResult",
-    "AttemptState",
-    "Emptiness",
-    "ExtraCharge",
-    "HedgeResult",
-    "ProviderCaller",
-    "failed_for_now",
-    "make_attempt",
-    "price_of",
-    "skipped_cooldown",
-]
+__all__ = ["NONE_LEFT", "ProviderCaller"]
 
 _logger = logging.getLogger(__name__)
 
 NONE_LEFT = "none of them on an allowed domain and within the dates"
 """The reason of an attempt whose results were all filtered out."""
-_TRANSIENT: frozenset[Outcome] = frozenset(
-    {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
-)
 _NO_WORDS = "no results, which may also mean a refusal (unproven)"
-
-Emptiness = Literal["no", "unproven", "answered", "filtered"]
-"""Rows or a failure; an unproven empty result; an explicitly empty one; rows that were all filtered out."""
-
-
-class AttemptState:
-    """The state of an attempt, for the code that waits for it.
-
-    Args:
-        max_wait: Maximum seconds to wait for a rate-limit slot; beyond that, other providers are called first.
-    """
-
-    def __init__(self, max_wait: float = math.inf) -> None:
-        self.max_wait = max_wait
-        self.timeout: float = math.inf
-        """The seconds after which it is ended if another provider could be called instead."""
-        self.sent_at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        """Completed with the time on the loop's clock once the request has been sent."""
-        self.reason: str = "no answer in time"
-        """What is said of it if it ends without a response."""
-        self._limit: Timeout | None = None
-
-    @property
-    def sent(self) -> bool:
-        """Whether it has been sent: before that, it costs nothing and is no evidence about the provider."""
-        return self.sent_at.done()
-
-    def send(self, deadline: Deadline) -> Timeout:
-        """Record that the request is being sent, and return what ends it at its deadline, or before by `end`."""
-        self.sent_at.set_result(asyncio.get_running_loop().time())
-        self._limit = deadline.timeout()
-        return self._limit
-
-    @property
-    def ended(self) -> bool:
-        """Whether its deadline or its timeout is over."""
-        return self._limit is not None and self._limit.expired
-
-    def end(self) -> None:
-        """End it without a response, because its timeout is over."""
-        if self._limit is not None and not self._limit.expired:
-            self.reason = f"no answer in {self.timeout:.3g} s, the limit of one attempt (search.attempt_timeout)"
-            self._limit.expire()
-
-
-@dataclass(slots=True)
-class AttemptResult:
-    """An attempt and its results."""
-
-    attempt: Attempt
-    """The attempt."""
-    rows: tuple[SearchResult, ...] = ()
-    """The rows after filtering, up to the limit."""
-    filters: tuple[FilterReceipt, ...] = ()
-    """How each requested filter was applied."""
-    warnings: tuple[str, ...] = ()
-    """Warnings."""
-    empty: Emptiness = "no"
-    """The meaning of an empty result."""
-    windows: tuple[RateWindow, ...] = ()
-    """The rate limits stated by the service."""
-
-    @property
-    def answered(self) -> bool:
-        """Whether the provider responded, with rows or without."""
-        return bool(self.rows) or self.empty in {"answered", "filtered"}
-
-
-@dataclass(slots=True)
-class HedgeResult:
-    """The outcome of a search by several providers."""
-
-    winner: AttemptResult | None = None
-    """The result with rows, if any."""
-    results: list[AttemptResult] = field(default_factory=list)
-    """Every result, in the order they ended; the winner is the last."""
-    left: list[Attempt] = field(default_factory=list)
-    """Attempts that were still running."""
 
 
 class ProviderCaller:
@@ -141,7 +32,6 @@ class ProviderCaller:
 
     Args:
         health: Records outcomes.
-        policy: The operator's domain lists.
         attempt_listener: Called when an attempt starts and ends.
         limiter: Enforces the providers' rate limits.
         shared: Shares what is learned with other processes.
@@ -152,24 +42,16 @@ class ProviderCaller:
         self,
         health: Health,
         *,
-        policy: DomainPolicy | None = None,
         attempt_listener: Observer | None = None,
         limiter: RateLimiter,
         shared: SharedHealth | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.health = health
-        self.policy: DomainPolicy = policy or DomainPolicy()
         self._attempt_listener = attempt_listener
         self.limiter = limiter
         self._shared = shared
         self._clock = clock
-
-    def with_policy(self, policy: DomainPolicy) -> ProviderCaller:
-        """Return a copy of this caller with another policy."""
-        other = copy.copy(self)
-        other.policy = policy
-        return other
 
     async def attempt(self, provider: SearchProvider, call: SearchCall, state: AttemptState) -> AttemptResult:
         """Make an attempt and record its outcome; raises only on cancellation.
@@ -225,9 +107,8 @@ class ProviderCaller:
         self._tell(AttemptStarted(provider.name))
         started, results = self._clock(), None
         try:
-            asked = provider.owned_by(call.owner) if hasattr(provider, "owned_by") else provider
             with limit:
-                results = await _results(asked, asked_of(call.query, self.policy), call.deadline)
+                results = await _results(provider, call)
         except GroundwireError as error:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
             done = AttemptResult(_failed(provider, error), empty=empty)
@@ -242,8 +123,7 @@ class ProviderCaller:
         if results is None:
             done.attempt = done.attempt.model_copy(update={"latency_ms": latency})
         else:
-            done = self._judge(provider, results, call.query, latency)
-            done.windows = results.windows
+            done = _answered(provider, results, call, latency)
         self._tell(AttemptFinished(done.attempt))
         return done
 
@@ -262,59 +142,44 @@ class ProviderCaller:
         if changes and self._shared is not None:
             self._shared.publish(provider, changes)
 
-    def _judge(self, provider: SearchProvider, results: Results, query: Query, latency: int) -> AttemptResult:
-        name, asked = provider.name, asked_of(query, self.policy)
-        wanted = DomainPolicy(query.allowed_domains, query.blocked_domains)
-        dated = filter_by_date(normalize(results, (self.policy, wanted), name), query)
-        rows = dated.rows[: query.limit]
-        filters = receipts(asked, results, provider.capabilities, dated, rows)
-        warnings = (*results.warnings, *notes(filters, name))
-        attempt = make_attempt(name, "ok", "; ".join(results.warnings), results, latency)
-        done = AttemptResult(attempt, rows, filters, warnings)
-        if rows:
-            if results.partial:
-                done.attempt = done.attempt.model_copy(update={"outcome": "partial"})
-            return done
-        if len(results) and not normalize(results, (), name):
-            reason = "answered with results without URLs"
-            done.attempt = make_attempt(name, "invalid_response", reason, results, latency)
-            return done
-        if not len(results):
-            done.attempt, done.empty = make_attempt(name, "unavailable", _NO_WORDS, results, latency), "answered"
-            return done
-        left_to_us = [receipt.filter for receipt in filters if receipt.applied == "post_filter"]
-        reason = f"{len(results)} results, {NONE_LEFT}"
-        if left_to_us:  # the filters were not sent, so an empty result proves nothing
-            reason += f"; it does not know {' and '.join(left_to_us)} (unproven)"
-        done.attempt = make_attempt(name, "unavailable", reason, results, latency)
-        done.empty = "no" if left_to_us else "filtered"
-        return done
-
     def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._attempt_listener is not None:
             self._attempt_listener(event)
 
 
-async def _results(provider: SearchProvider, query: Query, deadline: Deadline) -> Results:
-    rows = await provider.search(query.text, limit=query.limit, filters=query, deadline=deadline)
+async def _results(provider: SearchProvider, call: SearchCall) -> Results:
+    """Return what a provider answers, as it is."""
+    query = call.provider_query
+    own = provider.owned_by(call.owner) if hasattr(provider, "owned_by") else provider
+    rows = await own.search(query.text, limit=query.limit, filters=query, deadline=call.deadline)
     if isinstance(rows, Results):
         return rows
     return Results(tuple(rows), cost_usd=price_of(provider))  # a plain list does not state its cost
 
 
-def make_attempt(
-    provider: str, outcome: Outcome, reason: str = "", results: Results | None = None, latency_ms: int = 0
-) -> Attempt:
-    """Return an attempt, with the status and the cost of the response."""
-    return unchecked(
-        Attempt,
-        provider=provider,
-        outcome=outcome,
-        reason=reason,
-        status=None if results is None else results.status,
-        latency_ms=latency_ms,
-        cost_usd=0.0 if results is None else float(results.cost_usd),
-    )
+def _answered(provider: SearchProvider, results: Results, call: SearchCall, latency_ms: int) -> AttemptResult:
+    """Return the result of an attempt that was answered, and what it means if no row is left."""
+    name, kept = provider.name, finish(results, provider, call)
+    attempt = make_attempt(name, "ok", "; ".join(results.warnings), results, latency_ms)
+    done = AttemptResult(attempt, kept.rows, kept.filters, kept.warnings, windows=results.windows)
+    if kept.rows:
+        if results.partial:
+            done.attempt = attempt.model_copy(update={"outcome": "partial"})
+        return done
+    if not len(results):
+        done.attempt, done.empty = make_attempt(name, "unavailable", _NO_WORDS, results, latency_ms), "answered"
+        return done
+    if not kept.valid:
+        reason = "answered with results without URLs"
+        done.attempt = make_attempt(name, "invalid_response", reason, results, latency_ms)
+        return done
+    left_to_us = [receipt.filter for receipt in kept.filters if receipt.applied == "post_filter"]
+    reason = f"{len(results)} results, {NONE_LEFT}"
+    if left_to_us:  # the filters were not sent, so an empty result proves nothing
+        reason += f"; it does not know {' and '.join(left_to_us)} (unproven)"
+    done.attempt = make_attempt(name, "unavailable", reason, results, latency_ms)
+    done.empty = "no" if left_to_us else "filtered"
+    return done
 
 
 def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> AttemptResult:
@@ -327,21 +192,6 @@ def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> A
     every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
     attempt = make_attempt(provider.name, "rate_limited", f"not called: its rate limit allows a request {late}{every}")
     return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
-
-
-def skipped_cooldown(cooldown: Cooldown) -> Attempt:
-    """Return the attempt that was skipped because the provider is in cooldown."""
-    reason = f"not called: in cooldown{f' ({cooldown.reason})' if cooldown.reason else ''}"
-    name, after = cooldown.provider.name, round(cooldown.seconds, 3)
-    return Attempt(provider=name, outcome=cooldown.outcome, reason=reason, retry_after=after)
-
-
-def price_of(provider: SearchProvider) -> float:
-    """Return the usual price of one search, in US dollars; a provider without a price is free."""
-    price = getattr(provider, "price_usd", 0.0)
-    if type(price) is float:
-        return price
-    return float(price) if isinstance(price, (int, float)) else 0.0
 
 
 def _failed(provider: SearchProvider, error: GroundwireError) -> Attempt:
@@ -363,44 +213,3 @@ def _failed(provider: SearchProvider, error: GroundwireError) -> Attempt:
             cost_usd=price_of(provider) if charged else 0.0,
         )
     return make_attempt(name, "blocked" if isinstance(error, BlockedByPolicy) else "unavailable", str(error))
-
-
-def failed_for_now(results: Sequence[AttemptResult], seconds: float) -> dict[str, float]:
-    """Return the providers whose latest failure is transient, with their Retry-After in seconds, below a limit."""
-    last = {item.attempt.provider: item for item in results}
-    return {
-        name: item.attempt.retry_after or 0.0
-        for name, item in last.items()
-        if item.attempt.outcome in _TRANSIENT and item.empty == "no" and (item.attempt.retry_after or 0.0) < seconds
-    }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ExtraCharge:
-    """The charge of one paid call to the budget, corrected when it is known whether it was extra."""
-
-    budget: ExtraBudget
-    """The budget, already charged."""
-    charged: float
-    """The amount."""
-    paid: asyncio.Task[AttemptResult]
-    """The call."""
-    state: AttemptState
-    """Its state."""
-    earlier: Sequence[asyncio.Task[AttemptResult]]
-    """The calls that it hedges; none for a call of a further round, which always counts."""
-
-    def __post_init__(self) -> None:
-        for task in (self.paid, *self.earlier):
-            task.add_done_callback(self._settle)
-
-    def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
-        if not all(task.done() for task in (self.paid, *self.earlier)):
-            return
-        if not self.state.sent or (not self.paid.cancelled() and not self.paid.result().answered):
-            extra = 0.0  # what was not sent, or not answered, is not paid
-        elif not self.earlier or any(not task.cancelled() and task.result().rows for task in self.earlier):
-            extra = 1.0
-        else:
-            extra = self.charged if any(task.cancelled() for task in self.earlier) else 0.0
-        self.budget.spend(extra - self.charged)

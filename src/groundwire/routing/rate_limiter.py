@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 from groundwire.deadline import Deadline
 from groundwire.models import Attempt, RateWindow
-from groundwire.providers import SearchProvider
-from groundwire.routing.calls import scope
+from groundwire.providers.base import SearchProvider, scope
 from groundwire.routing.health import Changes, HealthRecord, load_record
 from groundwire.storage.base import Store
 
@@ -36,8 +35,7 @@ _SCOUT = 2.0  # seconds that calls wait for the first response
 _POLL = 0.05  # seconds between two checks of what another process has learned
 _FIRST_REST = 0.5  # seconds; doubled by each failed probe, up to Retry-After
 _SOON, _UNKNOWN_REST = 5.0, 60.0  # a Retry-After that is tested at once; the first pause without responses
-_WINDOWS = (1.0, 10.0, 60.0)  # seconds over which requests are counted, to tell a rate limit from a stray 429
-_QUIET = 10.0  # seconds without a request; then windows fill up again, and a stray 429 has more before it than any
+_WINDOW = 1.0  # seconds over which requests are counted, to tell a rate limit from a stray 429
 _FEWEST = 5  # minimum number of responses
 _REFUSALS = 3  # 429 responses at rates above any successful one that indicate a rate limit
 _LONGEST_REST = 3_600.0  # seconds
@@ -71,8 +69,8 @@ class Slot(NamedTuple):
     """The provider's scope."""
     at: float = 0.0
     """The start time, on the loop's clock."""
-    density: tuple[float, ...] = ()
-    """The number of earlier requests in windows of several lengths."""
+    density: int = -1
+    """The number of requests in the second before; -1 until there was a second."""
 
 
 @dataclass(slots=True)
@@ -91,29 +89,24 @@ class _Learned:
     """What requests and 429 responses reveal about the rate limit."""
 
     sent: list[float] = field(default_factory=list)
-    densities: deque[tuple[float, ...]] = field(default_factory=lambda: deque(maxlen=_KEPT))
-    refusals: deque[tuple[float, tuple[float, ...]]] = field(default_factory=lambda: deque(maxlen=_REFUSALS))
+    densities: deque[int] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    refusals: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_REFUSALS))
     answered: bool = False
     begun: float = math.inf
     refused_at: float = -math.inf
     limit: float = 0.0
-    burst: int = 1
 
-    def send(self, now: float) -> tuple[float, ...]:
-        """Record a request; return the number before it in each window, -1 while the window fills up."""
-        if not self.sent or now - self.sent[-1] > _QUIET:
-            self.begun = now
+    def send(self, now: float) -> int:
+        """Record a request; return the number in the second before it, -1 in the first second."""
+        self.begun = min(self.begun, now)
         if len(self.sent) >= 2 * _COUNTED:
             del self.sent[:-_COUNTED]
         first, number = max(0, len(self.sent) - _COUNTED), len(self.sent)
-        counts = tuple(
-            float(number - bisect_right(self.sent, now - window, first)) if now - self.begun >= window else -1.0
-            for window in _WINDOWS
-        )
+        count = number - bisect_right(self.sent, now - _WINDOW, first) if now - self.begun >= _WINDOW else -1
         self.sent.append(now)
-        return counts
+        return count
 
-    def refuse(self, sent_at: float, density: tuple[float, ...], now: float) -> bool:
+    def refuse(self, sent_at: float, density: int, now: float) -> bool:
         """Record a 429 response; return whether a rate was learned from it.
 
         That requires that the last few were received with more requests than any successful one.
@@ -121,21 +114,16 @@ class _Learned:
         if sent_at in self.sent:
             self.sent.remove(sent_at)
         self.refusals.append((now, density))
-        recent = [counts for at, counts in self.refusals if now - at < 2 * LONGEST_WINDOW]
-        for place, window in enumerate(_WINDOWS):
-            least = min(counts[place] for counts in recent)
-            known = [counts[place] for counts in self.densities if counts[place] >= 0]
-            if len(recent) < _REFUSALS or len(known) < _FEWEST or max(known) >= least:
-                continue
-            if now - self.refused_at < window:
-                return False  # requests from before the rate was learned still fill the window
-            present = density[place] / window
-            allowed = self.allowed(now)
-            self.limit = _DECREASE * (min(present, allowed) if allowed else present)
-            self.burst = max(1, int(density[place]) // 5) if window > 1 else 1
-            self.refused_at = now
-            return True
-        return False
+        recent = [count for at, count in self.refusals if now - at < 2 * LONGEST_WINDOW]
+        known = [count for count in self.densities if count >= 0]
+        if len(recent) < _REFUSALS or len(known) < _FEWEST or max(known) >= min(recent):
+            return False
+        if now - self.refused_at < _WINDOW:
+            return False  # requests from before the rate was learned still fill the window
+        present, allowed = density / _WINDOW, self.allowed(now)
+        self.limit = _DECREASE * (min(present, allowed) if allowed else present)
+        self.refused_at = now
+        return True
 
     def allowed(self, now: float) -> float:
         """Return the rate in requests per second; 0 if none is known, or it was learned long ago."""
@@ -367,7 +355,7 @@ class RateLimiter:
         delay, rate = float(getattr(provider, "delay", 0.0)), self._rates.get(where)
         if rate is None and (learned := self._learned.get(where)) is not None:
             allowed = learned.allowed(asyncio.get_running_loop().time())
-            rate = Rate(1 / allowed, learned.burst) if allowed else None
+            rate = Rate(1 / allowed) if allowed else None
         if not delay:
             return rate
         return Rate(max(delay, rate.interval if rate else 0.0))

@@ -17,23 +17,23 @@ from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterReceipt, Query, Results, SearchResult
-from groundwire.providers import Capabilities
+from groundwire.providers import Capabilities, SearchProvider
 from groundwire.providers.query_mapping import time_range_start
+from groundwire.routing.calls import SearchCall
 from groundwire.safety.secret_scanner import break_marks
 from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url, plain_url
 
 __all__ = [
     "Address",
     "DatedRows",
+    "FinishedRows",
     "address_of",
-    "asked_of",
     "canonical",
     "filter_by_date",
+    "finish",
     "fuse",
     "normalize",
-    "notes",
     "plain",
-    "receipts",
     "replaced",
 ]
 
@@ -52,15 +52,34 @@ class DatedRows(NamedTuple):
     """How many of the kept ones have no date."""
 
 
-def asked_of(query: Query, policy: DomainPolicy) -> Query:
-    """Return the query as a provider should see it: with the operator's domain lists joined to the caller's."""
-    if not policy.allowed and not policy.blocked:
-        return query
-    return replace(
-        query,
-        allowed_domains=query.allowed_domains or policy.allowed,
-        blocked_domains=tuple(dict.fromkeys((*query.blocked_domains, *policy.blocked))),
-    )
+class FinishedRows(NamedTuple):
+    """What is left of a provider's rows, and what happened to the others."""
+
+    rows: tuple[SearchResult, ...]
+    """Clean rows that satisfy all filters, up to the limit."""
+    filters: tuple[FilterReceipt, ...]
+    """How each requested filter was applied."""
+    warnings: tuple[str, ...]
+    """What the reader should know, a sentence each."""
+    valid: bool
+    """Whether any of the provider's rows had a URL."""
+
+
+def finish(results: Results, provider: SearchProvider, call: SearchCall) -> FinishedRows:
+    """Clean and filter the rows of a provider, and note how each filter was applied.
+
+    Args:
+        results: What the provider returned.
+        provider: The provider.
+        call: The call, whose filters every row must satisfy, whatever the provider supports.
+    """
+    query, name = call.provider_query, provider.name
+    own = DomainPolicy(call.query.allowed_domains, call.query.blocked_domains)
+    dated = filter_by_date(normalize(results, (call.policy, own), name), query)
+    rows = dated.rows[: query.limit]
+    filters = _receipts(query, results, provider.capabilities, dated, rows)
+    valid = bool(rows) or bool(normalize(results, (), name))
+    return FinishedRows(rows, filters, (*results.warnings, *_notes(filters, name)), valid)
 
 
 def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | None = None) -> DatedRows:
@@ -90,7 +109,7 @@ def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | Non
     return DatedRows(tuple(kept), dropped, undated)
 
 
-def receipts(
+def _receipts(
     query: Query, results: Results, capabilities: Capabilities, dated: DatedRows, kept: Sequence[SearchResult]
 ) -> tuple[FilterReceipt, ...]:
     """Return a receipt for each filter that was asked for.
@@ -114,7 +133,7 @@ def receipts(
     return tuple(made)
 
 
-def notes(made: Iterable[FilterReceipt], provider: str) -> tuple[str, ...]:
+def _notes(made: Iterable[FilterReceipt], provider: str) -> tuple[str, ...]:
     """Return what the reader should know about the filters, a sentence each; nothing where all went well."""
     said = []
     for receipt in made:

@@ -14,25 +14,18 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
 from groundwire.models.validators import unchecked
-from groundwire.providers import SearchProvider
-from groundwire.routing.calls import BackgroundTasks, SearchCall
+from groundwire.providers.base import SearchProvider, price_of
+from groundwire.routing.attempts import AttemptResult, AttemptState, make_attempt
+from groundwire.routing.background_tasks import BackgroundTasks
+from groundwire.routing.calls import SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
-from groundwire.routing.hedging import HedgedRunner
+from groundwire.routing.hedging import HedgedRunner, HedgeResult
 from groundwire.routing.hedging_policy import HedgePolicy
-from groundwire.routing.provider_call import (
-    AttemptResult,
-    AttemptState,
-    HedgeResult,
-    ProviderCaller,
-    make_attempt,
-    price_of,
-    skipped_cooldown,
-)
+from groundwire.routing.provider_call import ProviderCaller
 from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.routing.result_merging import fuse, replaced
 from groundwire.routing.shared_health import SharedHealth
-from groundwire.safety.urls import DomainPolicy
 from groundwire.storage.archive.records import ARCHIVE
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import Store
@@ -50,7 +43,6 @@ class Router:
         providers: The providers, in order.
         attempt_timeout: The timeout in seconds of an attempt in a usual search, while another provider could be called.
         timeout: The seconds of a usual search; one with more time gives each attempt more, in proportion.
-        policy: The operator's domain lists.
         attempt_listener: Called when an attempt starts and ends.
         hedging: The hedging policy.
         store: The store of rate limits and shared health.
@@ -65,7 +57,6 @@ class Router:
         *,
         attempt_timeout: float = 6.0,
         timeout: float = 10.0,
-        policy: DomainPolicy | None = None,
         attempt_listener: Observer | None = None,
         hedging: HedgePolicy | None = None,
         store: Store | None = None,
@@ -81,7 +72,6 @@ class Router:
         self._shared = SharedHealth(store, health, limiter, self._runner.extra, clock) if store is not None else None
         self._caller = ProviderCaller(
             health,
-            policy=policy,
             attempt_listener=attempt_listener,
             limiter=limiter,
             shared=self._shared,
@@ -114,16 +104,10 @@ class Router:
             known.append(health)
         return tuple(known)
 
-    def restricted(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Router:
-        """Return a view with only some of the providers and another policy; health is shared.
-
-        Args:
-            providers: The providers to keep, in order.
-            policy: The domain lists.
-        """
+    def restricted(self, providers: Sequence[SearchProvider]) -> Router:
+        """Return a view with only some of the providers, in order; health is shared."""
         view = copy.copy(self)
         view.providers = tuple(providers)
-        view._caller = self._caller.with_policy(policy)
         return view
 
     @property
@@ -220,7 +204,7 @@ class Router:
                 )
             results.append(item)
         found = [item for item in results if item.rows]
-        results += [AttemptResult(skipped_cooldown(one)) for one in order.skipped]
+        results += [AttemptResult(one.attempt) for one in order.skipped]
         if not found:
             return HedgeResult(results=results)
         merged = AttemptResult(

@@ -1,4 +1,4 @@
-"""Health, rate limits and the budget of extra calls, shared by processes through the store, and usual latencies.
+"""Health, rate limits and the budget of extra paid calls, shared by processes through the store.
 
 Each process acts on what it knows itself. Records are written in the background and read at most once a second; if the
 store fails, every process continues with its own knowledge.
@@ -7,21 +7,20 @@ store fails, every process continues with its own knowledge.
 from __future__ import annotations
 
 import asyncio
-import bisect
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import cast, get_args
 
 from groundwire.models import Outcome
-from groundwire.providers import SearchProvider
-from groundwire.routing.calls import MICRO, BackgroundTasks, scope
+from groundwire.providers.base import SearchProvider, scope
+from groundwire.routing.background_tasks import BackgroundTasks
+from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Changes, Health, HealthRecord, load_record, record_key
 from groundwire.routing.rate_limiter import RateLimiter, rate_in
 from groundwire.storage.base import Store, StoreError
 
-__all__ = ["ExtraBudget", "Latencies", "SharedHealth"]
+__all__ = ["SharedHealth"]
 
 _EVERY = 1.0  # seconds between two reads of the store
 _LATE = 5.0  # seconds after which a search waits for the read
@@ -31,113 +30,6 @@ _TAIL = 60.0  # seconds for which a record outlives its end, so that all process
 _REASON = 300  # characters
 _SKEW = 60.0  # seconds by which the clocks of processes may differ; a record of later than that is from before a change
 _MOMENTS = ("cooldown", "degraded", "rest", "rate_until")
-_KEPT = 200  # responses
-_ENOUGH = 20  # responses; fewer say nothing about a tail
-_EAGER = 2.0  # above half of the budget, any hedge is allowed; below, only likely necessary ones
-_EXCHANGE = 5.0  # seconds between two exchanges while nothing is spent here
-_SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it resets
-
-
-class Latencies:
-    """The exact quantiles of a provider's last 200 successful answers, in seconds."""
-
-    def __init__(self) -> None:
-        self._order: deque[float] = deque()
-        self._sorted: list[float] = []
-
-    def add(self, seconds: float) -> None:
-        """Record a latency."""
-        self._order.append(seconds)
-        bisect.insort(self._sorted, seconds)
-        if len(self._order) > _KEPT:
-            self._sorted.pop(bisect.bisect_left(self._sorted, self._order.popleft()))
-
-    def __len__(self) -> int:
-        return len(self._sorted)
-
-    @property
-    def longest(self) -> float:
-        """The longest of them, or 0."""
-        return self._sorted[-1] if self._sorted else 0.0
-
-    def quantile(self, share: float, unknown: float) -> float:
-        """Return a quantile of the latencies, or `unknown` while there are too few."""
-        if len(self) < _ENOUGH:
-            return unknown
-        return self._sorted[min(len(self._sorted) - 1, int(share * len(self._sorted)))]
-
-    def later(self, seconds: float, unknown: float) -> float:
-        """Return the share of responses that take longer, never zero.
-
-        Args:
-            seconds: The time elapsed.
-            unknown: The third quartile assumed while there are too few samples.
-        """
-        if len(self) < _ENOUGH:
-            return float(0.25 ** (seconds / unknown))
-        longer = len(self._sorted) - bisect.bisect_right(self._sorted, seconds)
-        return (longer + 0.5) / (len(self._sorted) + 1)
-
-
-class ExtraBudget:
-    """The budget of extra paid calls, beyond those of a sequential chain.
-
-    Each search earns a part of a call. A hedge is charged by the probability that the hedged call still responds, and
-    corrected when that is known: replacing a failed call is not extra. Spending is counted in the store, for all
-    processes that share it; each counts on its own between two exchanges.
-
-    Args:
-        earned: Calls per search.
-        kept: The maximum that can be spent at once; also the initial budget.
-    """
-
-    def __init__(self, earned: float, kept: float) -> None:
-        self._earned = earned
-        self._kept = kept if earned > 0 else 0.0
-        self._shared = 0.0
-        self._pending = 0.0
-        self._exchanged_at = -math.inf
-
-    def earn(self) -> None:
-        """Count a search."""
-        self.spend(-self._earned)
-
-    def allows(self, calls: float, *, reserve: float = 0.0) -> bool:
-        """Whether this many calls, or a part of one, may be spent.
-
-        The less is left, the more likely a call must be to be necessary: late calls must not use up the budget for lost
-        ones.
-
-        Args:
-            calls: How many.
-            reserve: The share of the budget that must remain: hedges of late attempts leave it to searches that would
-                end without a result.
-        """
-        spent = self._shared + self._pending
-        kept = self._kept - min(reserve * self._kept, max(0.0, self._kept - 1))
-        eager = calls >= 1 or calls * kept <= _EAGER * (kept - spent)
-        return spent + calls <= kept and eager
-
-    def spend(self, calls: float) -> None:
-        """Spend calls, or refund a negative number."""
-        self._pending = max(self._pending + calls, -self._shared)
-
-    async def exchange(self, store: Store) -> None:
-        """Count spending since the last exchange in the store, and read what others have spent.
-
-        While the store fails, the budget is local to this process.
-        """
-        now = asyncio.get_running_loop().time()
-        if not self._pending and now - self._exchanged_at < _EXCHANGE:
-            return
-        self._exchanged_at = now
-        pending, self._pending = self._pending, 0.0
-        self._shared += pending  # until the store has answered
-        try:
-            count = await store.count(_SPENT, round(pending * MICRO), ttl=_SPENT_TTL)
-        except StoreError:
-            return
-        self._shared = count.total / MICRO
 
 
 class SharedHealth:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from groundwire.deadline import Deadline
-from groundwire.errors import InvalidRequest
+from groundwire.errors import Closed, InvalidRequest, PermissionDenied
+from groundwire.hints import method_hint
 from groundwire.models import (  # frameworks read the types of the methods
     Page,
     SafeSearch,
@@ -20,27 +23,40 @@ from groundwire.models import (  # frameworks read the types of the methods
 )
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH, NoArguments, unknown_argument
 from groundwire.models.validators import TimeRangeName
-from groundwire.web.answer import verified_hosted
 from groundwire.web.loading import load_open_page
-from groundwire.web.session import SessionView, closed
 
 if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.cassette import Cassette
-    from groundwire.citations.verify import Entailment, Report
+    from groundwire.citations.verify import CitedPage, Entailment, Report
     from groundwire.errors import MissingKey
     from groundwire.hosted.answers.types import HostedAnswer
-    from groundwire.models import Observer
+    from groundwire.models import Budget, Observer
     from groundwire.providers import ReadProvider, SearchProvider
     from groundwire.reading.passages.view import Ask, CountTokens, Ranker
-    from groundwire.routing.calls import CacheMode
+    from groundwire.reading.workers.pool import Workers
+    from groundwire.routing.budget import Reservation, SessionBudget
+    from groundwire.routing.calls import CacheMode, PageCall
+    from groundwire.routing.daily_quota import DailyLimits
+    from groundwire.routing.health import ProviderHealth
     from groundwire.safety.guard import Resolver
+    from groundwire.safety.tenancy import Owner
+    from groundwire.safety.urls import DomainPolicy
     from groundwire.settings import Settings
     from groundwire.settings.provider_options import ProviderKeys
+    from groundwire.storage import Store
+    from groundwire.storage.archive.store import Archive
     from groundwire.telemetry.call_events import CallListener
+    from groundwire.telemetry.scorecard import ScoreHistory
+    from groundwire.transport.clients import HttpClients
+    from groundwire.web.open_page import OpenPageFlow
+    from groundwire.web.search import SearchFlow
+    from groundwire.web.session_sources import CitedPages
 
 __all__ = ["Web"]
 
 _LONGEST_TIMEOUT = 600  # seconds
+_MOST_PAGES = 50  # of a hosted answer that are opened
+_AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
 _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
     *("replay", "resolver", "count_tokens", "ranker", "timeout", "proxy", "api_key"),
@@ -52,7 +68,7 @@ _SEARCH_ARGUMENTS = (
 _PAGE_ARGUMENTS = ("query", "find", "max_length", "max_tokens", "refresh", "keep", "timeout")
 
 
-class Web(SessionView):
+class Web:
     """Searches the web and opens pages, through whichever providers are set up.
 
     Use it as `async with Web() as web:`, or call `aclose` when done. One `Web` is one session: it has one budget,
@@ -125,10 +141,10 @@ class Web(SessionView):
         )
         self.skipped: tuple[str, ...] = self._resources.skipped
         """Why configured providers are not used, a sentence each."""
-        self._policy = self._resources.policy
-        self._search_flow = self._resources.search_flow
-        self._restricted_pages = None
-        self._quota = None
+        self.search_flow: SearchFlow = self._resources.search_flow
+        """What searches for this view."""
+        self._restricted_pages: OpenPageFlow | None = None
+        self._policy: DomainPolicy = self._resources.policy
         self._provider_names: tuple[str, ...] | None = None
         if ranker is None and self.settings.read.ranker == "embeddings":
             from groundwire.reading.passages.reranking import EmbeddingRanker
@@ -137,13 +153,24 @@ class Web(SessionView):
         self._own_functions: tuple[CountTokens | None, Ranker | None] = count_tokens, ranker
         self._is_view = False
         self._keep = True
-        self._budget = self._resources.budget(self.settings.session.id)
+        self._budget: SessionBudget = self._resources.budget(self.settings.session.id)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
         await self.aclose()
+
+    if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
+
+        def __enter__(self) -> Self:
+            raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in synchronous code.")
+
+        def __exit__(self, *exc_info: object) -> None: ...
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "" if name.startswith("_") else method_hint(name)
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{hint}")
 
     async def search(
         self,
@@ -197,9 +224,8 @@ class Web(SessionView):
         """
         if unknown:
             raise unknown_argument("search", unknown, _SEARCH_ARGUMENTS, SEARCH)
-        checked, chosen = self._search_flow.checked(
+        call = self.search_flow.call(
             query,
-            strategy,
             limit=limit,
             allowed_domains=allowed_domains,
             blocked_domains=blocked_domains,
@@ -210,10 +236,14 @@ class Web(SessionView):
             region=region,
             safesearch=safesearch,
             page=page,
+            strategy=strategy,
+            deadline=self._begin(timeout, self.settings.search.timeout),
+            cache_mode=self._cache_mode(refresh, keep),
+            budget=self._budget,
+            policy=self._policy,
+            opener=self,
         )
-        deadline = self._begin(timeout, self.settings.search.timeout)
-        mode = self._cache_mode(refresh, keep)
-        return await self._search_flow.search(checked, deadline, chosen, mode, self._budget, self)
+        return await self.search_flow.search(call)
 
     async def open_page(
         self,
@@ -261,15 +291,11 @@ class Web(SessionView):
         if unknown:
             raise unknown_argument("open_page", unknown, _PAGE_ARGUMENTS, OPEN_PAGE)
         await load_open_page()
-        from groundwire.web.open_page import PageTarget, check_url
-
-        selection = self._asked(
+        selection = self._selection(
             query=query, find=find, cursor=cursor, max_length=max_length, max_tokens=max_tokens, around=context
         )
-        check_url("url", url)
-        deadline = self._begin(timeout, self.settings.read.timeout)
-        target = PageTarget(url, selection, deadline, self._cache_mode(refresh, keep))
-        return await self._open_pages.one(target, self._budget)
+        (call,) = self._page_calls((url,), selection, timeout, self._cache_mode(refresh, keep))
+        return await self.pages.open(call)
 
     async def open_pages(
         self,
@@ -310,14 +336,18 @@ class Web(SessionView):
             raise unknown_argument("open_pages", unknown, _PAGE_ARGUMENTS, OPEN_PAGE)
         await load_open_page()
         from groundwire.models.validators import check_int
-        from groundwire.web.open_page import PageTarget, check_urls
+        from groundwire.web.open_page import check_urls
 
-        selection = self._asked(query=query, find=find, max_length=max_length, max_tokens=max_tokens)
+        selection = self._selection(query=query, find=find, max_length=max_length, max_tokens=max_tokens)
         checked, limit = check_urls(urls), asyncio.Semaphore(check_int("at_once", at_once, 1, 16))
-        deadline = self._begin(timeout, self.settings.read.timeout)
-        targets = [PageTarget(url, selection, deadline, self._cache_mode(refresh, keep)) for url in checked]
+        calls = self._page_calls(checked, selection, timeout, self._cache_mode(refresh, keep))
         shared = max_length is not None or max_tokens is not None
-        return await self._open_pages.all(targets, self._budget, shared=shared, limit=limit)
+        return await self.pages.open_all(calls, shared=shared, limit=limit)
+
+    @property
+    def pages(self) -> OpenPageFlow:
+        """What opens pages for this view; it is loaded when it is first used."""
+        return self._restricted_pages or self._resources.pages
 
     async def verify_hosted(
         self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
@@ -334,7 +364,294 @@ class Web(SessionView):
         Raises:
             InvalidRequest: the setting `session.citations` disables storing. Closed.
         """
-        return await verified_hosted(self.session(), answer, timeout, entailment)
+        from groundwire.citations.rendering import marked
+        from groundwire.citations.verify import cited_numbers
+        from groundwire.models import MAX_URL
+
+        session, text = self.session(), marked(answer)
+        used, cited = cited_numbers(text.text), session._cited()
+        pages = {page.url: page for page in text.pages}
+        urls = [page.url for page in text.pages if page.number in used and 0 < len(page.url) <= MAX_URL][:_MOST_PAGES]
+        opened = await session.open_pages(urls, timeout=timeout) if urls else ()
+        sources = {page.number: page for page in await cited.pages(session._budget)}
+        for url, page in zip(urls, opened, strict=True):
+            source = sources.get(page.citation_id)
+            if source is not None:
+                pages[url] = replace(pages[url], content=source.content, version=source.version)
+        return await session.verify(text.text, pages=tuple(pages.values()), entailment=entailment)
+
+    def session(self, name: str | None = None, **limits: float) -> Self:
+        """Return a view of this `Web` with its own budget; everything else is shared, and closing it closes nothing.
+
+        Use it as `async with web.session("research", searches=10) as session:` or just as an object.
+
+        Args:
+            name: The session's name; processes that share it and the store share its budget. None is a new session.
+            limits: `searches`, `warning_threshold`, `cost_usd`, `tokens`, `idle_timeout` in seconds; by default as in
+                the settings. 0 is none.
+
+        Raises:
+            InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
+        """
+        view = self._view()
+        view._budget = self._resources.session_budget(self._budget, name, limits)
+        return view
+
+    def restricted(
+        self,
+        *,
+        providers: Sequence[str] = (),
+        allowed_domains: Sequence[str] = (),
+        blocked_domains: Sequence[str] = (),
+        daily: DailyLimits | None = None,
+        tenant: str = "",
+        keep: bool = True,
+    ) -> Self:
+        """Return a restricted view of this `Web`; everything else is shared, and closing it closes nothing.
+
+        A view of a view may do what both may. Its sessions have the same restrictions.
+
+        Args:
+            providers: The only ones that search and read, by name, among those of this `Web`; empty means all of them.
+            allowed_domains: Only these domains and their subdomains, in results and in pages; empty means every one.
+            blocked_domains: Never these domains nor their subdomains.
+            daily: The daily limits, shared by all views with the same name; replaces previous ones.
+            tenant: The owner of everything stored for its calls, invisible to other tenants. Empty changes nothing.
+            keep: Whether anything of its calls may be kept; see `Web.search`.
+
+        Raises:
+            InvalidRequest: a domain is invalid.
+        """
+        from groundwire.models.validators import check_domains
+        from groundwire.safety.tenancy import Owner
+        from groundwire.safety.urls import DomainPolicy
+
+        policy = self._policy.within(
+            DomainPolicy(
+                check_domains("allowed_domains", allowed_domains), check_domains("blocked_domains", blocked_domains)
+            )
+        )
+        view = self._view()
+        view._policy = policy
+        if providers:
+            view._provider_names = tuple(name for name in providers if _is_named(name, self._provider_names))
+        searchers = [one for one in self.search_providers if _is_named(one.name, view._provider_names)]
+        readers = [one for one in self.read_providers if _is_named(one.name, view._provider_names)]
+        view.search_flow = self.search_flow.restricted(searchers)
+        view._restricted_pages = self.pages.restricted(readers, policy)
+        view._budget = self._resources.restricted_budget(self._budget, daily, Owner(tenant) if tenant else self.owner)
+        view._keep = self._keep and keep
+        return view
+
+    def with_providers(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Self:
+        """Return a view of this `Web` with other providers; everything else is shared, and closing it closes nothing.
+
+        If these providers fail there is no fallback, not even the archive.
+
+        Args:
+            search_providers: The providers in order, by name or as objects.
+            settings: The options and keys of the providers given by name; by default the current settings.
+
+        Raises:
+            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one is not allowed here.
+        """
+        from groundwire.providers.registry import as_provider
+
+        for asked_for in search_providers:
+            name = asked_for if isinstance(asked_for, str) else as_provider(asked_for).name
+            if not _is_named(name, self._provider_names):
+                raise PermissionDenied(f"{name} may not be used here; the operator can allow it.")
+        view = self._view()
+        view.search_flow = replace(
+            self.search_flow, router=self._resources.other_router(search_providers, self.search_providers, settings)
+        )
+        return view
+
+    @property
+    def owner(self) -> Owner:
+        """The owner of everything stored for calls of this view."""
+        return self._budget.owner
+
+    @property
+    def keeps(self) -> bool:
+        """Whether anything may be stored for its calls."""
+        return self._keep
+
+    @property
+    def search_providers(self) -> tuple[SearchProvider, ...]:
+        """The search providers, in order."""
+        return self.search_flow.router.providers
+
+    @property
+    def read_providers(self) -> tuple[ReadProvider, ...]:
+        """The read providers, in order."""
+        return self.pages.readers.readers
+
+    def provider_health(self) -> tuple[ProviderHealth, ...]:
+        """Return the health of each search provider as known to this process; call it in the event loop."""
+        return self.search_flow.router.provider_health()
+
+    @property
+    def store(self) -> Store:
+        """The store of budgets, counters and cached values; it belongs to this `Web`."""
+        return self._resources.store
+
+    @property
+    def archive(self) -> Archive | None:
+        """The archive; None if the settings disable it. It belongs to this `Web`."""
+        return self._resources.archive
+
+    @property
+    def clients(self) -> HttpClients:
+        """The HTTP clients; they belong to this `Web`."""
+        return self._resources.clients
+
+    @property
+    def workers(self) -> Workers:
+        """The worker processes, without keys, files or network; they belong to this `Web`."""
+        return self._resources.workers
+
+    @property
+    def verification_workers(self) -> Workers:
+        """Worker processes that only verify answers, so that pages never wait for them; they belong to this `Web`."""
+        return self._resources.verification_workers
+
+    async def score_history(self, days: int = 7) -> ScoreHistory:
+        """Return the results of calls and providers, day by day, up to now.
+
+        Args:
+            days: How many, today in UTC included: 1 to 35.
+
+        Raises:
+            ValueError: the number of days is out of range. StoreError: the store cannot be read.
+        """
+        from groundwire.telemetry.scorecard import score_history
+
+        await self._resources.scores.flush()
+        names = (*self.settings.search.providers, *self.settings.read.providers)
+        return await score_history(self._resources.store, days, names=names)
+
+    @property
+    def budget(self) -> Budget | None:
+        """The usage and limit of this session as of its last search; None if searches are not limited."""
+        return self._budget.state()
+
+    async def usage(self) -> dict[str, float]:
+        """Return the usage of this session: `searches`, `cost_usd`, `tokens`."""
+        return await self._budget.usage()
+
+    async def daily_usage(self) -> dict[str, float]:
+        """Return the usage of the daily quota: `calls`, `cost_usd`; empty if there is none."""
+        return {} if self._budget.quota is None else await self._budget.quota.used()
+
+    async def reserve_searches(self, max_searches: int, *, price_usd: float = 0.0) -> Reservation:
+        """Reserve searches for a model's API before it is called, up to the number left.
+
+        Args:
+            max_searches: How many are requested.
+            price_usd: The maximum price of each, in US dollars.
+
+        Returns:
+            How many may be made; pass it to `settle_searches` afterwards.
+        """
+        from groundwire.models.validators import check_int
+
+        return await self._budget.reserve_many(check_int("max_searches", max_searches, 1, 1_000), price_usd)
+
+    async def settle_searches(self, reservation: Reservation, used: int) -> None:
+        """Replace reserved searches by those that a model's API has made."""
+        await self._budget.settle_many(reservation, used)
+
+    async def count_model_call(self, characters: int) -> None:
+        """Count a call of a model that is given text of pages: one call of the owner's day, and the session's tokens.
+
+        Args:
+            characters: How much text it is given.
+
+        Raises:
+            BudgetExceeded: the calls of the day, the session's tokens, or its money are used up.
+        """
+        await self._budget.check_money()
+        await self._budget.check_tokens()
+        await self._budget.take_page()
+        await self._budget.read(characters)
+
+    async def allow_urls_in(self, *texts: str) -> tuple[str, ...]:
+        """Let this session open URLs given by its user, if the setting `policy.open_only` is `known`.
+
+        Call it with the user's messages, before an agent sees them. Without that setting, every URL may be opened
+        anyway.
+
+        Args:
+            texts: URLs, or texts that contain some.
+
+        Returns:
+            The URLs that were found, in canonical form.
+
+        Raises:
+            InvalidRequest: an argument is not text. Closed.
+        """
+        from groundwire.web.known_urls import addresses_in
+
+        for text in texts:
+            if not isinstance(text, str):
+                raise InvalidRequest("texts", f"must be texts, not {type(text).__name__}", "Pass the user's message.")
+        if self._resources.closed:
+            raise _closed()
+        found = tuple(dict.fromkeys(url for text in texts for url in addresses_in(text)))
+        if self._resources.known is not None:
+            await self._resources.known.note(self._budget, "user", found)
+        return tuple(url.text for url in found)
+
+    async def sources(self, *, content: bool = True) -> tuple[CitedPage, ...]:
+        """Return the pages shown to this session, by citation number, in the version that it saw.
+
+        Args:
+            content: Whether to include the Markdown of opened ones.
+
+        Raises:
+            InvalidRequest: the setting `session.citations` disables storing. Closed.
+        """
+        return await self._cited().pages(self._budget, None if content else ())
+
+    async def verify(
+        self,
+        answer: str,
+        *,
+        pages: Sequence[CitedPage] | None = None,
+        entailment: Entailment | None = None,
+    ) -> Report:
+        """Verify each sentence of an answer against the pages it cites, without fetching anything.
+
+        Words decide; `groundwire.agent_loop.verify` lets the model of the settings judge what they leave in doubt.
+
+        Args:
+            answer: The answer in Markdown, with markers such as `[1]`.
+            pages: The sources by number; by default those of this session.
+            entailment: A model that judges; see `groundwire.citations.verify.verify_answer`.
+
+        Raises:
+            InvalidRequest: `answer` is not text or too long (more than 10,000 markers or sentences), or the setting
+                `session.citations` disables storing. Closed.
+        """
+        from groundwire.citations.verify import check_size, cited_numbers, verify_off_loop  # loaded on first use
+
+        if not isinstance(answer, str):
+            raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
+        check_size(answer, ())
+        if pages is None:
+            is_short = len(answer) < _AT_ONCE
+            numbers = cited_numbers(answer) if is_short else await asyncio.to_thread(cited_numbers, answer)
+            pages = await self._cited().pages(self._budget, numbers)
+        return await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)
+
+    async def reset_session(self) -> None:
+        """Reset the session: usage, known URLs, and citation numbers."""
+        await self._budget.reset()
+        if self._resources.sources is not None:
+            await self._resources.sources.forget(self._budget)
+        if self._resources.known is not None:
+            await self._resources.known.forget(self._budget)
 
     async def aclose(self, *, grace_seconds: float = 0.0) -> None:
         """Close all connections; calls after it raise Closed. Idempotent. A session closes nothing.
@@ -357,21 +674,53 @@ class Web(SessionView):
         """Whether `aclose` was called."""
         return self._resources.closed
 
+    def _view(self) -> Self:
+        """Return a `Web` that shares everything with this one."""
+        view = copy.copy(self)
+        view._is_view = True
+        return view
+
+    def _cited(self) -> CitedPages:
+        from groundwire.web.session_sources import CitedPages
+
+        if self._resources.closed:
+            raise _closed()
+        if self._resources.sources is None:
+            raise InvalidRequest(
+                "session.citations", "is call, so nothing is remembered", "Set it to session to check answers."
+            )
+        return CitedPages(sources=self._resources.sources, archive=self._resources.archive)
+
     def _cache_mode(self, refresh: bool, keep: bool) -> CacheMode:
         return ("refresh" if refresh else "use") if keep and self._keep else "bypass"
 
-    def _asked(self, **wanted: Any) -> Ask:
+    def _selection(self, **wanted: Any) -> Ask:
         """Return what is wanted of a page, checked; the arguments are those of `open_page`."""
         from groundwire.reading.passages.view import check_ask
 
         count_tokens, ranker = self._own_functions
         return check_ask(**wanted, usual=self.settings.read.max_length, count_tokens=count_tokens, ranker=ranker)
 
+    def _page_calls(
+        self, urls: Sequence[str], selection: Ask, timeout: float | None, cache_mode: CacheMode
+    ) -> list[PageCall]:
+        """Return a call for each page, all with one deadline."""
+        from groundwire.routing.calls import PageCall
+        from groundwire.web.open_page import check_url
+
+        for url in urls:
+            check_url("url", url)
+        deadline, budget = self._begin(timeout, self.settings.read.timeout), self._budget
+        return [
+            PageCall(address=url, selection=selection, deadline=deadline, cache_mode=cache_mode, budget=budget)
+            for url in urls
+        ]
+
     def _begin(self, timeout: float | None, default: float) -> Deadline:
         from groundwire.models.validators import is_number
 
         if self._resources.closed:
-            raise closed()
+            raise _closed()
         seconds = default if timeout is None else timeout
         if not is_number(seconds) or not 0 < seconds <= _LONGEST_TIMEOUT:
             raise InvalidRequest(
@@ -379,3 +728,13 @@ class Web(SessionView):
             )
         self._resources.load.admit(seconds)
         return Deadline.after(seconds)
+
+
+def _closed() -> Closed:
+    """Return the error for a call to a closed `Web`."""
+    return Closed("This Web is closed; create a new one.")
+
+
+def _is_named(name: str, names: Sequence[str] | None) -> bool:
+    """Whether a provider, or its kind if there are several of one kind, is named; None names all."""
+    return names is None or name in names or name.partition(":")[0] in names

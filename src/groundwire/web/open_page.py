@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from groundwire._version import __version__
-from groundwire.deadline import Deadline
 from groundwire.errors import (
     BlockedDomain,
     BudgetExceeded,
@@ -19,7 +18,7 @@ from groundwire.errors import (
     InvalidRequest,
     PermissionDenied,
 )
-from groundwire.models import Attempt, Page
+from groundwire.models import Page
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import is_owned
 from groundwire.reading.passages.token_budget import TextBudget
@@ -27,10 +26,9 @@ from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
 from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers, view_off_loop
-from groundwire.routing.budget import Reservation, SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, page_codec, page_key, partition_of
-from groundwire.routing.calls import AttemptLog, CacheMode, PageCall
+from groundwire.routing.calls import PageCall
 from groundwire.routing.politeness import Politeness
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
@@ -43,25 +41,9 @@ from groundwire.transport import Transport
 from groundwire.web.known_urls import FROM_TEXT, KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
-__all__ = ["OpenPageFlow", "OpenPages", "PageTarget", "check_url", "check_urls", "make_politeness", "make_site_readers"]
+__all__ = ["OpenPageFlow", "check_url", "check_urls", "make_politeness", "make_site_readers"]
 
 _AT_ONCE = 20_000  # characters that are looked through without a thread, in about 10 ms
-
-
-@dataclass(frozen=True, slots=True)
-class PageTarget:
-    """A requested page, before its URL is checked."""
-
-    url: str
-    """The URL as given."""
-    selection: Ask
-    """The requested part of the page."""
-    deadline: Deadline
-    """The deadline of the page."""
-    cache_mode: CacheMode
-    """The cache mode."""
-    attempts: AttemptLog = field(default_factory=AttemptLog)
-    """The attempts and their outcomes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,84 +68,142 @@ class OpenPageFlow:
     """The numbering of a session's pages; None disables it."""
     workers: Workers
     """The workers for long pages."""
+    call_listeners: CallListeners
+    """Called at the end of each page."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
     """Returns warnings about the store and the archive."""
 
-    async def open(self, target: PageTarget, budget: SessionBudget) -> Page:
-        """Read a page and return the requested part; see `whole` and `shown`."""
-        return await self.shown(await self.whole(target, budget), target.selection, target, budget)
+    def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> OpenPageFlow:
+        """Return a copy with only some of the readers, and another policy."""
+        return replace(self, readers=self.readers.restricted(readers, policy), policy=policy)
 
-    async def shown(self, page: Page, selection: Ask, target: PageTarget, budget: SessionBudget) -> Page:
+    async def open(self, call: PageCall) -> Page:
+        """Open one page; see `Web.open_page`."""
+        started = time.perf_counter()
+        try:
+            page = await self._shown(call, await self._whole(call), call.selection)
+        except BaseException as error:
+            self._done(call, started, error)
+            raise
+        self._done(call, started, page)
+        return page
+
+    async def open_all(self, calls: Sequence[PageCall], *, shared: bool, limit: asyncio.Semaphore) -> tuple[Page, ...]:
+        """Open several pages with one selection; see `Web.open_pages`.
+
+        Args:
+            calls: The pages; one that is there twice is read once.
+            shared: Whether the selection's room is that of all together.
+            limit: How many may be read at the same time.
+        """
+        often = Counter(call.address for call in calls)
+        loads = {call.address: _PageLoad(call) for call in calls}
+        try:
+            async with asyncio.TaskGroup() as group:
+                for load in loads.values():
+                    group.create_task(self._load(load, limit))
+        except BaseExceptionGroup as errors:  # a bug; the errors of pages are in their results
+            raise errors.exceptions[0] from None
+        room, parts = calls[0].selection.room, sum(often[url] for url in often if loads[url].page is not None)
+        for url in sorted(often, key=lambda url: loads[url].length):
+            load = loads[url]
+            if load.page is not None:
+                mine = _share(room, parts) if shared else room
+                await self._cut(load, replace(load.call.selection, room=mine))
+                parts -= often[url]
+                if shared and load.page is not None:
+                    room = _left(room, load.page.content, often[url])
+            self._done(load.call, load.started, load.error or load.result())
+        return tuple(loads[call.address].result() for call in calls)
+
+    async def _load(self, load: _PageLoad, limit: asyncio.Semaphore) -> None:
+        """Read a whole page, or record its error."""
+        try:
+            async with limit:
+                load.started = time.perf_counter()
+                load.page = await self._whole(load.call)
+        except GroundwireError as error:
+            load.error = error
+        except BaseException as error:
+            self._done(load.call, load.started, error)
+            raise
+
+    async def _cut(self, load: _PageLoad, selection: Ask) -> None:
+        """Replace the whole page by the selected part."""
+        page, load.page = load.page, None
+        if page is None:
+            return
+        try:
+            load.page = await self._shown(load.call, page, selection)
+        except GroundwireError as error:
+            load.error = error
+
+    def _done(self, call: PageCall, started: float, end: Page | BaseException) -> None:
+        self.call_listeners.page_done(_record(call, started, end))
+
+    async def _shown(self, call: PageCall, page: Page, selection: Ask) -> Page:
         """Return the requested part of a whole page, and count it.
 
         Raises:
             InvalidRequest: the page has no such part. DeadlineExceeded: searching a very long page took too long.
         """
-        if self.sources is not None and target.cache_mode != "bypass":
-            page = await self.sources.number_page(budget, page)
-        said = await self.state()
-        if self.known is not None and await self.known.origin(budget, parse_url(target.url)) == "pages":
-            said = (*said, FROM_TEXT)
-        if said:  # before the part is cut, as its limit counts them
-            page = page.model_copy(update={"warnings": (*page.warnings, *said)})
+        if self.sources is not None and call.cache_mode != "bypass":
+            page = await self.sources.number_page(call.budget, page)
+        warnings = await self.state()
+        if self.known is not None and await self.known.origin(call.budget, parse_url(call.address)) == "pages":
+            warnings = (*warnings, FROM_TEXT)
+        if warnings:  # before the part is cut, as its limit counts them
+            page = page.model_copy(update={"warnings": (*page.warnings, *warnings)})
         try:
-            with target.deadline.timeout():
+            with call.deadline.timeout():
                 part = await view_off_loop(self.workers, page, selection)
         except TimeoutError as error:
             raise DeadlineExceeded("The page was read, but searching it took too long. Allow more time.") from error
-        await budget.read(part.content_length)
+        await call.budget.read(part.content_length)
         if self.known is not None:
             text = f"<{part.final_url}>\n{part.content}"
             links = addresses_in(text) if len(text) < _AT_ONCE else await asyncio.to_thread(addresses_in, text)
-            await self.known.note(budget, "pages", links)
+            await self.known.note(call.budget, "pages", links)
         return part
 
-    async def whole(self, target: PageTarget, budget: SessionBudget) -> Page:
+    async def _whole(self, call: PageCall) -> Page:
         """Read a page allowed by the guard and the domain lists, within a session's budget.
 
         Raises:
             BlockedByPolicy, BudgetExceeded, PageError, ProviderError, DeadlineExceeded.
         """
-        url = self.guard.admit(target.url)
-        self.secrets.check(target.url, what="address")
+        url = self.guard.admit(call.address)
+        self.secrets.check(call.address, what="address")
         if self.known is not None:
-            url = await self.known.admit(budget, url)
+            url = await self.known.admit(call.budget, url)
         if not self.policy.permits(url.text):
             raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
         if not self.readers.readers:
             raise PermissionDenied("No provider that reads pages may be used here; the operator can allow one.")
-        await budget.check_tokens()
-        await budget.check_money()
-        readers, reservation = await self._afforded(budget)
-        call = PageCall(
-            url=url,
-            selection=target.selection,
-            deadline=target.deadline,
-            cache_mode=target.cache_mode,
-            owner=budget.owner,
-            session=budget.session,
-            reservation=reservation,
-            ledger=budget.ledger(reservation),
-            attempts=target.attempts,
-        )
+        call.url = url
+        await call.budget.check_tokens()
+        await call.budget.check_money()
+        readers = await self._reserve(call)
         try:
             return await self._cached(call, readers)
         finally:
-            await asyncio.shield(budget.settle(reservation, call.ledger.close()))
+            await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
 
-    async def _afforded(self, budget: SessionBudget) -> tuple[Readers, Reservation]:
-        """Return the readers within budget and their reservation: all, or only the free ones if money is short.
+    async def _reserve(self, call: PageCall) -> Readers:
+        """Count a page, reserve its price, and return the readers: all, or only the free ones if money is short.
 
         Raises:
             BudgetExceeded: the budget is used up, and no free reader is left.
         """
         try:
-            return self.readers, await budget.take_page(self.readers.price_usd)
+            call.pay_from(await call.budget.take_page(self.readers.price_usd))
         except BudgetExceeded:
             free = self.readers.free()
             if not free.readers or not self.readers.price_usd:
                 raise
-            return free, await budget.take_page()
+            call.pay_from(await call.budget.take_page())
+            return free
+        return self.readers
 
     async def _cached(self, call: PageCall, readers: Readers) -> Page:
         """Return a whole page from the cache, or from the readers."""
@@ -218,93 +258,11 @@ def check_urls(urls: object) -> tuple[str, ...]:
     return checked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenPages:
-    """Opens pages and notifies the listeners of each."""
-
-    flow: OpenPageFlow
-    """The flow of one page."""
-    call_listeners: CallListeners
-    """Called at the end of each page."""
-
-    def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> OpenPages:
-        """Return a copy with only some of the readers, and another policy."""
-        flow = replace(self.flow, readers=self.flow.readers.restricted(readers, policy), policy=policy)
-        return replace(self, flow=flow)
-
-    async def one(self, target: PageTarget, budget: SessionBudget) -> Page:
-        """Open one page; see `Web.open_page`."""
-        started = time.perf_counter()
-        try:
-            page = await self.flow.open(target, budget)
-        except BaseException as error:
-            self._done(target, started, error, budget)
-            raise
-        self._done(target, started, page, budget)
-        return page
-
-    async def all(
-        self, targets: Sequence[PageTarget], budget: SessionBudget, *, shared: bool, limit: asyncio.Semaphore
-    ) -> tuple[Page, ...]:
-        """Open several pages with one selection; see `Web.open_pages`.
-
-        Args:
-            targets: The pages; one that is there twice is read once.
-            budget: The session's.
-            shared: Whether the selection's room is that of all together.
-            limit: How many may be read at the same time.
-        """
-        often = Counter(target.url for target in targets)
-        read = {target.url: _PageLoad(target) for target in targets}
-        try:
-            async with asyncio.TaskGroup() as group:
-                for reading in read.values():
-                    group.create_task(self._whole(reading, budget, limit))
-        except BaseExceptionGroup as errors:  # a bug; the errors of pages are in their results
-            raise errors.exceptions[0] from None
-        room, parts = targets[0].selection.room, sum(often[url] for url in often if read[url].page is not None)
-        for url in sorted(often, key=lambda url: read[url].length):
-            reading = read[url]
-            if reading.page is not None:
-                mine = _share(room, parts) if shared else room
-                await self._show(reading, replace(reading.target.selection, room=mine), budget)
-                parts -= often[url]
-                if shared and reading.page is not None:
-                    room = _left(room, reading.page.content, often[url])
-            self._done(reading.target, reading.started, reading.error or reading.result(), budget)
-        return tuple(read[target.url].result() for target in targets)
-
-    async def _whole(self, reading: _PageLoad, budget: SessionBudget, limit: asyncio.Semaphore) -> None:
-        """Read a whole page, or record its error."""
-        try:
-            async with limit:
-                reading.started = time.perf_counter()
-                reading.page = await self.flow.whole(reading.target, budget)
-        except GroundwireError as error:
-            reading.error = error
-        except BaseException as error:
-            self._done(reading.target, reading.started, error, budget)
-            raise
-
-    async def _show(self, reading: _PageLoad, selection: Ask, budget: SessionBudget) -> None:
-        """Replace the whole page by the selected part."""
-        page, reading.page = reading.page, None
-        if page is None:
-            return
-        try:
-            reading.page = await self.flow.shown(page, selection, reading.target, budget)
-        except GroundwireError as error:
-            reading.error = error
-
-    def _done(self, target: PageTarget, started: float, end: Page | BaseException, budget: SessionBudget) -> None:
-        self.call_listeners.page_done(_record(target.url, target.attempts.entries, started, end, budget))
-
-
 @dataclass(slots=True)
 class _PageLoad:
     """The state of one of several pages."""
 
-    target: PageTarget
+    call: PageCall
     started: float = field(default_factory=time.perf_counter)
     page: Page | None = None
     error: GroundwireError | None = None
@@ -317,7 +275,7 @@ class _PageLoad:
         """Return the page, or its error as a page."""
         if self.page is not None:
             return self.page
-        shown = self.target.url[:2_048].encode("utf-8", "replace").decode()
+        shown = self.call.address[:2_048].encode("utf-8", "replace").decode()
         return Page(url=shown, status="error", error=str(self.error))
 
 
@@ -332,20 +290,19 @@ def _left(room: TextBudget, content: str, times: int) -> TextBudget:
     return room.limited(room.characters - times * len(content), tokens)
 
 
-def _record(
-    url: str, attempts: Sequence[Attempt], started: float, end: Page | BaseException, budget: SessionBudget
-) -> PageDone:
+def _record(call: PageCall, started: float, end: Page | BaseException) -> PageDone:
     """Return the event for call listeners; `end` is the page, or the exception."""
     page = end if isinstance(end, Page) else None
+    attempts = call.attempts.entries
     try:
-        host = parse_url(url).host
+        host = parse_url(call.address).host
     except GroundwireError:
         host = ""
     return PageDone(
-        session=budget.session,
+        session=call.budget.session,
         host=host,
         reader=page.reader if page else None,
-        attempts=tuple(attempts),
+        attempts=attempts,
         characters=page.content_length if page else 0,
         seconds=time.perf_counter() - started,
         cached=bool(page and page.cached),

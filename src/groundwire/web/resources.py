@@ -15,20 +15,23 @@ from uuid import uuid4
 from pydantic import ValidationError
 
 from groundwire.cassette import Cassette
-from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
+from groundwire.errors import ConfigurationError, InvalidRequest, MissingKey, NotConfigured
 from groundwire.models import Observer
+from groundwire.models.validators import check_choice, is_number
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
 from groundwire.providers.registry import as_provider, create
 from groundwire.reading.workers.pool import Workers
-from groundwire.routing.budget import SessionBudget
+from groundwire.routing.background_tasks import BackgroundTasks
+from groundwire.routing.budget import SessionBudget, session_name
 from groundwire.routing.cache import Cache
-from groundwire.routing.calls import BackgroundTasks, LoadMonitor
-from groundwire.routing.daily_quota import limits_of
+from groundwire.routing.daily_quota import DailyLimits, DailyQuota, Limits, limits_of
 from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.load_monitor import LoadMonitor
 from groundwire.routing.router import Router
 from groundwire.safety.guard import Resolver
 from groundwire.safety.secret_scanner import SecretScanner
+from groundwire.safety.tenancy import Owner
 from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import KEY_VARIABLES, Settings
 from groundwire.settings.schema import conflicting_settings, single_provider_warnings
@@ -46,7 +49,7 @@ from groundwire.web.session_sources import SessionSources
 
 if TYPE_CHECKING:  # needed for pages only, and slow to load
     from groundwire.routing.politeness import Politeness
-    from groundwire.web.open_page import OpenPages
+    from groundwire.web.open_page import OpenPageFlow
 
 __all__ = ["ProviderSetup", "Resources", "changed", "known_secrets", "make_secret_scanner"]
 
@@ -235,8 +238,7 @@ class Resources:
         self._secrets = make_secret_scanner(settings, os.environ)
         self.search_flow: SearchFlow = SearchFlow(
             settings=settings,
-            router=self._router(searchers, self.policy, ArchiveProvider(self.archive) if self.archive else None),
-            policy=self.policy,
+            router=self._router(searchers, ArchiveProvider(self.archive) if self.archive else None),
             cache=self._cache,
             secrets=self._secrets,
             known=self.known,
@@ -246,7 +248,7 @@ class Resources:
         )
         self._setup, self._read_providers = setup, read_providers
         if read_providers is not None or settings.read.providers != ("local",) or settings.providers.get("local"):
-            _ = self.open_pages  # what is wrong with readers is said at once, and the usual one is never wrong
+            _ = self.pages  # what is wrong with readers is said at once, and the usual one is never wrong
 
     @property
     def skipped(self) -> tuple[str, ...]:
@@ -259,16 +261,16 @@ class Resources:
         return self._setup.missing_key
 
     @cached_property
-    def open_pages(self) -> OpenPages:
-        """What opens pages; it is made when it is first used."""
+    def pages(self) -> OpenPageFlow:
+        """The flow of opening a page; it is made when it is first used."""
         from groundwire.reading.readers import Readers
-        from groundwire.web.open_page import OpenPageFlow, OpenPages, make_politeness, make_site_readers
+        from groundwire.web.open_page import OpenPageFlow, make_politeness, make_site_readers
 
         settings, setup, before = self.settings, self._setup, set(self._setup.made)
         readers = cast("list[ReadProvider]", setup.make("read", self._read_providers, settings.read.providers))
         self.owned += [made for name, made in setup.made.items() if name not in before]
         self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
-        flow = OpenPageFlow(
+        return OpenPageFlow(
             settings=settings,
             guard=self.clients.guard,
             readers=Readers(
@@ -288,9 +290,9 @@ class Resources:
             known=self.known,
             sources=self.sources,
             workers=self.workers,
+            call_listeners=self._listeners,
             state=self.state,
         )
-        return OpenPages(flow=flow, call_listeners=self._listeners)
 
     def budget(self, name: str | None) -> SessionBudget:
         """Return the budget of a session; without a name, which no other process can use, it is in this process."""
@@ -302,11 +304,42 @@ class Resources:
             named=bool(name),
         )
 
+    def session_budget(self, parent: SessionBudget, name: str | None, limits: Mapping[str, float]) -> SessionBudget:
+        """Return the budget of another session with the same owner.
+
+        Args:
+            parent: A budget of the owner.
+            name: The session's name; None for one that no other process can use.
+            limits: The limits that differ from those of the settings.
+
+        Raises:
+            InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
+        """
+        usual = limits_of(self.settings.session)
+        for limit, value in limits.items():
+            check_choice("session", limit, usual._fields)
+            if not is_number(value) or not 0 <= value < float("inf"):
+                raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
+        name = session_name(parent.owner, name) if name else None
+        # A session without a name cannot be resumed, so its counts and sources need not outlive it.
+        return SessionBudget(
+            self.store if name else MemoryStore(),
+            name or uuid4().hex,
+            Limits(**{**usual._asdict(), **limits}),
+            self.tasks,
+            named=bool(name),
+            quota=parent.quota,
+            owner=parent.owner.of_session(name),
+        )
+
+    def restricted_budget(self, budget: SessionBudget, daily: DailyLimits | None, owner: Owner) -> SessionBudget:
+        """Return a session's budget for an owner; daily limits replace previous ones."""
+        return budget.within(budget.quota if daily is None else DailyQuota(self.store, daily), owner)
+
     def other_router(
         self,
         providers: Sequence[str | SearchProvider],
         usual: Sequence[SearchProvider],
-        policy: DomainPolicy,
         settings: Settings | None,
     ) -> Router:
         """Return a router with other providers, which is closed with the rest.
@@ -314,13 +347,12 @@ class Resources:
         Args:
             providers: In order of use, by name or as objects.
             usual: Those that are there already, and stand for their names unless there are other settings.
-            policy: The domain lists.
             settings: Where options and keys of new providers are; by default the current settings.
         """
         here = {provider.name: provider for provider in usual} if settings is None else {}
         setup = ProviderSetup(settings or self.settings, self.clients, self.archive, self.workers)
         given = [here.get(one, one) if isinstance(one, str) else one for one in providers]
-        router = self._router(cast("list[SearchProvider]", setup.make("search", given, ())), policy)
+        router = self._router(cast("list[SearchProvider]", setup.make("search", given, ())))
         self.owned += [router, *setup.made.values()]
         return router
 
@@ -350,9 +382,7 @@ class Resources:
         await self.scores.aclose()
         await self.store.aclose()
 
-    def _router(
-        self, searchers: Sequence[SearchProvider], policy: DomainPolicy, last: SearchProvider | None = None
-    ) -> Router:
+    def _router(self, searchers: Sequence[SearchProvider], last: SearchProvider | None = None) -> Router:
         search = self.settings.search
         # The default of an attempt belongs to that of a search: raising one limit raises both.
         own = "attempt_timeout" in search.model_fields_set
@@ -360,7 +390,6 @@ class Resources:
             searchers,
             attempt_timeout=search.attempt_timeout,
             timeout=search.timeout if own else SearchSettings().timeout,
-            policy=policy,
             attempt_listener=self._attempt_listener,
             hedging=HedgePolicy.of(search.latency, search.cost),
             store=self.store,

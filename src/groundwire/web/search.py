@@ -5,24 +5,25 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
-from typing import Any, get_args
+from typing import cast, get_args
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
-from groundwire.models import Attempt, Query, SearchResponse, Strategy
+from groundwire.models import Query, SafeSearch, SearchResponse, Strategy, TimeRange
 from groundwire.models.argument_names import SAFE_SEARCHES
-from groundwire.models.validators import check_choice, time_range_of
-from groundwire.providers.base import is_owned
+from groundwire.models.validators import TimeRangeName, check_choice, check_date, check_domains, time_range_of
+from groundwire.providers.base import SearchProvider, is_owned
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache, CacheResult, Codec
 from groundwire.routing.cache_codec import age, identity, lifetime, partition_of, search_codec, search_key, sources_of
-from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
+from groundwire.routing.calls import CacheMode, SearchCall
 from groundwire.routing.router import Router
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import Owner, Visibility
+from groundwire.safety.tenancy import Visibility
 from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import Settings
 from groundwire.storage.archive.store import Archive
@@ -89,8 +90,6 @@ class SearchFlow:
     """The settings in effect."""
     router: Router
     """The router of provider calls."""
-    policy: DomainPolicy
-    """The operator's domain lists."""
     cache: Cache | None
     """The cache; None disables it."""
     secrets: SecretScanner
@@ -118,109 +117,114 @@ class SearchFlow:
         lives = lifetime(self.settings.cache.search_ttl, self.settings.cache.stale_ttl)
         object.__setattr__(self, "_codec", search_codec(lives))
 
-    def checked(
-        self, query: str, strategy: Strategy | None, *, time_range: str, **filters: Any
-    ) -> tuple[Query, Strategy]:
-        """Return the arguments of a search as a query and a strategy; None stands for the setting.
+    def restricted(self, providers: Sequence[SearchProvider]) -> SearchFlow:
+        """Return a copy with only some of the providers, in order."""
+        return replace(self, router=self.router.restricted(providers))
+
+    def call(
+        self,
+        query: str,
+        *,
+        limit: int | None,
+        allowed_domains: Sequence[str],
+        blocked_domains: Sequence[str],
+        time_range: TimeRange | TimeRangeName,
+        published_after: date | str | None,
+        published_before: date | str | None,
+        language: str | None,
+        region: str | None,
+        safesearch: SafeSearch | None,
+        page: int,
+        strategy: Strategy | None,
+        deadline: Deadline,
+        cache_mode: CacheMode,
+        budget: SessionBudget,
+        policy: DomainPolicy,
+        opener: object,
+    ) -> SearchCall:
+        """Return a search with the arguments of `Web.search`; None stands for the setting.
 
         Raises:
             InvalidRequest: an argument is wrong.
         """
         usual = self.settings.search
-        for name, default in (("limit", usual.limit), ("safesearch", usual.safesearch)):
-            filters[name] = default if filters[name] is None else filters[name]
-        filters["safesearch"] = SAFE_SEARCHES.get(str(filters["safesearch"]).lower(), filters["safesearch"])
-        region = filters["region"]
-        if isinstance(region, str) and (found := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
-            filters["region"] = None if region == "wt-wt" else found[1]
-            filters["language"] = filters["language"] or (None if found[2] == "wt" else found[2])
-        checked = Query(text=query, time_range=time_range_of(time_range), **filters)
-        chosen = usual.strategy if strategy is None else strategy
-        check_choice("strategy", chosen, _STRATEGIES)
-        return checked, chosen
+        level = usual.safesearch if safesearch is None else safesearch
+        if isinstance(region, str) and (pair := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
+            region = None if region == "wt-wt" else pair[1]
+            language = language or (None if pair[2] == "wt" else pair[2])
+        strategy = usual.strategy if strategy is None else strategy
+        check_choice("strategy", strategy, _STRATEGIES)
+        return SearchCall(
+            query=Query(
+                text=query,
+                limit=usual.limit if limit is None else limit,
+                allowed_domains=() if allowed_domains == () else check_domains("allowed_domains", allowed_domains),
+                blocked_domains=() if blocked_domains == () else check_domains("blocked_domains", blocked_domains),
+                time_range=time_range_of(time_range),
+                published_after=None if published_after is None else check_date("published_after", published_after),
+                published_before=None if published_before is None else check_date("published_before", published_before),
+                language=language,
+                region=region,
+                safesearch=cast("SafeSearch", SAFE_SEARCHES.get(str(level).lower(), level)),
+                page=page,
+            ),
+            strategy=strategy,
+            deadline=deadline,
+            cache_mode=cache_mode,
+            budget=budget,
+            policy=policy,
+            opener=opener,
+        )
 
-    async def search(
-        self,
-        query: Query,
-        deadline: Deadline,
-        strategy: Strategy,
-        cache_mode: CacheMode,
-        budget: SessionBudget,
-        opener: object,
-    ) -> SearchResponse:
-        """Search within a session's budget, and notify the listeners; see `Web.search`.
-
-        Args:
-            query: What to search for.
-            deadline: When the response must be here.
-            strategy: How to ask the providers.
-            cache_mode: What to do with a cached response.
-            budget: The session's.
-            opener: Opens the results: see `SearchResult.open`.
-        """
-        started, attempts = time.perf_counter(), AttemptLog()
+    async def search(self, call: SearchCall) -> SearchResponse:
+        """Search within a session's budget, and notify the listeners; see `Web.search`."""
+        started = time.perf_counter()
         try:
-            response = await self._reserved(query, deadline, strategy, cache_mode, budget, attempts, opener)
+            response = await self._search(call)
         except BaseException as error:
-            self.call_listeners.search_done(_record(query, strategy, started, error, attempts.entries, budget))
+            self.call_listeners.search_done(_record(call, started, error))
             raise
-        self.call_listeners.search_done(_record(query, strategy, started, response, attempts.entries, budget))
+        self.call_listeners.search_done(_record(call, started, response))
         return response
 
-    async def _reserved(
-        self,
-        query: Query,
-        deadline: Deadline,
-        strategy: Strategy,
-        cache_mode: CacheMode,
-        budget: SessionBudget,
-        attempts: AttemptLog,
-        opener: object,
-    ) -> SearchResponse:
+    async def _search(self, call: SearchCall) -> SearchResponse:
         """Reserve, make and settle a search; release one that could not be made."""
-        self.secrets.check(query.text, *query.allowed_domains, *query.blocked_domains, what="query")
+        self.secrets.check(call.query.text, *call.query.allowed_domains, *call.query.blocked_domains, what="query")
         if not self.router.providers:
             raise PermissionDenied("No provider that searches may be used here; the operator can allow one.")
-        key, look = self._looked_for(query, strategy, cache_mode, budget.owner)
-        along = look if self.cache is not None and self.cache.store is budget.store else None
+        key = self._key(call)
+        lookup = self.cache.lookup(key) if self.cache is not None and call.cache_mode == "use" else None
+        await self._reserve(call, key, lookup)
         try:
-            reservation = await budget.take(self.router.price_usd, along)
+            result = await self._cached(call, key, lookup)
+        except BaseException:
+            await asyncio.shield(call.budget.release(call.reservation, call.ledger.close()))
+            raise
+        await call.budget.settle(call.reservation, call.ledger.close())
+        return await self._numbered(call, result)
+
+    def _key(self, call: SearchCall) -> str:
+        """Return the key of a response in the cache; empty if nothing may be stored."""
+        if self.cache is None or call.cache_mode == "bypass":
+            return ""
+        partition = partition_of(call.owner, self._visibility, self.settings.storage.sharing)
+        return search_key(call.query, self._names, call.policy, call.strategy, partition=partition)
+
+    async def _reserve(self, call: SearchCall, key: str, lookup: Lookup | None) -> None:
+        """Count a search and reserve its price; a store that has both budget and cache is read in the same operation.
+
+        Raises:
+            BudgetExceeded: no search, or not enough money, is left.
+        """
+        along = lookup if self.cache is not None and self.cache.store is call.budget.store else None
+        try:
+            call.pay_from(await call.budget.take(self.router.price_usd, along))
         except BaseException:
             if self.cache is not None and along is not None:
                 self.cache.abandon(key)
             raise
-        call = SearchCall(
-            query=query,
-            deadline=deadline,
-            cache_mode=cache_mode,
-            strategy=strategy,
-            owner=budget.owner,
-            session=budget.session,
-            reservation=reservation,
-            ledger=budget.ledger(reservation),
-            attempts=attempts,
-        )
-        try:
-            found = await self._cached(call, key, look, budget)
-        except BaseException:
-            await asyncio.shield(budget.release(reservation, call.ledger.close()))
-            raise
-        await budget.settle(reservation, call.ledger.close())
-        return await self._shown(call, found, budget, opener)
 
-    def _looked_for(
-        self, query: Query, strategy: Strategy, cache_mode: CacheMode, owner: Owner
-    ) -> tuple[str, Lookup | None]:
-        """Return the cache key of a response, and the store operations before the search."""
-        if self.cache is None or cache_mode == "bypass":
-            return "", None
-        partition = partition_of(owner, self._visibility, self.settings.storage.sharing)
-        key = search_key(query, self._names, self.policy, strategy, partition=partition)
-        return key, self.cache.lookup(key) if cache_mode == "use" else None
-
-    async def _cached(
-        self, call: SearchCall, key: str, look: Lookup | None, budget: SessionBudget
-    ) -> CacheResult[SearchResponse]:
+    async def _cached(self, call: SearchCall, key: str, lookup: Lookup | None) -> CacheResult[SearchResponse]:
         """Return a response from the cache or the router; `also` has its numbers, if the store was already read."""
         if self.cache is None or not key:
             return CacheResult(await self.router.search(call))
@@ -228,39 +232,37 @@ class SearchFlow:
 
         def numbering(response: SearchResponse) -> tuple[AssignNumbers, ...]:
             rows = response.results
-            return (sources.numbering(budget, rows),) if sources is not None and rows else ()
+            return (sources.numbering(call.budget, rows),) if sources is not None and rows else ()
 
-        found = await self.cache.get_or_load(
+        result = await self.cache.get_or_load(
             key,
             partial(self.router.search, call),
             call.deadline,
             self._codec,
             owner=call.owner,
             refresh=call.cache_mode == "refresh",
-            look=look,
-            also=numbering if self.cache.store is budget.store else None,
+            look=lookup,
+            also=numbering if self.cache.store is call.budget.store else None,
         )
-        if not found.cached and not found.stale:
-            return found
-        warnings = found.value.warnings
-        return found._replace(value=found.value.model_copy(update=age(warnings, found.cached, found.stale, found.age)))
+        if not result.cached and not result.stale:
+            return result
+        update = age(result.value.warnings, result.cached, result.stale, result.age)
+        return result._replace(value=result.value.model_copy(update=update))
 
-    async def _shown(
-        self, call: SearchCall, found: CacheResult[SearchResponse], budget: SessionBudget, opener: object
-    ) -> SearchResponse:
+    async def _numbered(self, call: SearchCall, result: CacheResult[SearchResponse]) -> SearchResponse:
         """Return a response for its session, with citation numbers and remaining budget; its results are its own."""
-        response, rows = found.value, found.value.results
+        response, rows = result.value, result.value.results
         if self.known is not None:
             urls = [url for row in rows for url in addresses_in(f"<{row.url}>")]
-            await self.known.note(budget, "results", urls)
+            await self.known.note(call.budget, "results", urls)
         if self.sources is not None and call.cache_mode != "bypass":
-            numbers = found.also[0] if found.also else None
-            rows = await self.sources.number_results(budget, rows, opener, numbers)
+            numbers = result.also[0] if result.also else None
+            rows = await self.sources.number_results(call.budget, rows, call.opener, numbers)
         else:
-            rows = tuple([taken(row, number, opener) for number, row in enumerate(rows, start=1)])
-        warning = budget.warning(call.reservation)
+            rows = tuple([taken(row, number, call.opener) for number, row in enumerate(rows, start=1)])
+        warning = call.budget.warning(call.reservation)
         update = {
-            "budget": budget.state(),
+            "budget": call.budget.state(),
             "results": rows,
             "sources": sources_of(rows),
             "warnings": (*response.warnings, *await self.state(), *((warning,) if warning else ())),
@@ -268,40 +270,30 @@ class SearchFlow:
         return response.model_copy(update=update)
 
 
-def _record(
-    query: Query,
-    strategy: Strategy,
-    started: float,
-    end: SearchResponse | BaseException,
-    attempts: tuple[Attempt, ...],
-    budget: SessionBudget,
-) -> SearchDone:
+def _record(call: SearchCall, started: float, end: SearchResponse | BaseException) -> SearchDone:
     """Return the event for call listeners.
 
     Args:
-        query: What was searched for.
-        strategy: How the providers were asked.
+        call: The search. Its attempts are its own: one that waited for another's load has made none.
         started: When it began, by `time.perf_counter`.
         end: The response, or what was raised.
-        attempts: Those of the call itself: one that waited for another's load has made none.
-        budget: The session's.
     """
-    answer = end if isinstance(end, SearchResponse) else None  # one without results is false, but an answer
-    cached = answer is not None and answer.cached
-    attempts = () if cached else attempts
-    known = budget.state()
+    response = end if isinstance(end, SearchResponse) else None  # one without results is false, but an answer
+    cached = response is not None and response.cached
+    attempts = () if cached else call.attempts.entries
+    budget = call.budget.state()
     return SearchDone(
-        session=budget.session,
-        query_length=len(query.text),
-        provider=None if answer is None else answer.provider,
+        session=call.budget.session,
+        query_length=len(call.query.text),
+        provider=None if response is None else response.provider,
         attempts=attempts,
-        results=0 if answer is None else len(answer.results),
+        results=0 if response is None else len(response.results),
         seconds=time.perf_counter() - started,
         cached=cached,
-        stale=answer is not None and answer.stale,
-        error=type(end).__name__ if answer is None else None,
+        stale=response is not None and response.stale,
+        error=type(end).__name__ if response is None else None,
         cost_usd=sum(attempt.cost_usd for attempt in attempts),
-        session_count=known.spent if known else None,
-        session_limit=known.limit if known else None,
-        strategy=strategy,
+        session_count=budget.spent if budget else None,
+        session_limit=budget.limit if budget else None,
+        strategy=call.strategy,
     )
