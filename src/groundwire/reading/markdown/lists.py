@@ -96,8 +96,11 @@ def footnotes(root: Element) -> dict[str, str]:
         _drop_number(holders[target], label)
     for link in root.select('a[href*="#"]') if present else ():  # with the address of the page, too
         address, _, fragment = (link.attr("href") or "").partition("#")
-        if address and unquote(fragment) in present:
+        target = unquote(fragment)
+        if address and target in present:
             link.attrs["href"] = f"#{fragment}"
+        if target in plain and target in present and _DIGITS.fullmatch(link.text.strip()):
+            link.attrs["role"] = "doc-noteref"  # without its number, the note no longer shows what the link is
     return present
 
 
