@@ -109,12 +109,24 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (
         "server/auth/authentication",
-        tuple(f"tests/server/auth/test_{name}.py" for name in ("authentication", "parsers", "tenants")),
+        tuple(
+            f"packages/groundwire-server/tests/server/auth/test_{name}.py"
+            for name in ("authentication", "parsers", "tenants")
+        ),
     ),
-    ("server/auth/keys", ("tests/server/auth/test_keys.py", "tests/server/auth/test_key_file.py")),
+    (
+        "server/auth/keys",
+        (
+            "packages/groundwire-server/tests/server/auth/test_keys.py",
+            "packages/groundwire-server/tests/server/auth/test_key_file.py",
+        ),
+    ),
     (
         "server/auth/rate_limits",
-        tuple(f"tests/server/auth/test_{name}.py" for name in ("limited_request", "limits", "parsers")),
+        tuple(
+            f"packages/groundwire-server/tests/server/auth/test_{name}.py"
+            for name in ("limited_request", "limits", "parsers")
+        ),
     ),
 )
 """The mutated modules of the package, and the files of their tests."""

@@ -25,8 +25,6 @@ from groundwire.errors import BlockedSecret, BlockedUnknown, InvalidRequest, Pag
 from groundwire.providers import Capabilities
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.safety.urls import parse_url
-from groundwire.server.api import build_gateway
-from groundwire.server.uvicorn_runner import serving
 from groundwire.storage import open_store
 from groundwire.storage.memory import MemoryStore
 from groundwire.sync import SyncWeb
@@ -34,6 +32,8 @@ from groundwire.testing import EmulatedResponse, Recorded
 from groundwire.testing.model_apis import Say, ScriptedCall, script
 from groundwire.tools import OpenPageToolResult, open_page_tool, render_text, web_search_tool
 from groundwire.web.known_urls import FROM_TEXT, KnownUrls
+from groundwire_server.api import build_gateway
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

@@ -23,13 +23,13 @@ from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, argument_hint, tool_method, translated
 from groundwire.models.validators import time_range_of
-from groundwire.server.api.error_body import invalid
-from groundwire.server.api.request_models import AskRequest, PagesRequest, SearchRequest
 from groundwire.settings import Settings
 from groundwire.settings.provider_options import ProviderKeys, setting_named
 from groundwire.settings.schema import KEY_VARIABLES, known_keys
 from groundwire.tools import web_tool_definitions, web_tools
 from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
+from groundwire_server.api.error_body import invalid
+from groundwire_server.api.request_models import AskRequest, PagesRequest, SearchRequest
 from world import World
 
 pytestmark = pytest.mark.req("B32")

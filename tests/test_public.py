@@ -117,7 +117,7 @@ sys.argv = ["groundwire", "search", "-p", "wikipedia", "reciprocal rank fusion"]
 main()
 """
 UNUSED = (
-    "groundwire.reading.", "groundwire.server", "groundwire.tools", "groundwire.hosted", "groundwire.citations",
+    "groundwire.reading.", "groundwire_server", "groundwire.tools", "groundwire.hosted", "groundwire.citations",
     "groundwire.doctor", "groundwire.setup", "groundwire.testing", "groundwire.routing.politeness",
     "groundwire.web.open_page", "groundwire.storage.archive.sqlite", "groundwire.telemetry.scorecard",
     "pydantic_settings", "lxml", "turbohtml", "protego", "mcp", "rich", "uvicorn", "starlette", "ddgs", "redis",

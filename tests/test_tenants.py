@@ -26,14 +26,14 @@ from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import page_key, partition_of, search_key
 from groundwire.safety.tenancy import LOCAL, OPERATOR, Owner, Sharing, page_visibility
 from groundwire.safety.urls import parse_url
-from groundwire.server.api import build_gateway
-from groundwire.server.auth import KeyFile
-from groundwire.server.auth.keys import KeyLimits, make_key
-from groundwire.server.ui.search_view import find_shown, keep_shown
-from groundwire.server.uvicorn_runner import serving
 from groundwire.storage.archive.store import Archive
 from groundwire.testing import InjectedFault
 from groundwire.web.session_sources import SessionSources
+from groundwire_server.api import build_gateway
+from groundwire_server.auth import KeyFile
+from groundwire_server.auth.keys import KeyLimits, make_key
+from groundwire_server.ui.search_view import find_shown, keep_shown
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

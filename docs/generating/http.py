@@ -9,9 +9,9 @@ from typing import Any
 from generating.api import entries, fields_of, module_entries
 from generating.tools import RESULTS
 from groundwire import Settings, Web
-from groundwire.server.api.context import AppContext, Traffic
-from groundwire.server.api.openapi import openapi
-from groundwire.server.api.routes import operations
+from groundwire_server.api.context import AppContext, Traffic
+from groundwire_server.api.openapi import openapi
+from groundwire_server.api.routes import operations
 
 __all__ = ["http_page", "openapi_document"]
 

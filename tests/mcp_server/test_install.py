@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from groundwire.cli import group
 from groundwire.errors import ConfigurationError
-from groundwire.server.mcp.client_configs import CLIENTS, Host, has_comments, install, uninstall, without_comments
+from groundwire.mcp_server.client_configs import CLIENTS, Host, has_comments, install, uninstall, without_comments
 
 COMMAND = ("/opt/tools/groundwire", "mcp")
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,7 +21,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 from components import heavy
 from groundwire.cli import group
-from groundwire.server.mcp.client_configs import CLIENTS
+from groundwire.mcp_server.client_configs import CLIENTS
 from groundwire.testing import InjectedFault
 from groundwire.tools.definitions import CITATIONS
 from world import World
@@ -216,7 +216,7 @@ def test_everything_it_has(place: Place, world: World, http: bool) -> None:
 
 
 def test_a_page_is_a_resource(place: Place, world: World) -> None:
-    from groundwire.server.mcp.handlers import page_uri
+    from groundwire.mcp_server.handlers import page_uri
 
     url = world.site("articles").page("reciprocal-rank-fusion")
     session, page, blocked = place.ask(
@@ -283,7 +283,7 @@ def test_wrong_settings_are_said_and_not_on_standard_output(place: Place) -> Non
 def test_nothing_but_protocol_on_standard_output(place: Place) -> None:
     noise = "import os, sys; print('noise'); os.write(1, b'noise\\n'); os.system('echo noise')"
     script = (
-        "from groundwire.server.mcp.stdio import claimed_streams\n"
+        "from groundwire.mcp_server.stdio import claimed_streams\n"
         f"with claimed_streams() as (read, write):\n    {noise}\n"
         "    write.write(read.readline()); write.flush(); assert sys.stdin.read() == ''\n"
         "print('after')"
@@ -474,8 +474,8 @@ class TestHttp:
 
 def test_a_server_that_starts_loads_nothing_that_searches() -> None:
     code = (
-        "import sys; from groundwire.server.mcp.stdio import load_server_only; load_server_only();"
-        "import groundwire.cli, groundwire.cli.mcp, groundwire.server.mcp.handlers, groundwire.server.mcp.stdio;"
+        "import sys; from groundwire.mcp_server.stdio import load_server_only; load_server_only();"
+        "import groundwire.cli, groundwire.cli.mcp, groundwire.mcp_server.handlers, groundwire.mcp_server.stdio;"
         "print([name for name in ('aiohttp', 'lxml', 'groundwire.web', 'mcp.client') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

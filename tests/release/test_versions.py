@@ -17,8 +17,8 @@ import groundwire
 from groundwire import Settings, Web
 from groundwire._version import USER_AGENT, __version__
 from groundwire.integrations.hosts.extension import export_extension
-from groundwire.server.api import build_gateway
-from groundwire.server.uvicorn_runner import serving
+from groundwire_server.api import build_gateway
+from groundwire_server.uvicorn_runner import serving
 from release_notes import current_version
 from world import World
 

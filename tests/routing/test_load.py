@@ -9,7 +9,7 @@ import pytest
 
 from groundwire.errors import Overloaded
 from groundwire.routing.calls import LoadMonitor, cpu_wanted
-from groundwire.server.api.error_body import failure_of
+from groundwire_server.api.error_body import failure_of
 from world.virtual_time import run_virtually
 
 

@@ -21,9 +21,9 @@ from groundwire.cli.terminal_text import ExitCode, clean, confirmed, diff, say_e
 from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from groundwire.server.client_disconnect import ASGIApp
-    from groundwire.server.mcp.client_configs import Change, Client
+    from groundwire.mcp_server.client_configs import Change, Client
     from groundwire.settings import Settings
+    from groundwire_server.client_disconnect import ASGIApp
 
     _Name = click.ParamType[str]
 else:
@@ -43,14 +43,14 @@ class _ClientName(_Name):
     name = "name"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from groundwire.server.mcp.client_configs import CLIENTS
+        from groundwire.mcp_server.client_configs import CLIENTS
 
         if value.lower() not in CLIENTS:
             self.fail(f"{value!r} is not a known client; choose one of {', '.join(CLIENTS)}.", param, ctx)
         return value.lower()
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-        from groundwire.server.mcp.client_configs import CLIENTS
+        from groundwire.mcp_server.client_configs import CLIENTS
 
         return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
 
@@ -90,8 +90,8 @@ def install(client: str, only_print: bool, yes: bool) -> None:
 
     The change is shown before it is made, and the old file is backed up.
     """
-    from groundwire.server.mcp.client_configs import install as change
-    from groundwire.server.mcp.stdio import check_sdk
+    from groundwire.mcp_server.client_configs import install as change
+    from groundwire.mcp_server.stdio import check_sdk
 
     check_sdk()
     _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
@@ -103,13 +103,13 @@ def install(client: str, only_print: bool, yes: bool) -> None:
 @_yes
 def uninstall(client: str, only_print: bool, yes: bool) -> None:
     """Remove the server from a client's configuration."""
-    from groundwire.server.mcp.client_configs import uninstall as change
+    from groundwire.mcp_server.client_configs import uninstall as change
 
     _apply(client, change, only_print=only_print, yes=yes)
 
 
 def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool, yes: bool) -> None:
-    from groundwire.server.mcp.client_configs import CLIENTS, Host
+    from groundwire.mcp_server.client_configs import CLIENTS, Host
     from groundwire.settings.user_folders import read, replace
 
     client = CLIENTS[name]
@@ -209,7 +209,7 @@ def mcp(
     for name in ("host", "port", "token_file", "allowed_hosts"):
         if not (http or sse) and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} requires --http.")
-    from groundwire.server.mcp.stdio import check_sdk
+    from groundwire.mcp_server.stdio import check_sdk
 
     check_sdk()
     if http or sse:
@@ -219,7 +219,7 @@ def mcp(
 
 
 def _serve_stdio(providers: tuple[str, ...]) -> None:
-    from groundwire.server.mcp.stdio import claimed_streams, load_server_only, serve_stdio
+    from groundwire.mcp_server.stdio import claimed_streams, load_server_only, serve_stdio
 
     with claimed_streams() as (incoming, outgoing):
         gc.disable()  # loading creates many objects and no garbage
@@ -233,7 +233,7 @@ def _serve_stdio(providers: tuple[str, ...]) -> None:
 
 
 def _served(application: ASGIApp) -> AbstractAsyncContextManager[str]:
-    from groundwire.server.uvicorn_runner import serving  # when it is needed, which is hardly ever
+    from groundwire_server.uvicorn_runner import serving  # when it is needed, which is hardly ever
 
     return serving(application)
 
@@ -258,8 +258,8 @@ def _serve_http(
 async def _serve_preset(
     settings: Settings, host: str, port: int, token: str, allowed_hosts: tuple[str, ...], sse: bool
 ) -> None:
-    from groundwire.cli.serve import run_server
-    from groundwire.server.api import build_mcp
+    from groundwire_server.api import build_mcp
+    from groundwire_server.commands.serve import run_server
 
     gateway = build_mcp(settings, host=host, token=token, allowed_hosts=allowed_hosts, sse=sse)
     open_to_all = "without a token, for this machine only"

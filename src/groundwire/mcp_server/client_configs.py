@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from groundwire.server.mcp.config_text import (
+from groundwire.mcp_server.config_text import (
     NAME,
     has_comments,
     json_servers,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from groundwire.server.mcp.client_configs import Client
+    from groundwire.mcp_server.client_configs import Client
 
 __all__ = [
     "NAME",

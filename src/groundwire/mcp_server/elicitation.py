@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import HTMLResponse
 
-    from groundwire.server.mcp.sessions import Sessions
+    from groundwire.mcp_server.sessions import Sessions
 
 __all__ = ["KeyRequests", "Serve", "ask_permission"]
 

@@ -19,10 +19,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from groundwire._version import __version__
 from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
+from groundwire.mcp_server.client_presence import Presence
+from groundwire.mcp_server.elicitation import KeyRequests, ask_permission
+from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
 from groundwire.models.argument_names import tool_method
-from groundwire.server.client_disconnect import Presence
-from groundwire.server.mcp.elicitation import KeyRequests, ask_permission
-from groundwire.server.mcp.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
 from groundwire.tools.definitions import guidance, instructions, local_search_definition
 

@@ -23,7 +23,7 @@ from groundwire.errors import ConfigurationError
 if TYPE_CHECKING:
     import anyio
 
-    from groundwire.server.mcp.elicitation import Serve
+    from groundwire.mcp_server.elicitation import Serve
     from groundwire.settings import Settings
 
 __all__ = ["check_sdk", "claimed_streams", "load_server_only", "serve_stdio"]
@@ -82,9 +82,9 @@ async def _serve(
     import anyio
     from mcp.server.stdio import stdio_server
 
-    from groundwire.server.mcp.elicitation import KeyRequests
-    from groundwire.server.mcp.handlers import make_server
-    from groundwire.server.mcp.sessions import Sessions
+    from groundwire.mcp_server.elicitation import KeyRequests
+    from groundwire.mcp_server.handlers import make_server
+    from groundwire.mcp_server.sessions import Sessions
 
     sessions = Sessions(settings, alone=True, complain=complain)
     keys = KeyRequests(sessions, serve)

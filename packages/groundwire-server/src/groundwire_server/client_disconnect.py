@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from groundwire.server.request_json import UpstreamRejected
+from groundwire_server.request_json import UpstreamRejected
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -14,7 +14,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from groundwire.server.request_json import error_body
+from groundwire_server.request_json import error_body
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

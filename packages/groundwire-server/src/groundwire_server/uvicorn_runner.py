@@ -172,7 +172,7 @@ async def serving(
         app: What is served.
         host: Where.
         port: Where; 0 is any that is free.
-        options: Other bounds of the connections; see `groundwire.server.uvicorn_runner.bounded`.
+        options: Other bounds of the connections; see `groundwire_server.uvicorn_runner.bounded`.
     """
     listener = listen(host, port)
     server = _Quiet(_config(app, options or bounded()), lambda: None)

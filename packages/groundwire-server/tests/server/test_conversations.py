@@ -21,12 +21,12 @@ from groundwire import Settings, Web
 from groundwire.agent_loop.citation_ledger import marks_in
 from groundwire.models import SearchResult
 from groundwire.providers import Capabilities
-from groundwire.server.openai.app import Proxy
-from groundwire.server.openai.conversations import Conversations, Said
-from groundwire.server.uvicorn_runner import serving
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn
 from groundwire.tools import SearchResultItem, WebSearchToolResult
+from groundwire_server.openai.app import Proxy
+from groundwire_server.openai.conversations import Conversations, Said
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

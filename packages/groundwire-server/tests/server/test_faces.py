@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from groundwire import Settings, Web
 from groundwire.models import SearchResult
 from groundwire.providers import Capabilities
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

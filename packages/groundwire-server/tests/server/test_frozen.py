@@ -8,7 +8,7 @@ import gc
 import aiohttp
 from starlette.types import Receive, Scope, Send
 
-from groundwire.server.uvicorn_runner import listen, run
+from groundwire_server.uvicorn_runner import listen, run
 
 
 class _NoCalls:

@@ -12,10 +12,10 @@ import pytest
 
 from components import heavy
 from groundwire import Settings, Web
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

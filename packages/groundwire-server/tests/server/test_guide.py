@@ -15,9 +15,9 @@ import pytest
 
 from groundwire import Settings, Web
 from groundwire.cli import group
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.model_apis import Say, ScriptedCall, script
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

@@ -14,11 +14,11 @@ from components import heavy
 from components.model_bodies import ADD
 from components.model_bodies import chat as tool_of
 from groundwire import Settings, Web
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

@@ -7,18 +7,18 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from groundwire.mcp_server.client_presence import ClientGone, Presence
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.errors import ConfigurationError
+from groundwire.mcp_server.handlers import page_of, page_uri
+from groundwire.mcp_server.sessions import reporting
 from groundwire.models import AttemptStarted
-from groundwire.server.auth import AccessPolicy, KeyFile, check_listening
-from groundwire.server.client_disconnect import ClientGone, Presence
-from groundwire.server.host_check import is_loopback
-from groundwire.server.mcp.handlers import page_of, page_uri
-from groundwire.server.mcp.sessions import reporting
 from groundwire.settings import ServerSettings, Settings
 from groundwire.telemetry.call_events import with_listener
+from groundwire_server.auth import AccessPolicy, KeyFile, check_listening
+from groundwire_server.host_check import is_loopback
 
 TOKEN = "a-token-for-the-tests-only"
 

@@ -13,10 +13,10 @@ import pytest
 
 from components.model_bodies import ADD, chat, responses
 from groundwire import Settings, Web
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

@@ -13,9 +13,9 @@ import aiohttp
 import pytest
 
 from groundwire import Settings, Web
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

@@ -20,12 +20,12 @@ import aiohttp
 import pytest
 
 from groundwire import Settings, Web
-from groundwire.server.api import Gateway, build_gateway, build_mcp, build_proxy
-from groundwire.server.auth import KeyFile
-from groundwire.server.auth.keys import make_key
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.model_apis import Say, script
+from groundwire_server.api import Gateway, build_gateway, build_mcp, build_proxy
+from groundwire_server.auth import KeyFile
+from groundwire_server.auth.keys import make_key
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 
@@ -392,7 +392,7 @@ async def test_an_sse_session_is_its_owners(settings: Callable[..., Settings], t
 
 def test_mcp_alone_needs_nothing_of_the_page() -> None:
     code = (
-        "import sys; from groundwire import Settings; from groundwire.server.api import build_mcp;"
+        "import sys; from groundwire import Settings; from groundwire_server.api import build_mcp;"
         "build_mcp(Settings.model_validate({'search': {'providers': ['searxng']},"
         " 'providers': {'searxng': {'base_url': 'http://127.0.0.1:1'}}, 'storage': {'url': 'memory://'}}));"
         "print([name for name in ('jinja2', 'markdown_it') if name in sys.modules])"

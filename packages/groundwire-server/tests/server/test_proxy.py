@@ -18,11 +18,11 @@ from components import heavy
 from components.held import Held
 from components.model_bodies import ADD, ENDED, chat, responses
 from groundwire import Settings, Web
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

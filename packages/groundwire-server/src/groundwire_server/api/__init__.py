@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 
-from groundwire.server.api.app import Gateway, build_app
-from groundwire.server.api.context import AppContext
-from groundwire.server.api.mounts import Mount, mcp_mounts, openai_mounts
-from groundwire.server.auth import AccessPolicy, KeyFile, check_listening, key_file_of
 from groundwire.settings import Settings, load
 from groundwire.telemetry import Metrics
 from groundwire.web import Web
+from groundwire_server.api.app import Gateway, build_app
+from groundwire_server.api.context import AppContext
+from groundwire_server.api.mounts import Mount, mcp_mounts, openai_mounts
+from groundwire_server.auth import AccessPolicy, KeyFile, check_listening, key_file_of
 
 __all__ = ["Gateway", "build_gateway", "build_mcp", "build_proxy"]
 

@@ -15,15 +15,15 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.hints import METHODS, NEWS
-from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
-from groundwire.server.api.error_body import failed, internal
-from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, MODEL_PATHS, Mount, SignedIn
-from groundwire.server.api.openapi import openapi, openapi_page
-from groundwire.server.api.routes import JSON, operations
-from groundwire.server.auth import Access, AccessPolicy, KeyFile
 from groundwire.settings import Settings
 from groundwire.telemetry import Metrics
 from groundwire.web import Web
+from groundwire_server.api.context import AppContext, Requests, Scrape, Traffic
+from groundwire_server.api.error_body import failed, internal
+from groundwire_server.api.mounts import LARGEST_MODEL_REQUEST, MODEL_PATHS, Mount, SignedIn
+from groundwire_server.api.openapi import openapi, openapi_page
+from groundwire_server.api.routes import JSON, operations
+from groundwire_server.auth import Access, AccessPolicy, KeyFile
 
 __all__ = ["Gateway", "build_app"]
 

@@ -25,10 +25,10 @@ from groundwire.errors import InvalidRequest
 from groundwire.hints import METHODS
 from groundwire.models import Page, SearchResponse, SearchResult, TimeRange
 from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated, without_effect
-from groundwire.server.api.context import Caller
-from groundwire.server.api.error_body import failed, invalid
-from groundwire.server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
 from groundwire.web import Web
+from groundwire_server.api.context import Caller
+from groundwire_server.api.error_body import failed, invalid
+from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
 
 __all__ = [
     "DROP_IN_PATHS",

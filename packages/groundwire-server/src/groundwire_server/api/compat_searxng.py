@@ -16,11 +16,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, SearchResult, TimeRange
-from groundwire.server.api.compat_apis import with_notice
-from groundwire.server.api.context import Caller
-from groundwire.server.api.error_body import Failed, Problem, failed
-from groundwire.server.api.request_models import Words
 from groundwire.web import Web
+from groundwire_server.api.compat_apis import with_notice
+from groundwire_server.api.context import Caller
+from groundwire_server.api.error_body import Failed, Problem, failed
+from groundwire_server.api.request_models import Words
 
 __all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "refuse_searxng", "search_searxng"]
 

@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire.server.api.error_body import Failed, failed
-from groundwire.server.auth import Tenant, tenant_of
 from groundwire.telemetry import CONTENT_TYPE, Metrics
 from groundwire.web import Web
+from groundwire_server.api.error_body import Failed, failed
+from groundwire_server.auth import Tenant, tenant_of
 
 __all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
 

@@ -20,13 +20,13 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError
 from groundwire.models import AttemptStarted, Event
-from groundwire.server.api.compat_apis import DROP_IN_PATHS, PerplexityRequest, ResponseForm, shape_of, shaped
-from groundwire.server.api.context import AppContext, Caller
-from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
-from groundwire.server.api.request_models import ApiRequest
-from groundwire.server.client_disconnect import Outbox, answer_whole, answer_with_events
-from groundwire.server.request_json import check_json
 from groundwire.telemetry.call_events import listening
+from groundwire_server.api.compat_apis import DROP_IN_PATHS, PerplexityRequest, ResponseForm, shape_of, shaped
+from groundwire_server.api.context import AppContext, Caller
+from groundwire_server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
+from groundwire_server.api.request_models import ApiRequest
+from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events
+from groundwire_server.request_json import check_json
 
 __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query", "told"]
 

@@ -11,9 +11,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.errors import InvalidRequest
-from groundwire.server.api.context import AppContext
-from groundwire.server.api.error_body import failed, failure_of
-from groundwire.server.request_json import check_json
+from groundwire_server.api.context import AppContext
+from groundwire_server.api.error_body import failed, failure_of
+from groundwire_server.request_json import check_json
 
 __all__ = ["PATH", "SSE_PATH", "SessionOwners", "TenantSessions"]
 

@@ -12,22 +12,22 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from groundwire.server.api.context import AppContext, Counted
-from groundwire.server.api.mcp_sessions import PATH, SSE_PATH, TenantSessions
-from groundwire.server.auth import KeyFile, Tenant, tenant_of
-from groundwire.server.auth.authentication import ClientAddress
-from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
-from groundwire.server.client_disconnect import watched
-from groundwire.server.mcp.stdio import check_sdk
+from groundwire.mcp_server.stdio import check_sdk
 from groundwire.web import Web
+from groundwire_server.api.context import AppContext, Counted
+from groundwire_server.api.mcp_sessions import PATH, SSE_PATH, TenantSessions
+from groundwire_server.auth import KeyFile, Tenant, tenant_of
+from groundwire_server.auth.authentication import ClientAddress
+from groundwire_server.auth.keys import KeyRecord, id_of, is_key_of
+from groundwire_server.client_disconnect import watched
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.applications import Starlette
 
-    from groundwire.server.mcp.sessions import Sessions
-    from groundwire.server.ui import Visitor
+    from groundwire.mcp_server.sessions import Sessions
+    from groundwire_server.ui import Visitor
 
 __all__ = [
     "LARGEST_MODEL_REQUEST",
@@ -54,7 +54,7 @@ def mcp_application(sessions: Sessions, *, sse: bool = False) -> tuple[ASGIApp, 
         sessions: The sessions; they stay the caller's to close.
         sse: Whether to speak the older SSE transport, too, at /sse and /messages.
     """
-    from groundwire.server.mcp.handlers import make_server
+    from groundwire.mcp_server.handlers import make_server
 
     server = make_server(sessions)
     inner = _starlette(server)
@@ -123,7 +123,7 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
         ConfigurationError: the SDK is not installed.
     """
     check_sdk()
-    from groundwire.server.mcp.sessions import Sessions
+    from groundwire.mcp_server.sessions import Sessions
 
     sessions = Sessions(context.web.settings, alone=False, web=context.web, web_for=context.web_for)
     inner, running = mcp_application(sessions, sse=sse)
@@ -149,7 +149,7 @@ def openai_mounts(
     Raises:
         InvalidRequest: the URL is invalid.
     """
-    from groundwire.server.openai.app import Proxy
+    from groundwire_server.openai.app import Proxy
 
     proxy = Proxy(context.web, upstream, prefix=path, key=key, **options)
 
@@ -203,8 +203,8 @@ class SignedIn:
         asks: Callable[[], bool] = lambda: True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        from groundwire.server.ui import ui_routes  # a server without the page does not need its templates
-        from groundwire.server.ui.login_sessions import SignIns
+        from groundwire_server.ui import ui_routes  # a server without the page does not need its templates
+        from groundwire_server.ui.login_sessions import SignIns
 
         verifier = _KeyVerifier(web, keys, now)
         self.asks = asks
@@ -282,7 +282,7 @@ class _KeyVerifier:
         return self._visitor(Tenant.of(record))
 
     def _visitor(self, tenant: Tenant) -> Visitor:
-        from groundwire.server.ui import Visitor
+        from groundwire_server.ui import Visitor
 
         return Visitor(
             id=tenant.key_id,

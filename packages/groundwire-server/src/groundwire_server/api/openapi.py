@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from groundwire._version import __version__
-from groundwire.server.api.routes import JSON, Operation
+from groundwire_server.api.routes import JSON, Operation
 
 __all__ = ["openapi", "openapi_page"]
 

@@ -13,8 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.models import Page, SearchResponse
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH, without_effect
-from groundwire.server.api.compat_apis import PerplexityReply, PerplexityRequest, search_perplexity
-from groundwire.server.api.compat_searxng import (
+from groundwire.tools import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult, render_text
+from groundwire_server.api.compat_apis import PerplexityReply, PerplexityRequest, search_perplexity
+from groundwire_server.api.compat_searxng import (
     SearxngFailure,
     SearxngReply,
     SearxngRequest,
@@ -22,10 +23,10 @@ from groundwire.server.api.compat_searxng import (
     refuse_searxng,
     search_searxng,
 )
-from groundwire.server.api.context import AppContext, Caller
-from groundwire.server.api.endpoint import Endpoint, Reader, Work, is_json, read_json, read_query
-from groundwire.server.api.error_body import Failure
-from groundwire.server.api.request_models import (
+from groundwire_server.api.context import AppContext, Caller
+from groundwire_server.api.endpoint import Endpoint, Reader, Work, is_json, read_json, read_query
+from groundwire_server.api.error_body import Failure
+from groundwire_server.api.request_models import (
     ApiRequest,
     AskRequest,
     JsonObject,
@@ -37,7 +38,7 @@ from groundwire.server.api.request_models import (
     ToolQuery,
     VerifyRequest,
 )
-from groundwire.server.api.status import (
+from groundwire_server.api.status import (
     Alive,
     HealthReply,
     ProvidersReply,
@@ -50,7 +51,7 @@ from groundwire.server.api.status import (
     reset_session,
     session,
 )
-from groundwire.server.api.tool_routes import (
+from groundwire_server.api.tool_routes import (
     AskReply,
     ResolveReply,
     VerifyReply,
@@ -63,7 +64,6 @@ from groundwire.server.api.tool_routes import (
     resolve,
     verify,
 )
-from groundwire.tools import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult, render_text
 
 __all__ = [
     "JSON",

@@ -18,13 +18,13 @@ from groundwire.models import Source
 from groundwire.models.base import ROW_CONFIG
 from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
-from groundwire.server.api.context import AppContext, Caller
-from groundwire.server.api.error_body import failed
-from groundwire.server.api.request_models import SessionName
 from groundwire.storage.base import Store, StoreError
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry import ProviderScore
 from groundwire.web import Web
+from groundwire_server.api.context import AppContext, Caller
+from groundwire_server.api.error_body import failed
+from groundwire_server.api.request_models import SessionName
 
 __all__ = [
     "Alive",

@@ -16,10 +16,13 @@ from groundwire.hosted.requirements import Needs
 from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.models import Source
 from groundwire.models.argument_names import tool_method
-from groundwire.server.api.context import Caller
-from groundwire.server.api.endpoint import is_json, read_json
-from groundwire.server.api.error_body import failed, invalid
-from groundwire.server.api.request_models import (
+from groundwire.tools import ToolResult, open_page_tool, web_search_tool, web_tool_definitions
+from groundwire.tools.definitions import local_search_definition, web_search_definition
+from groundwire.tools.permissions import Permission, guarded
+from groundwire_server.api.context import Caller
+from groundwire_server.api.endpoint import is_json, read_json
+from groundwire_server.api.error_body import failed, invalid
+from groundwire_server.api.request_models import (
     AskRequest,
     JsonObject,
     PrepareCall,
@@ -30,11 +33,8 @@ from groundwire.server.api.request_models import (
     ToolQuery,
     VerifyRequest,
 )
-from groundwire.server.request_json import parse_model_request
-from groundwire.server.warning_header import warning_headers
-from groundwire.tools import ToolResult, open_page_tool, web_search_tool, web_tool_definitions
-from groundwire.tools.definitions import local_search_definition, web_search_definition
-from groundwire.tools.permissions import Permission, guarded
+from groundwire_server.request_json import parse_model_request
+from groundwire_server.warning_header import warning_headers
 
 if TYPE_CHECKING:
     from groundwire.agent_loop import CitedAnswer

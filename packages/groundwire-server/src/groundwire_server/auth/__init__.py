@@ -24,9 +24,9 @@ application remembers of a client between requests it should remember by `tenant
 
 from __future__ import annotations
 
-from groundwire.server.auth.authentication import Pages, Tenant, tenant_of
-from groundwire.server.auth.keys import KeyFile, key_file_of
-from groundwire.server.auth.middleware import Access, AccessPolicy, check_listening
+from groundwire_server.auth.authentication import Pages, Tenant, tenant_of
+from groundwire_server.auth.keys import KeyFile, key_file_of
+from groundwire_server.auth.middleware import Access, AccessPolicy, check_listening
 
 __all__ = [
     "Access",

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.routing.daily_quota import DailyLimits
-from groundwire.server.auth.error_response import Headers, Refusal
-from groundwire.server.auth.keys import KeyFile, KeyLimits, KeyRecord, digest_of, id_of, is_key_of
-from groundwire.server.auth.rate_limits import Failures
-from groundwire.server.client_disconnect import Scope
+from groundwire_server.auth.error_response import Headers, Refusal
+from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, digest_of, id_of, is_key_of
+from groundwire_server.auth.rate_limits import Failures
+from groundwire_server.client_disconnect import Scope
 
 if TYPE_CHECKING:
     from groundwire.web import Web

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
 
-from groundwire.server.client_disconnect import Message, Receive, Scope, Send
+from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 
 __all__ = ["Headers", "Refusal", "refuse", "safe_headers"]
 

@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth.authentication import HOW, TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
-from groundwire.server.auth.error_response import Refusal, refuse
-from groundwire.server.auth.keys import KeyFile, KeyRecord
-from groundwire.server.auth.rate_limits import (
+from groundwire.settings import ServerSettings, Settings
+from groundwire.storage.base import Store, StoreError
+from groundwire_server.auth.authentication import HOW, TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
+from groundwire_server.auth.error_response import Refusal, refuse
+from groundwire_server.auth.keys import KeyFile, KeyRecord
+from groundwire_server.auth.rate_limits import (
     Failures,
     LimitedRequest,
     Rates,
@@ -23,10 +25,8 @@ from groundwire.server.auth.rate_limits import (
     declared_length,
     too_large,
 )
-from groundwire.server.client_disconnect import ASGIApp, Receive, Scope, Send
-from groundwire.server.host_check import HostCheck, answer_page, is_loopback
-from groundwire.settings import ServerSettings, Settings
-from groundwire.storage.base import Store, StoreError
+from groundwire_server.client_disconnect import ASGIApp, Receive, Scope, Send
+from groundwire_server.host_check import HostCheck, answer_page, is_loopback
 
 __all__ = ["Access", "AccessPolicy", "check_listening"]
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import unquote_to_bytes
 
-from groundwire.server.auth.error_response import Headers, Refusal, refuse, safe_headers
-from groundwire.server.auth.keys import KeyLimits
-from groundwire.server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
 from groundwire.storage.base import Pace, Store, StoreError
+from groundwire_server.auth.error_response import Headers, Refusal, refuse, safe_headers
+from groundwire_server.auth.keys import KeyLimits
+from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = [
     "Failures",

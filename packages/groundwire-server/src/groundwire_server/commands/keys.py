@@ -16,9 +16,9 @@ from groundwire.cli.terminal_text import cells, clean, escaped, warn
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean, faults
 from groundwire.providers.registry import provider_class
-from groundwire.server.auth.keys import KeyFile, KeyLimits, KeyRecord, key_file_of, make_key
 from groundwire.settings import Settings, load
 from groundwire.settings.provider_options import provider_names
+from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, key_file_of, make_key
 
 __all__ = ["keys"]
 

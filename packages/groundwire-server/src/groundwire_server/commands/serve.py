@@ -19,7 +19,7 @@ from groundwire.errors import ConfigurationError
 from groundwire.settings import ServerSettings, Settings, load
 
 if TYPE_CHECKING:
-    from groundwire.server.api import Gateway
+    from groundwire_server.api import Gateway
 
 __all__ = ["proxy", "run_server", "serve"]
 
@@ -99,7 +99,7 @@ def serve(
 
 async def _serve(settings: Settings, upstream: str | None, grace: float, notice: float, *, page: bool) -> int:
     with _server_extra("gateway"):
-        from groundwire.server.api import build_gateway
+        from groundwire_server.api import build_gateway
     key = os.environ.get(_UPSTREAM_KEY, "").strip()
     gateway = build_gateway(settings, upstream=upstream, upstream_key=key, page=page)
 
@@ -127,7 +127,7 @@ async def run_server(
     Raises:
         ConfigurationError: listening there is not possible.
     """
-    from groundwire.server.uvicorn_runner import bounded, listen, run
+    from groundwire_server.uvicorn_runner import bounded, listen, run
 
     limits = gateway.web.settings.server
     options = bounded(head_timeout=limits.header_timeout, connections=limits.max_connections)
@@ -253,9 +253,9 @@ def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: 
 
 async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, options: Mapping[str, Any]) -> int:
     with _server_extra("proxy"):
-        from groundwire.server.api import build_proxy
-        from groundwire.server.host_check import is_loopback
-        from groundwire.server.openai.upstream import Upstream
+        from groundwire_server.api import build_proxy
+        from groundwire_server.host_check import is_loopback
+        from groundwire_server.openai.upstream import Upstream
     gateway = build_proxy(upstream, settings, host=host, **options)
     if not is_loopback(host) and not gateway.asks_for_keys:
         warn(f"Anyone who can reach {host} can search through this proxy and use the model server behind it.")

@@ -20,21 +20,21 @@ from starlette.types import Receive, Scope, Send
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.hosted.answers.types import object_of, parsed
 from groundwire.models.validators import check_int
-from groundwire.server.auth.authentication import tenant_of
-from groundwire.server.client_disconnect import Outbox, answer_whole, answer_with_events, until_done
-from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
-from groundwire.server.openai.chat import ChatHandler
-from groundwire.server.openai.generate_content import GeminiHandler
-from groundwire.server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
-from groundwire.server.openai.messages import CountTokensHandler, MessagesHandler
-from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
-from groundwire.server.openai.responses import ResponsesHandler
-from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
-from groundwire.server.request_json import UpstreamRejected, broken, error_body, parse_model_request
-from groundwire.server.warning_header import warning_headers
 from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
+from groundwire_server.auth.authentication import tenant_of
+from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events, until_done
+from groundwire_server.host_check import LOOPBACK, HostCheckMiddleware
+from groundwire_server.openai.chat import ChatHandler
+from groundwire_server.openai.generate_content import GeminiHandler
+from groundwire_server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
+from groundwire_server.openai.messages import CountTokensHandler, MessagesHandler
+from groundwire_server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
+from groundwire_server.openai.responses import ResponsesHandler
+from groundwire_server.openai.upstream import Upstream, passed_back, passed_on
+from groundwire_server.request_json import UpstreamRejected, broken, error_body, parse_model_request
+from groundwire_server.warning_header import warning_headers
 
 __all__ = ["Proxy"]
 

@@ -20,12 +20,12 @@ from groundwire.hosted.answers.call_deltas import CallDeltas
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire.hosted.requirements import Needs
-from groundwire.server.client_disconnect import Outbox
-from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.prompts import added_up, merged
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, error_body, write_json
 from groundwire.settings import Settings
+from groundwire_server.client_disconnect import Outbox
+from groundwire_server.openai.handler import CompletionHandler
+from groundwire_server.openai.prompts import added_up, merged
+from groundwire_server.openai.upstream import UpstreamAnswer, events_of, passed_back
+from groundwire_server.request_json import UpstreamRejected, broken, error_body, write_json
 
 __all__ = ["ChatHandler"]
 

@@ -21,15 +21,15 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
 from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.server.client_disconnect import Outbox
-from groundwire.server.openai.conversations import History, Said, question_in
-from groundwire.server.openai.grounding import Grounding
-from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.prompts import added_up, said_in
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, WebSearchToolResult
+from groundwire_server.client_disconnect import Outbox
+from groundwire_server.openai.conversations import History, Said, question_in
+from groundwire_server.openai.grounding import Grounding
+from groundwire_server.openai.handler import CompletionHandler
+from groundwire_server.openai.prompts import added_up, said_in
+from groundwire_server.openai.upstream import UpstreamAnswer, events_of, passed_back
+from groundwire_server.request_json import UpstreamRejected, broken, write_json
 
 __all__ = ["GeminiHandler"]
 

@@ -26,16 +26,16 @@ from groundwire.hosted.answers import HostedAnswer, HostedCall
 from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.routing.daily_quota import limits_of
-from groundwire.server.client_disconnect import Outbox
-from groundwire.server.openai.conversations import ConversationLedger, Conversations, Said, StoredRun, question_in
-from groundwire.server.openai.prompts import dated, messages_of, said_in, with_results
-from groundwire.server.openai.upstream import Upstream, passed_back
-from groundwire.server.request_json import UpstreamRejected, error_body, write_json
 from groundwire.settings import Settings
 from groundwire.storage import Store
 from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
+from groundwire_server.client_disconnect import Outbox
+from groundwire_server.openai.conversations import ConversationLedger, Conversations, Said, StoredRun, question_in
+from groundwire_server.openai.prompts import dated, messages_of, said_in, with_results
+from groundwire_server.openai.upstream import Upstream, passed_back
+from groundwire_server.request_json import UpstreamRejected, error_body, write_json
 
 __all__ = [
     "CONVERSATION_HEADERS",

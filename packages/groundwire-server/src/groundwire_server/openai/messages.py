@@ -22,15 +22,15 @@ from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items
 from groundwire.models import Source
-from groundwire.server.client_disconnect import Outbox
-from groundwire.server.openai.conversations import Said
-from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.messages_stream import StreamedRound, cited_blocks, event_of, parts_of
-from groundwire.server.openai.prompts import added_up, said_in
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult
+from groundwire_server.client_disconnect import Outbox
+from groundwire_server.openai.conversations import Said
+from groundwire_server.openai.handler import CompletionHandler
+from groundwire_server.openai.messages_stream import StreamedRound, cited_blocks, event_of, parts_of
+from groundwire_server.openai.prompts import added_up, said_in
+from groundwire_server.openai.upstream import UpstreamAnswer, events_of, passed_back
+from groundwire_server.request_json import UpstreamRejected, broken, write_json
 
 __all__ = ["CountTokensHandler", "MessagesHandler"]
 

@@ -17,12 +17,12 @@ from starlette.responses import Response
 from groundwire.agent_loop import LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.hosted.answers import HostedAnswer, read_answer
-from groundwire.server.client_disconnect import Outbox
-from groundwire.server.openai.handler import CompletionHandler, HandlerContext, NoTools
-from groundwire.server.openai.prompts import added_up
-from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
 from groundwire.settings import Settings
+from groundwire_server.client_disconnect import Outbox
+from groundwire_server.openai.handler import CompletionHandler, HandlerContext, NoTools
+from groundwire_server.openai.prompts import added_up
+from groundwire_server.openai.upstream import UpstreamAnswer, passed_back
+from groundwire_server.request_json import UpstreamRejected, broken, write_json
 
 __all__ = ["OllamaChatHandler", "OllamaGenerateHandler"]
 

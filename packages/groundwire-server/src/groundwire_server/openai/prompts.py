@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 
 from groundwire.agent_loop.citation_ledger import marks_in
 from groundwire.errors import InvalidRequest
-from groundwire.server.openai.conversations import Said, question_in, text_of
 from groundwire.tools import Tool
+from groundwire_server.openai.conversations import Said, question_in, text_of
 
 __all__ = ["added_up", "dated", "merged", "messages_of", "said_in", "with_results"]
 

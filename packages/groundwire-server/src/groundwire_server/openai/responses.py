@@ -17,13 +17,13 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items
-from groundwire.server.client_disconnect import Outbox
-from groundwire.server.openai.conversations import question_in, text_of
-from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.prompts import added_up
-from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_json import UpstreamRejected, broken, write_json
 from groundwire.tools import ToolResult, WebSearchToolResult
+from groundwire_server.client_disconnect import Outbox
+from groundwire_server.openai.conversations import question_in, text_of
+from groundwire_server.openai.handler import CompletionHandler
+from groundwire_server.openai.prompts import added_up
+from groundwire_server.openai.upstream import UpstreamAnswer, events_of, passed_back
+from groundwire_server.request_json import UpstreamRejected, broken, write_json
 
 __all__ = ["ResponsesHandler"]
 

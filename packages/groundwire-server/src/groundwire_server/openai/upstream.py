@@ -19,7 +19,7 @@ from multidict import CIMultiDict
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.hosted.answers.types import parsed
-from groundwire.server.request_json import UpstreamRejected, broken, error_body, write_json
+from groundwire_server.request_json import UpstreamRejected, broken, error_body, write_json
 
 __all__ = ["Upstream", "UpstreamAnswer", "events_of", "passed_back", "passed_on"]
 

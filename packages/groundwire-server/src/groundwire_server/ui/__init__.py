@@ -14,14 +14,14 @@ from starlette.routing import BaseRoute, Route
 
 from groundwire.citations.verify import CitedPage
 from groundwire.safety.tenancy import OPERATOR
-from groundwire.server.ui.login_sessions import KeyVerifier, SignIns, Visitor, local_path
-from groundwire.server.ui.page_view import read_kept
-from groundwire.server.ui.providers_view import providers
-from groundwire.server.ui.query_params import whole
-from groundwire.server.ui.search_view import start
-from groundwire.server.ui.template_streaming import Assets, Html, Redirect
-from groundwire.server.ui.view import View, ViewContext, ViewFunction, Visit, session_cookie
 from groundwire.web import Web
+from groundwire_server.ui.login_sessions import KeyVerifier, SignIns, Visitor, local_path
+from groundwire_server.ui.page_view import read_kept
+from groundwire_server.ui.providers_view import providers
+from groundwire_server.ui.query_params import whole
+from groundwire_server.ui.search_view import start
+from groundwire_server.ui.template_streaming import Assets, Html, Redirect
+from groundwire_server.ui.view import View, ViewContext, ViewFunction, Visit, session_cookie
 
 __all__ = [
     "KeyVerifier",

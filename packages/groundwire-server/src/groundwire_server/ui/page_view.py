@@ -18,11 +18,11 @@ from groundwire.models import Excerpt, Page
 from groundwire.reading.passages.view import check_ask
 from groundwire.reading.workers.pool import view_off_loop
 from groundwire.safety.tenancy import Viewer
-from groundwire.server.ui.formatting import web_url
-from groundwire.server.ui.query_params import ViewQuery
 from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
 from groundwire.web import Web
+from groundwire_server.ui.formatting import web_url
+from groundwire_server.ui.query_params import ViewQuery
 
 __all__ = ["Reading", "ShownPassage", "inert_html", "read_kept", "read_page"]
 

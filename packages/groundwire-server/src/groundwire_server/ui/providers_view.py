@@ -12,12 +12,12 @@ from markupsafe import Markup, escape
 
 from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
-from groundwire.server.ui.formatting import duration, money, percent
-from groundwire.server.ui.query_params import whole
-from groundwire.server.ui.template_streaming import Html
-from groundwire.server.ui.view import Visit
 from groundwire.telemetry import KEPT_DAYS, CallScore, ProviderScore, ScoreCard, ScoreHistory
 from groundwire.web import Web
+from groundwire_server.ui.formatting import duration, money, percent
+from groundwire_server.ui.query_params import whole
+from groundwire_server.ui.template_streaming import Html
+from groundwire_server.ui.view import Visit
 
 __all__ = ["Panel", "ProviderRow", "Series", "bar_chart", "line_chart", "providers"]
 

@@ -22,13 +22,13 @@ from groundwire.citations.markdown_blocks import BlockSplitter
 from groundwire.errors import GroundwireError
 from groundwire.models import Event, SearchResponse
 from groundwire.safety.tenancy import Owner
-from groundwire.server.ui.formatting import web_url
-from groundwire.server.ui.page_view import Reading, inert_html, read_page
-from groundwire.server.ui.query_params import ViewQuery, link
-from groundwire.server.ui.template_streaming import Html, Redirect
-from groundwire.server.ui.view import Visit
 from groundwire.storage import Store, StoreError
 from groundwire.telemetry.call_events import listening
+from groundwire_server.ui.formatting import web_url
+from groundwire_server.ui.page_view import Reading, inert_html, read_page
+from groundwire_server.ui.query_params import ViewQuery, link
+from groundwire_server.ui.template_streaming import Html, Redirect
+from groundwire_server.ui.view import Visit
 
 __all__ = ["Answering", "Pending", "RecentResults", "find_shown", "keep_shown", "start"]
 

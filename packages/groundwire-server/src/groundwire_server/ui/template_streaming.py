@@ -15,8 +15,8 @@ import jinja2
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from groundwire.server.ui import formatting
-from groundwire.server.ui.query_params import link
+from groundwire_server.ui import formatting
+from groundwire_server.ui.query_params import link
 
 __all__ = ["POLICY", "Assets", "Html", "Redirect", "Templates", "page_headers", "static_headers"]
 
@@ -93,7 +93,7 @@ class Assets:
     """
 
     def __init__(self, path: str) -> None:
-        folder = files("groundwire.server.ui").joinpath("static")
+        folder = files("groundwire_server.ui").joinpath("static")
         self._path = path
         self._files = {name: folder.joinpath(name).read_bytes() for name in _TYPES}
         self._versions = {name: hashlib.sha256(data).hexdigest()[:12] for name, data in self._files.items()}
@@ -150,7 +150,7 @@ class Templates:
 
     def __init__(self) -> None:
         self._environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("groundwire.server.ui"),
+            loader=jinja2.PackageLoader("groundwire_server.ui"),
             autoescape=True,
             enable_async=True,
             undefined=jinja2.StrictUndefined,

@@ -15,12 +15,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
-from groundwire.server.client_disconnect import until_done
-from groundwire.server.ui.login_sessions import SignIns, Visitor
-from groundwire.server.ui.query_params import ViewQuery, link
-from groundwire.server.ui.template_streaming import Assets, Html, Redirect, Templates, page_headers
 from groundwire.storage import StoreError
 from groundwire.web import Web
+from groundwire_server.client_disconnect import until_done
+from groundwire_server.ui.login_sessions import SignIns, Visitor
+from groundwire_server.ui.query_params import ViewQuery, link
+from groundwire_server.ui.template_streaming import Assets, Html, Redirect, Templates, page_headers
 
 __all__ = ["View", "ViewContext", "ViewFunction", "Visit", "session_cookie"]
 

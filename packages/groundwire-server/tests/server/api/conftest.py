@@ -13,10 +13,10 @@ import aiohttp
 import pytest
 
 from groundwire import Settings
-from groundwire.server.api import Gateway, build_gateway
-from groundwire.server.auth import KeyFile
-from groundwire.server.auth.keys import KeyLimits, make_key
-from groundwire.server.uvicorn_runner import serving
+from groundwire_server.api import Gateway, build_gateway
+from groundwire_server.auth import KeyFile
+from groundwire_server.auth.keys import KeyLimits, make_key
+from groundwire_server.uvicorn_runner import serving
 
 
 class Served:

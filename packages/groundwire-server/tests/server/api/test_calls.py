@@ -15,11 +15,11 @@ import pytest
 
 from groundwire import Settings, Web
 from groundwire.errors import Closed
-from groundwire.server.api import build_gateway
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
 from groundwire.testing.model_apis import Say, quoting
+from groundwire_server.api import build_gateway
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

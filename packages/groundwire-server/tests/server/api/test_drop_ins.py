@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from groundwire import AllProvidersFailed, Settings, Web
-from groundwire.server.api.compat_searxng import SearxngReply, SearxngRequest, _sites
 from groundwire.testing.fault_injection import InjectedFault
+from groundwire_server.api.compat_searxng import SearxngReply, SearxngRequest, _sites
 from world import World
 
 WORDS = "reciprocal rank fusion"

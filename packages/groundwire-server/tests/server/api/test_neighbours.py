@@ -10,8 +10,8 @@ import pytest
 from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from groundwire.server.api import build_mcp
-from groundwire.server.api.mcp_sessions import SessionOwners
+from groundwire_server.api import build_mcp
+from groundwire_server.api.mcp_sessions import SessionOwners
 
 WORDS = "reciprocal rank fusion"
 INITIALIZE = {

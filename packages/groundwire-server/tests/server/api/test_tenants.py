@@ -10,9 +10,9 @@ import pytest
 
 from components import heavy
 from groundwire.errors import ConfigurationError
-from groundwire.server.api import build_gateway
 from groundwire.testing import InjectedFault
 from groundwire.testing.model_apis import Say, ScriptedCall, script
+from groundwire_server.api import build_gateway
 from world import World
 from world.model_apis import ModelServer
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from groundwire.server.auth import Access, AccessPolicy, KeyFile, tenant_of
-from groundwire.server.auth.keys import KeyLimits, KeyRecord, make_key
-from groundwire.server.auth.rate_limits import Failures
-from groundwire.server.uvicorn_runner import bounded, serving
 from groundwire.settings import ServerSettings
 from groundwire.storage import MemoryStore
+from groundwire_server.auth import Access, AccessPolicy, KeyFile, tenant_of
+from groundwire_server.auth.keys import KeyLimits, KeyRecord, make_key
+from groundwire_server.auth.rate_limits import Failures
+from groundwire_server.uvicorn_runner import bounded, serving
 
 
 @dataclass

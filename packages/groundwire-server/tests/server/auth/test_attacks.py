@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth import check_listening
-from groundwire.server.auth.keys import KeyFile
 from groundwire.settings import Settings
+from groundwire_server.auth import check_listening
+from groundwire_server.auth.keys import KeyFile
 
 Serve = Callable[..., Any]
 
@@ -391,7 +391,7 @@ async def test_beyond_loopback_a_key_is_always_asked_for(serve: Serve) -> None:
 
 
 def test_it_refuses_to_listen_beyond_loopback_without_a_usable_key(tmp_path: Any) -> None:
-    from groundwire.server.auth.keys import make_key
+    from groundwire_server.auth.keys import make_key
 
     now = datetime.now(UTC)
     keys = KeyFile(tmp_path / "keys.json")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from groundwire.errors import InvalidRequest
-from groundwire.server.auth.authentication import (
+from groundwire.storage.memory import MemoryStore
+from groundwire_server.auth.authentication import (
     TENANT,
     Authenticator,
     ClientAddress,
@@ -21,10 +22,9 @@ from groundwire.server.auth.authentication import (
     tenant_of,
     without_key,
 )
-from groundwire.server.auth.error_response import Refusal
-from groundwire.server.auth.keys import KeyFile, KeyLimits, KeyRecord, make_key
-from groundwire.server.auth.rate_limits import Failures
-from groundwire.storage.memory import MemoryStore
+from groundwire_server.auth.error_response import Refusal
+from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, make_key
+from groundwire_server.auth.rate_limits import Failures
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -16,11 +16,11 @@ from click.testing import CliRunner
 
 from groundwire import Settings
 from groundwire.cli import group
-from groundwire.server.api import build_gateway
-from groundwire.server.auth import KeyFile
-from groundwire.server.auth.keys import id_of, make_key
-from groundwire.server.uvicorn_runner import serving
 from groundwire.settings import load
+from groundwire_server.api import build_gateway
+from groundwire_server.auth import KeyFile
+from groundwire_server.auth.keys import id_of, make_key
+from groundwire_server.uvicorn_runner import serving
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "keys.md").read_text(encoding="utf-8")
 

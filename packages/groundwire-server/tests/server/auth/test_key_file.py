@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth.keys import KeyFile, KeyLimits, is_key_of, key_file_of, make_key
 from groundwire.settings import Settings
+from groundwire_server.auth.keys import KeyFile, KeyLimits, is_key_of, key_file_of, make_key
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -23,8 +23,8 @@ WRITER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from groundwire.server.auth.keys import KeyFile
-from groundwire.server.auth.keys import make_key
+from groundwire_server.auth.keys import KeyFile
+from groundwire_server.auth.keys import make_key
 for number in range(15):
     KeyFile(Path(sys.argv[1])).add(make_key(f"{sys.argv[2]}{number}", datetime.now(UTC))[1])
 """

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from groundwire.server.auth import keys as module
-from groundwire.server.auth.authentication import Tenant
-from groundwire.server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of, make_key, succeed
+from groundwire_server.auth import keys as module
+from groundwire_server.auth.authentication import Tenant
+from groundwire_server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of, make_key, succeed
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.server.auth.rate_limits import LimitedRequest
+from groundwire_server.auth.rate_limits import LimitedRequest
 from world.virtual_time import run_virtually
 
 Message = dict[str, Any]

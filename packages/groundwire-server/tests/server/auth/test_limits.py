@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from groundwire.server.auth.error_response import Refusal
-from groundwire.server.auth.keys import KeyLimits
-from groundwire.server.auth.rate_limits import Failures, Rates, Slots, rate_headers
 from groundwire.storage import MemoryStore, Store, open_store
 from groundwire.storage.base import Pace
+from groundwire_server.auth.error_response import Refusal
+from groundwire_server.auth.keys import KeyLimits
+from groundwire_server.auth.rate_limits import Failures, Rates, Slots, rate_headers
 from world.virtual_time import run_virtually
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.server.auth.authentication import ClientAddress, key_in, without_key
-from groundwire.server.auth.error_response import Refusal, safe_headers
-from groundwire.server.auth.rate_limits import Failures, check_headers, check_path, declared_length
-from groundwire.server.host_check import LOOPBACK, HostCheck
 from groundwire.storage.memory import MemoryStore
+from groundwire_server.auth.authentication import ClientAddress, key_in, without_key
+from groundwire_server.auth.error_response import Refusal, safe_headers
+from groundwire_server.auth.rate_limits import Failures, check_headers, check_path, declared_length
+from groundwire_server.host_check import LOOPBACK, HostCheck
 
 OURS = HostCheck.of("127.0.0.1", ports=True)
 WIDE = HostCheck.of("0.0.0.0", ("gw.example",), ports=True)

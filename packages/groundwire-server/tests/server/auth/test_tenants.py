@@ -11,9 +11,9 @@ import pytest
 from groundwire import Settings, Web
 from groundwire.errors import AllProvidersFailed, BlockedDomain, BudgetExceeded, InvalidRequest, PermissionDenied
 from groundwire.safety.urls import DomainPolicy
-from groundwire.server.auth.authentication import Tenant, tenant_of
-from groundwire.server.auth.keys import KeyLimits, make_key
 from groundwire.testing.fault_injection import InjectedFault
+from groundwire_server.auth.authentication import Tenant, tenant_of
+from groundwire_server.auth.keys import KeyLimits, make_key
 from world import World
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.server.auth.keys import KeyFile, id_of, is_key_of
+from groundwire_server.auth.keys import KeyFile, id_of, is_key_of
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from components import heavy
-from groundwire.server.uvicorn_runner import listen
 from groundwire.testing.model_apis import Say, ScriptedCall, script
+from groundwire_server.uvicorn_runner import listen
 from world import World
 from world.model_apis import ModelServer
 

@@ -14,10 +14,10 @@ from starlette.applications import Starlette
 
 from groundwire import Settings, Web
 from groundwire.models import Attempt
-from groundwire.server.ui import ui_routes
-from groundwire.server.uvicorn_runner import serving
 from groundwire.storage import Store
 from groundwire.telemetry import PageDone, Scores, SearchDone
+from groundwire_server.ui import ui_routes
+from groundwire_server.uvicorn_runner import serving
 
 Serve = Callable[..., Any]
 

@@ -10,9 +10,9 @@ import aiohttp
 import pytest
 
 from components.held import Held
-from groundwire.server.ui.template_streaming import POLICY
 from groundwire.telemetry import PageDone, SearchDone
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
+from groundwire_server.ui.template_streaming import POLICY
 from server.ui.conftest import Serve
 from world import World
 

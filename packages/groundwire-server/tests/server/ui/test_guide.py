@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.server.ui.template_streaming import POLICY
+from groundwire_server.ui.template_streaming import POLICY
 from world import World
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "web-page.md"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth
-from groundwire.server.ui.page_view import inert_html
+from groundwire_server.ui.page_view import inert_html
 
 TAGS = {
     *("p", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "hr", "br", "em", "strong", "s", "a", "code", "pre"),

@@ -16,11 +16,11 @@ import pytest
 
 from components.browsing import browsing
 from groundwire import Settings
-from groundwire.server.api import build_gateway
-from groundwire.server.auth import KeyFile
-from groundwire.server.auth.keys import KeyLimits, KeyRecord, make_key
-from groundwire.server.ui.login_sessions import local_path
-from groundwire.server.uvicorn_runner import serving
+from groundwire_server.api import build_gateway
+from groundwire_server.auth import KeyFile
+from groundwire_server.auth.keys import KeyLimits, KeyRecord, make_key
+from groundwire_server.ui.login_sessions import local_path
+from groundwire_server.uvicorn_runner import serving
 
 
 @dataclass

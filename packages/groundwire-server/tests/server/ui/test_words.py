@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from groundwire.server.ui.formatting import age, duration, host, money, percent, plural, size, tile, web_url
-from groundwire.server.ui.providers_view import Series, bar_chart, line_chart
+from groundwire_server.ui.formatting import age, duration, host, money, percent, plural, size, tile, web_url
+from groundwire_server.ui.providers_view import Series, bar_chart, line_chart
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 
