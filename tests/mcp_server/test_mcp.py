@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import json
 import re
 import signal
@@ -20,34 +19,12 @@ from click.testing import CliRunner
 from mcp.shared.exceptions import MCPDeprecationWarning
 
 from components import heavy
+from components.mcp_processes import HELLO, READY, Place, open_page, search
 from groundwire.cli import group
 from groundwire.mcp_server.client_configs import CLIENTS
 from groundwire.testing import InjectedFault
 from groundwire.tools.definitions import CITATIONS
 from world import World
-
-Place = Any  # see conftest.py
-
-
-HELLO: dict[str, Any] = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-
-
-def search(**arguments: Any) -> tuple[str, dict[str, Any]]:
-    return "call_tool", {"name": "web_search", "arguments": arguments}
-
-
-def open_page(**arguments: Any) -> tuple[str, dict[str, Any]]:
-    return "call_tool", {"name": "open_page", "arguments": arguments}
 
 
 class Raw:
@@ -154,12 +131,15 @@ def test_tools_have_the_names_of_other_servers(place: Place, world: World) -> No
 
 @pytest.mark.req("B15")
 @pytest.mark.xdist_group(heavy.GROUP)
-@pytest.mark.parametrize("http", [False, True], ids=["stdio", "http"])
-def test_everything_it_has(place: Place, world: World, http: bool) -> None:
+def test_everything_it_has(place: Place, world: World) -> None:
+    check_everything(place, world)
+
+
+def check_everything(place: Place, world: World, *, http: bool = False) -> None:
     url = world.site("articles").page("reciprocal-rank-fusion")
     place.variables["GROUNDWIRE_PERMISSION_DENY"] = "open_page(denied.example)"
     place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "20"
-    more = {"target": place.serve() + "/mcp"} if http else {}
+    target = place.serve() + "/mcp" if http else ()
     said = place.ask(
         [
             ("list_tools", {}),
@@ -176,7 +156,7 @@ def test_everything_it_has(place: Place, world: World, http: bool) -> None:
             ("call_tool", {"name": "web_serch", "arguments": {}}),
             ("read_resource", {"uri": "groundwire://nothing"}),
         ],
-        **more,
+        target=target,
     )
     hello, tools, found, page, listed, session, templates, prompts, prompt, *failed = said["answers"]
     refused, denied, wrong, unknown, missing = failed
@@ -229,14 +209,17 @@ def test_a_page_is_a_resource(place: Place, world: World) -> None:
 
 
 @pytest.mark.req("H5")
-@pytest.mark.parametrize("http", [False, True], ids=["stdio", "http"])
-def test_the_user_begins_a_new_session(place: Place, http: bool) -> None:
+def test_the_user_begins_a_new_session(place: Place) -> None:
+    check_new_session(place)
+
+
+def check_new_session(place: Place, *, http: bool = False) -> None:
     place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
-    more = {"target": place.serve() + "/mcp"} if http else {}
+    target = place.serve() + "/mcp" if http else ()
     calls = [search(query="reciprocal rank fusion", limit="2") for _ in range(3)]
     told: tuple[str, Any] = ("get_prompt", {"name": "new_session"})
     session: tuple[str, Any] = ("read_resource", {"uri": "groundwire://session"})
-    answers = place.ask([calls[0], calls[1], told, session, calls[2]], **more)["answers"]
+    answers = place.ask([calls[0], calls[1], told, session, calls[2]], target=target)["answers"]
     _, first, refused, prompt, described, second = answers
     assert (first["isError"], refused["isError"]) == (False, True)
     assert "MCP prompt new_session" in refused["content"][0]["text"]
@@ -346,130 +329,11 @@ def test_garbage_does_not_end_it(raw: Raw) -> None:
     assert answer["result"] == {}
 
 
-class TestHttp:
-    def test_sse_with_a_token(self, place: Place) -> None:
-        place.variables["GROUNDWIRE_MCP_TOKEN"] = token = "a-token-for-the-tests-only"
-        base = place.serve("--sse")
-        headers = {"Authorization": f"Bearer {token}"}
-        for path in ("/sse", "/mcp"):
-            _, answer = place.ask([search(query="bm25")], target=base + path, headers=headers)["answers"]
-            assert answer["isError"] is False
-
-    async def test_who_may_not_come_in(self, place: Place) -> None:
-        import aiohttp
-
-        place.variables["GROUNDWIRE_MCP_TOKEN"] = token = "a-token-for-the-tests-only"
-        base = await asyncio.to_thread(place.serve)
-        right = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-        async with aiohttp.ClientSession() as client:
-            for change, status in (
-                ({"Authorization": ""}, 401),
-                ({"Authorization": f"Bearer {token}x"}, 401),
-                ({"Authorization": f"Basic {token}"}, 401),
-                ({"Host": "evil.example"}, 421),
-                ({"Origin": "https://evil.example"}, 403),
-                ({"Origin": "null"}, 403),
-                ({}, 200),
-                ({"Origin": "http://localhost:3000"}, 200),
-            ):
-                async with client.post(base + "/mcp", json=HELLO, headers=right | change) as reply:
-                    assert reply.status == status, change
-            async with client.get(base + "/elsewhere", headers=right) as reply:
-                assert reply.status == 404
-
-    @pytest.mark.parametrize("option", ["--host", "--port", "--allowed-host"])
-    def test_its_options_are_not_for_standard_input(self, option: str) -> None:
-        wrong = CliRunner().invoke(group, ["mcp", option, "1"], prog_name="groundwire")
-        assert wrong.exit_code == 2
-        assert f"{option} requires --http" in wrong.stderr
-
-    def test_where_it_does_not_listen(self, place: Place) -> None:
-        for arguments, variables, says in (
-            (("--host", "0.0.0.0"), {}, "has no token"),
-            (("--host", "0.0.0.0"), {"GROUNDWIRE_MCP_TOKEN": "short"}, "at least 16"),
-            (("--host", "192.0.2.1"), {"GROUNDWIRE_MCP_TOKEN": "x" * 20}, "Cannot listen on 192.0.2.1"),
-        ):
-            place.variables = variables
-            process = place.start("--http", *arguments, stdin=subprocess.DEVNULL)
-            said, complaint = process.communicate(timeout=100)
-            assert (process.returncode, said) == (2, "")
-            assert says in complaint
-            assert "Traceback" not in complaint
-
-    def test_it_ends_when_it_is_asked_to(self, place: Place, world: World) -> None:
-        base = place.serve("--sse")
-        (server,) = place.started
-        world.searxng.fail(InjectedFault.hang(), times=None)
-        client = place.start_client([search(query="x")], target=base + "/sse")
-        world.searxng.wait_for_requests(1)
-        server.send_signal(signal.SIGTERM)
-        assert server.wait(100) == 0
-        world.searxng.wait_until_idle()
-        client.kill()
-        assert server.communicate() == ("", "")
-
-    @pytest.mark.req("H3")
-    @pytest.mark.parametrize("sessions", [10, pytest.param(50, marks=pytest.mark.slow)])
-    async def test_many_sessions_at_once_have_budgets_of_their_own(self, place: Place, sessions: int) -> None:
-        from mcp import ClientSession
-        from mcp.client.streamable_http import streamable_http_client
-
-        place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
-        url = await asyncio.to_thread(place.serve) + "/mcp"
-        ready = asyncio.Barrier(sessions)
-
-        async def one(number: int) -> list[bool]:
-            async with streamable_http_client(url) as streams, ClientSession(*streams[:2]) as session:
-                await session.initialize()
-                await ready.wait()
-                answers = [await session.call_tool("web_search", {"query": f"bm25 {number}"}) for _ in range(2)]
-                return [answer.is_error for answer in answers]
-
-        assert await asyncio.gather(*map(one, range(sessions))) == [[False, True]] * sessions
-
-    async def test_a_client_of_a_protocol_without_sessions_has_one_budget(self, place: Place) -> None:
-        from mcp import Client
-
-        place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
-        url = await asyncio.to_thread(place.serve) + "/mcp"
-        async with Client(url) as client:
-            assert client.protocol_version >= "2026"
-            answers = [await client.call_tool("web_search", {"query": "bm25"}) for _ in range(2)]
-        assert [answer.is_error for answer in answers] == [False, True]
-
-    @pytest.mark.parametrize("modern", [False, True], ids=["2025", "2026"])
-    async def test_a_client_that_goes_leaves_nothing(self, place: Place, world: World, modern: bool) -> None:
-        import aiohttp
-
-        base = await asyncio.to_thread(place.serve)
-        world.searxng.fail(InjectedFault.hang(), times=None)
-        headers = {"Accept": "application/json, text/event-stream"}
-        params: dict[str, Any] = {"name": "web_search", "arguments": {"query": "x"}}
-        async with aiohttp.ClientSession(headers=headers) as client:
-            more: dict[str, str] = {}
-            if modern:
-                more = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "web_search"}
-                params["_meta"] = {
-                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                    "io.modelcontextprotocol/clientCapabilities": {},
-                }
-            else:
-                async with client.post(base + "/mcp", json=HELLO) as reply:
-                    more = {"Mcp-Session-Id": reply.headers["Mcp-Session-Id"]}
-                    await reply.read()
-                async with client.post(base + "/mcp", json=READY, headers=more) as reply:
-                    assert reply.status == 202
-            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-
-            async def ask() -> None:
-                async with client.post(base + "/mcp", json=body, headers=more) as reply:
-                    await reply.read()
-
-            call = asyncio.create_task(ask())
-            await asyncio.to_thread(world.searxng.wait_for_requests, 1)
-            call.cancel()
-            await asyncio.gather(call, return_exceptions=True)
-        await asyncio.to_thread(world.searxng.wait_until_idle)
+@pytest.mark.parametrize("option", ["--host", "--port", "--allowed-host"])
+def test_its_options_are_not_for_standard_input(option: str) -> None:
+    wrong = CliRunner().invoke(group, ["mcp", option, "1"], prog_name="groundwire")
+    assert wrong.exit_code == 2
+    assert f"{option} requires --http" in wrong.stderr
 
 
 def test_a_server_that_starts_loads_nothing_that_searches() -> None:

@@ -1,1 +1,1 @@
-"""The server of the Model Context Protocol (https://modelcontextprotocol.io), and its installation in clients."""
+"""The MCP server over standard input and output, and its handlers, which the HTTP server mounts, too."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import html
 import secrets
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -20,17 +20,12 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from groundwire.errors import GroundwireError, MissingKey
 
 if TYPE_CHECKING:
+    from aiohttp import web
     from pydantic import SecretStr
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import HTMLResponse
 
     from groundwire.mcp_server.sessions import Sessions
 
-__all__ = ["KeyRequests", "Serve", "ask_permission"]
-
-Serve = Callable[[Any], AbstractAsyncContextManager[str]]
-"""Serves an ASGI application on the loopback address while the block runs, and gives its address."""
+__all__ = ["KeyRequests", "ask_permission"]
 
 _ALLOW: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -38,6 +33,7 @@ _ALLOW: Final[Mapping[str, Any]] = {
 }
 _OPEN = 600.0  # seconds for which a page waits for a key
 _LARGEST = 8_192  # bytes of a form
+_PARTING = 3.0  # seconds in which the answer to the form may still be read
 _KEPT = frozenset({"no_quota", "too_fast", "unreachable", "blocked"})  # nothing is known against the key
 _HEADERS: Final[Mapping[str, str]] = {
     "Cache-Control": "no-store",
@@ -86,12 +82,10 @@ class KeyRequests:
 
     Args:
         sessions: Whose settings get the key.
-        serve: Serves the page.
     """
 
-    def __init__(self, sessions: Sessions, serve: Serve) -> None:
+    def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._serve = serve
         self._pages: dict[str, _KeyPage] = {}
 
     async def ask(
@@ -112,7 +106,7 @@ class KeyRequests:
             return None
         page = self._pages.get(missing.variable)
         if page is None or page.closed:
-            page = self._pages[missing.variable] = _KeyPage(missing, self._sessions, self._serve)
+            page = self._pages[missing.variable] = _KeyPage(missing, self._sessions)
         url = await page.address()
         question = (
             f"{missing.provider} needs an API key. Enter it on this page, which Groundwire serves on your machine; "
@@ -146,13 +140,13 @@ class KeyRequests:
 class _KeyPage:
     """A page with one field, at an address with an unguessable token, open until a valid key is entered."""
 
-    def __init__(self, missing: MissingKey, sessions: Sessions, serve: Serve) -> None:
+    def __init__(self, missing: MissingKey, sessions: Sessions) -> None:
         self.name = secrets.token_urlsafe(24)
         self._missing = missing
         self._sessions = sessions
         self._given = asyncio.Event()
         self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._task = asyncio.create_task(self._open(serve))
+        self._task = asyncio.create_task(self._open())
 
     @property
     def closed(self) -> bool:
@@ -179,35 +173,38 @@ class _KeyPage:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _open(self, serve: Serve) -> None:
+    async def _open(self) -> None:
+        from aiohttp import web  # a starting server does not load it
+
+        application = web.Application(client_max_size=_LARGEST)
+        application.router.add_route("GET", f"/{self.name}", self._answer)
+        application.router.add_route("POST", f"/{self.name}", self._answer)
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=_PARTING)
+        await runner.setup()
         try:
-            async with serve(self._application()) as url:
-                self._address.set_result(f"{url}/{self.name}")
-                await asyncio.sleep(_OPEN)
-        except GroundwireError as error:
-            if not self._address.done():
-                self._address.set_exception(error)
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            self._address.set_result(f"http://127.0.0.1:{runner.addresses[0][1]}/{self.name}")
+            await asyncio.sleep(_OPEN)
+        except OSError as error:
+            self._address.set_exception(GroundwireError(f"No page for a key can be served: {error.strerror or error}."))
+        finally:
+            await runner.cleanup()
 
-    def _application(self) -> Starlette:
-        from starlette.applications import Starlette
-        from starlette.routing import Route
+    async def _answer(self, request: web.Request) -> web.Response:
+        from aiohttp.web import HTTPRequestEntityTooLarge
 
-        return Starlette(routes=[Route(f"/{self.name}", self._answer, methods=["GET", "POST"])])
-
-    async def _answer(self, request: Request) -> HTMLResponse:
         if request.headers.get("host") != urlsplit(self._address.result()).netloc:
             return _page("This name does not belong to this page.", status=421)
         if request.method == "GET":
             return _page("", self._missing)
         if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
             return _page("This form was sent from another page.", status=403)
-        body = b""
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _LARGEST:
-                return _page("This is not a key.", self._missing, status=413)
         try:
-            said = await self._keep(parse_qs(body.decode("utf-8", "replace")).get("key", [""])[0])
+            form = await request.post()
+        except HTTPRequestEntityTooLarge:
+            return _page("This is not a key.", self._missing, status=413)
+        try:
+            said = await self._keep(str(form.get("key", "")))
         except GroundwireError as error:
             return _page(str(error), self._missing, status=400)
         self._given.set()
@@ -239,12 +236,12 @@ _FORM = (
 )
 
 
-def _page(said: str, missing: MissingKey | None = None, *, status: int = 200) -> HTMLResponse:
-    from starlette.responses import HTMLResponse
+def _page(said: str, missing: MissingKey | None = None, *, status: int = 200) -> web.Response:
+    from aiohttp.web import Response
 
     form = _FORM.format(html.escape(f"{missing.variable}, the API key of {missing.provider}")) if missing else ""
     text = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>API key · Groundwire</title>'
         f"<h1>Groundwire</h1><p>{html.escape(said)}</p>{form}</html>"
     )
-    return HTMLResponse(text, status, dict(_HEADERS))
+    return Response(text=text, status=status, headers=_HEADERS, content_type="text/html")

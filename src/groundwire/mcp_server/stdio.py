@@ -23,7 +23,6 @@ from groundwire.errors import ConfigurationError
 if TYPE_CHECKING:
     import anyio
 
-    from groundwire.mcp_server.elicitation import Serve
     from groundwire.settings import Settings
 
 __all__ = ["check_sdk", "claimed_streams", "load_server_only", "serve_stdio"]
@@ -57,7 +56,6 @@ def serve_stdio(
     incoming: BinaryIO,
     outgoing: BinaryIO,
     *,
-    serve: Serve,
     complain: Callable[[str], None],
 ) -> None:
     """Serve one client until it closes its end, or until this process is asked to end.
@@ -66,19 +64,16 @@ def serve_stdio(
         settings: The settings.
         incoming: The client's messages, one per line.
         outgoing: The stream for responses.
-        serve: Serves the page on which the user enters a missing API key.
         complain: Called with each problem of the settings.
 
     Raises:
         KeyboardInterrupt: Control-C ended it.
     """
     with suppress(BrokenPipeError, asyncio.CancelledError):
-        asyncio.run(_serve(settings, incoming, outgoing, serve, complain))
+        asyncio.run(_serve(settings, incoming, outgoing, complain))
 
 
-async def _serve(
-    settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, serve: Serve, complain: Callable[[str], None]
-) -> None:
+async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, complain: Callable[[str], None]) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
@@ -87,7 +82,7 @@ async def _serve(
     from groundwire.mcp_server.sessions import Sessions
 
     sessions = Sessions(settings, alone=True, complain=complain)
-    keys = KeyRequests(sessions, serve)
+    keys = KeyRequests(sessions)
     server = make_server(sessions, keys=keys)
     lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK only iterates it
     answers = anyio.wrap_file(io.TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))

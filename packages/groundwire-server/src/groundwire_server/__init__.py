@@ -1,1 +1,1 @@
-"""Servers: one HTTP server, and MCP over standard input and output."""
+"""The HTTP server of Groundwire: REST API, web page, MCP over HTTP, and the proxy in front of model servers."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from groundwire.mcp_server.client_presence import PRESENCE, Presence
 from groundwire_server.request_json import UpstreamRejected
 
 if TYPE_CHECKING:
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASGIApp",
-    "ClientGone",
     "Message",
     "Outbox",
-    "Presence",
     "Receive",
     "Scope",
     "Send",
@@ -207,56 +206,6 @@ async def _end(*tasks: asyncio.Future[Any]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-_KEY = "groundwire.presence"
-
-_T = TypeVar("_T")
-
-
-class ClientGone(Exception):
-    """The client has disconnected."""
-
-
-class Presence:
-    """Tracks whether the client of a request is connected."""
-
-    def __init__(self) -> None:
-        self.gone: bool = False
-        self._running: set[asyncio.Future[Any]] = set()
-
-    @staticmethod
-    def of(request: Any) -> Presence | None:
-        """Return the presence of an SDK request's client; None if unavailable, as on stdio."""
-        found = request.scope.get(_KEY) if request is not None else None
-        return found if isinstance(found, Presence) else None
-
-    async def during(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Await work that is canceled when the client disconnects.
-
-        Raises:
-            ClientGone: it disconnected.
-        """
-        task = asyncio.ensure_future(work)
-        self._running.add(task)
-        if self.gone:
-            task.cancel()
-        try:
-            return await task
-        except asyncio.CancelledError:
-            caller = asyncio.current_task()
-            if self.gone and caller is not None and not caller.cancelling():
-                raise ClientGone("The client disconnected.") from None
-            raise
-        finally:
-            self._running.discard(task)
-            task.cancel()
-
-    def leave(self) -> None:
-        """Record that the client has disconnected."""
-        self.gone = True
-        for task in tuple(self._running):
-            task.cancel()
-
-
 def watched(app: ASGIApp) -> ASGIApp:
     """Return an ASGI application whose requests know whether their client is connected."""
 
@@ -264,7 +213,7 @@ def watched(app: ASGIApp) -> ASGIApp:
         if scope["type"] != "http" or scope["method"] != "POST":
             await app(scope, receive, send)
             return
-        presence = scope[_KEY] = Presence()
+        presence = scope[PRESENCE] = Presence()
 
         async def received() -> Message:
             message = await receive()

@@ -21,7 +21,7 @@ from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "proxy.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).resolve().parents[4] / "docs" / "guides" / "proxy.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", TEXT, re.MULTILINE | re.DOTALL)
 
 

@@ -20,6 +20,7 @@ import aiohttp
 import pytest
 
 from groundwire import Settings, Web
+from groundwire.errors import ConfigurationError
 from groundwire.testing.model_apis import Say, script
 from groundwire_server.api import Gateway, build_gateway, build_mcp, build_proxy
 from groundwire_server.auth import KeyFile
@@ -36,7 +37,8 @@ pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B18")]
 class Preset:
     """One preset, and a call that it answers."""
 
-    build: Callable[[Settings, str], Gateway]
+    build: Callable[[Settings, str, str], Gateway]
+    """Builds it, with a model server, for an address."""
     command: tuple[str, ...]
     path: str
     call: dict[str, Any]
@@ -48,7 +50,7 @@ class Preset:
 
 PRESETS = {
     "serve": Preset(
-        build=lambda settings, _: build_gateway(settings),
+        build=lambda settings, _, host: build_gateway(settings, host=host),
         command=("serve",),
         path="/v1/search",
         call={"query": "reciprocal rank fusion"},
@@ -56,7 +58,7 @@ PRESETS = {
         code=128 + signal.SIGTERM,
     ),
     "mcp": Preset(
-        build=lambda settings, _: build_mcp(settings),
+        build=lambda settings, _, host: build_mcp(settings, host=host),
         command=("mcp", "--http"),
         path="/mcp",
         call={
@@ -73,7 +75,7 @@ PRESETS = {
         code=0,
     ),
     "proxy": Preset(
-        build=lambda settings, upstream: build_proxy(upstream, settings),
+        build=lambda settings, upstream, host: build_proxy(upstream, settings, host=host),
         command=("proxy",),
         path="/v1/chat/completions",
         call={"model": "m", "messages": [{"role": "user", "content": "What is it?"}]},
@@ -186,7 +188,7 @@ async def serve(
 
         async def make(**section: Any) -> tuple[Gateway, Client]:
             given = settings(server={"key_file": str(tmp_path / "keys.json"), **section})
-            gateway = await stack.enter_async_context(preset.build(given, f"{models.url}/v1"))
+            gateway = await stack.enter_async_context(preset.build(given, f"{models.url}/v1", "127.0.0.1"))
             url = await stack.enter_async_context(serving(gateway))
             return gateway, Client(preset, int(url.rpartition(":")[2]), stack)
 
@@ -249,6 +251,17 @@ async def test_with_keys_a_wrong_one_is_refused(serve: Serve, models: ModelServe
     for _ in range(20):
         status, _, body = await guarded.ask(X_API_Key=wrong)
     assert (status, code(body)) == (429, "too_many_wrong_keys")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1"])
+def test_other_machines_need_a_key(
+    preset: Preset, settings: Callable[..., Settings], tmp_path: Path, host: str
+) -> None:
+    given = settings(server={"key_file": str(tmp_path / "keys.json")})
+    with pytest.raises(ConfigurationError, match="groundwire keys create"):
+        preset.build(given, "http://127.0.0.1:1/v1", host)
+    KeyFile(tmp_path / "keys.json").add(make_key("ci", datetime.now(UTC))[1])
+    assert preset.build(given, "http://127.0.0.1:1/v1", host).asks_for_keys
 
 
 async def test_the_rate_of_a_key(serve: Serve, tmp_path: Path) -> None:

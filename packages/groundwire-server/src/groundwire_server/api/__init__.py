@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from importlib.util import find_spec
 
 from groundwire.settings import Settings, load
 from groundwire.telemetry import Metrics
@@ -24,7 +23,7 @@ def build_gateway(
     host: str = "",
     upstream: str | None = None,
     upstream_key: str = "",
-    mcp: bool | None = None,
+    mcp: bool = True,
     page: bool = True,
     metrics: Metrics | None = None,
 ) -> Gateway:
@@ -36,7 +35,7 @@ def build_gateway(
         host: Where it is going to listen; by default where the settings say.
         upstream: Where a model server's OpenAI-compatible API begins: the proxy in front of it is then at `/openai/v1`.
         upstream_key: The key for that server, of clients that send none of their own.
-        mcp: Whether MCP is at `/mcp`; by default it is when its SDK is installed.
+        mcp: Whether MCP is at `/mcp`.
         page: Whether the web page is at `/`.
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
 
@@ -48,7 +47,7 @@ def build_gateway(
     check_listening(settings, keys, host=host)
 
     def mounts(context: AppContext) -> Iterator[Mount]:
-        if mcp or (mcp is None and find_spec("mcp_types") is not None):
+        if mcp:
             yield from mcp_mounts(context)
         if upstream is not None:
             yield from openai_mounts(context, upstream, key=upstream_key)
@@ -98,8 +97,6 @@ def build_proxy(
 
     Ollama's API is at `/api`, Gemini's at `/v1beta`, and the model server's health at `/health`.
 
-    Until the first key is created it is open to anyone who reaches it, also on addresses other than loopback.
-
     Args:
         upstream: Where the model server's API begins, such as `http://127.0.0.1:11434/v1`.
         source: See `build_gateway`.
@@ -109,17 +106,17 @@ def build_proxy(
         timeout: Seconds for one request.
 
     Raises:
-        ConfigurationError: the settings are invalid, or require a key and there is none.
+        ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
         InvalidRequest: an argument is invalid.
     """
     source, settings, keys = _given(source)
-    check_listening(settings, keys, host=_LOOPBACK)
+    check_listening(settings, keys, host=host)
 
     def mounts(context: AppContext) -> Iterator[Mount]:
         yield from openai_mounts(context, upstream, "/v1", session=session, max_rounds=max_rounds, timeout=timeout)
 
     how = "Send a key of `groundwire keys` as X-API-Key; Authorization goes to the model server."
-    policy = AccessPolicy.of(settings.server, host, any_port=True, keyless=True, how=how)
+    policy = AccessPolicy.of(settings.server, host, any_port=True, how=how)
     return build_app(source, mounts, policy=policy, keys=keys)
 
 

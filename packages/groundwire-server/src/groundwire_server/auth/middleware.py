@@ -60,7 +60,6 @@ class AccessPolicy:
         also: Collection[str] = (),
         token: str = "",
         any_port: bool = False,
-        keyless: bool = False,
         how: str = HOW,
     ) -> AccessPolicy:
         """Return the policy of a server.
@@ -71,16 +70,15 @@ class AccessPolicy:
             also: Names by which it may be called, beside those of the settings.
             token: A token equivalent to a key without limits.
             any_port: Whether pages of this machine may ask from other ports than its own.
-            keyless: Whether it may be open to other machines as long as there is no key; it then goes by any name.
             how: How a key is sent.
         """
         host = host or settings.host
         exposed, names = not is_loopback(host), {*settings.allowed_hosts, *also}
-        any_name = "*" in names or (exposed and keyless)
+        any_name = "*" in names
         origins = frozenset(settings.allowed_origins)
         hosts = HostCheck.of(host, names, ports=not any_port, origins=origins)
         hosts = HostCheck(None, ports=not any_port, origins=origins) if any_name else hosts
-        must = settings.require_key or bool(token) or "*" in names or (exposed and not keyless)
+        must = settings.require_key or bool(token) or any_name or exposed
         return cls(hosts=hosts, require_key=must, token=token, how=how)
 
 

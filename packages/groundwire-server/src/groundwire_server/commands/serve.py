@@ -6,22 +6,20 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from groundwire._version import install_extra
 from groundwire.cli.call_runner import without_waiting
 from groundwire.cli.completion import search_with
 from groundwire.cli.terminal_text import clean, warn
-from groundwire.errors import ConfigurationError
 from groundwire.settings import ServerSettings, Settings, load
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what lists the commands does not need the server itself
     from groundwire_server.api import Gateway
 
-__all__ = ["proxy", "run_server", "serve"]
+__all__ = ["proxy", "run_server", "say", "serve"]
 
 _SIGNALLED = 128  # plus the number of the signal, as in shells
 _UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the environment variable
@@ -98,14 +96,14 @@ def serve(
 
 
 async def _serve(settings: Settings, upstream: str | None, grace: float, notice: float, *, page: bool) -> int:
-    with _server_extra("gateway"):
-        from groundwire_server.api import build_gateway
+    from groundwire_server.api import build_gateway
+
     key = os.environ.get(_UPSTREAM_KEY, "").strip()
     gateway = build_gateway(settings, upstream=upstream, upstream_key=key, page=page)
 
     def ready(address: str) -> None:
         for line in _welcome(gateway, address, page=page):
-            _say(line)
+            say(line)
 
     where = settings.server.host, settings.server.port
     return await run_server(gateway, *where, ready, grace=grace, notice=notice)
@@ -143,28 +141,13 @@ async def run_server(
                 calls=gateway,
                 grace=grace,
                 notice=notice,
-                say=_say,
+                say=say,
                 options=options,
             )
     finally:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING):
                 await gateway.aclose()
-
-
-@contextmanager
-def _server_extra(what: str) -> Iterator[None]:
-    """Report a missing package while the block imports the server's dependencies.
-
-    Raises:
-        ConfigurationError: one is missing.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"The {what} needs {error.name}, which is not installed: {install_extra('server')}."
-        ) from error
 
 
 def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
@@ -188,7 +171,8 @@ def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
     yield "Control-C stops it."
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Print a line for the operator."""
     click.echo(clean(text), err=True)
 
 
@@ -252,17 +236,14 @@ def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: 
 
 
 async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, options: Mapping[str, Any]) -> int:
-    with _server_extra("proxy"):
-        from groundwire_server.api import build_proxy
-        from groundwire_server.host_check import is_loopback
-        from groundwire_server.openai.upstream import Upstream
+    from groundwire_server.api import build_proxy
+    from groundwire_server.openai.upstream import Upstream
+
     gateway = build_proxy(upstream, settings, host=host, **options)
-    if not is_loopback(host) and not gateway.asks_for_keys:
-        warn(f"Anyone who can reach {host} can search through this proxy and use the model server behind it.")
 
     def ready(address: str) -> None:
-        _say(f"Ready at {address}/v1 for {Upstream(upstream).shown}. Control-C stops it.")
+        say(f"Ready at {address}/v1 for {Upstream(upstream).shown}. Control-C stops it.")
         if gateway.asks_for_keys:
-            _say("Clients send a key of groundwire keys as X-API-Key, and the model server's own key as usual.")
+            say("Clients send a key of groundwire keys as X-API-Key, and the model server's own key as usual.")
 
     return await run_server(gateway, host, port, ready, grace=_PROXY_GRACE)

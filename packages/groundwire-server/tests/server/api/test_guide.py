@@ -13,7 +13,7 @@ import pytest
 from components.needs import require
 from world import World
 
-TEXT = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "gateway.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).resolve().parents[5] / "docs" / "guides" / "gateway.md").read_text(encoding="utf-8")
 USUAL = "http://127.0.0.1:8780"
 
 

@@ -18,7 +18,7 @@ from components.needs import needed, require, system_program
 from groundwire.integrations.hosts.three_tiers import WEB_SEARCH_TOOL
 from world import World
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[5]
 ASK = {"messages": [{"role": "user", "content": "Who merged the ranks?"}]}
 HOSTED = {"type": "web_search_20250305", "name": "web_search"}
 

@@ -22,7 +22,7 @@ from groundwire_server.auth import KeyFile
 from groundwire_server.auth.keys import id_of, make_key
 from groundwire_server.uvicorn_runner import serving
 
-TEXT = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "keys.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).resolve().parents[5] / "docs" / "guides" / "keys.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:

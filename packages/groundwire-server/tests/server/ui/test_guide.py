@@ -12,7 +12,7 @@ import pytest
 from groundwire_server.ui.template_streaming import POLICY
 from world import World
 
-GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "web-page.md"
+GUIDE = Path(__file__).resolve().parents[5] / "docs" / "guides" / "web-page.md"
 TEXT = GUIDE.read_text(encoding="utf-8")
 _LARGEST = 200_000  # bytes of a picture
 
