@@ -95,8 +95,8 @@ def install_server() -> str:
     source = Path(url2pathname(urlsplit(origin.get("url", "")).path))
     if "dir_info" in origin and (source / folder).is_dir():
         return install_command(*(["-e"] if origin["dir_info"].get("editable") else []), str(source / folder))
-    wheel = source.with_name(source.name.replace("groundwire-", "groundwire_server-", 1))
-    return install_command(str(wheel) if wheel != source and wheel.is_file() else f"{name}=={__version__}")
+    wheel = source.parent / source.name.replace("groundwire-", "groundwire_server-", 1)
+    return install_command(str(wheel) if "archive_info" in origin and wheel.is_file() else f"{name}=={__version__}")
 
 
 def upgrade_hint() -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 import venv
 from contextlib import suppress
 from pathlib import Path
@@ -312,14 +314,14 @@ def test_control_c_at_a_question_is_130(terminal: Terminal) -> None:
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python in a folder with a space, with everything that is installed here but the MCP SDK."""
+    """A Python in a folder with a space, with what is installed here but the MCP SDK and groundwire-server."""
     home = tmp_path_factory.mktemp("a folder") / "env"
     venv.create(home, with_pip=False, symlinks=True)
     (packages,) = home.glob("lib/python*/site-packages")
     here = Path(groundwire.__file__).parents[1]
     own = next(Path(path) for path in sys.path if Path(path, "click").is_dir())
     for one in own.iterdir():
-        if not one.name.startswith(("mcp", "groundwire", "__pycache__", "__editable__")):
+        if not one.name.startswith(("mcp", "groundwire", "_editable_impl_groundwire", "__pycache__", "__editable__")):
             (packages / one.name).symlink_to(one)
     for known in own.glob("groundwire-*.dist-info"):
         (packages / known.name).symlink_to(known)
@@ -339,6 +341,41 @@ def test_a_client_gets_no_server_that_cannot_start(terminal: Terminal, bare: Pat
         assert str(bare) in remedy, done.stderr
         assert any(word.startswith("mcp") for word in remedy)
     assert [path.name for path in file.parent.iterdir()] == ["mcp.json"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["serve", "serve --help", "proxy --upstream http://a.test/v1", "keys create ci", "mcp --http", "mcp --sse"],
+)
+def test_a_command_of_the_server_says_what_to_install(terminal: Terminal, bare: Path, command: str) -> None:
+    terminal.python = bare
+    done = terminal.run(*command.split())
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    name = "mcp --http" if command.startswith("mcp") else command.split()[0]
+    said, _, remedy = done.stderr.strip().partition(", which is not installed: ")
+    assert said == f"Error: groundwire {name} needs groundwire-server"
+    words = shlex.split(remedy.removesuffix("."))
+    assert str(bare) in words
+    assert Path(words[-1]).name == "groundwire-server"
+    assert tomllib.loads(Path(words[-1], "pyproject.toml").read_text())["project"]["name"] == "groundwire-server"
+    assert "-e" in words  # as Groundwire itself is installed here
+
+
+def test_the_commands_of_the_server_are_listed_without_it(terminal: Terminal, bare: Path) -> None:
+    listed = terminal.run("--help").stdout
+    terminal.python = bare
+    assert terminal.run("--help").stdout == listed
+
+
+def test_a_server_of_another_version_is_not_used(terminal: Terminal) -> None:
+    known = terminal.home / "groundwire_server-9.9.9.dist-info"
+    known.mkdir()
+    (known / "METADATA").write_text("Metadata-Version: 2.1\nName: groundwire-server\nVersion: 9.9.9\n")
+    (known / "entry_points.txt").write_text("[groundwire.commands]\nserve = os:abort\n")
+    done = terminal.run("serve", PYTHONPATH=os.pathsep.join([str(terminal.home), os.environ.get("PYTHONPATH", "")]))
+    assert (done.returncode, done.stdout) == (2, "")
+    wanted = f"groundwire serve needs groundwire-server {groundwire.__version__}; 9.9.9 is installed: "
+    assert done.stderr.startswith(f"Error: {wanted}")
 
 
 def test_a_web_that_nobody_closed_is_closed_with_the_program(terminal: Terminal) -> None:

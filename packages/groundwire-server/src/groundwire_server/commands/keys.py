@@ -32,7 +32,7 @@ _UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
 _TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, short_help="Create, list, rotate and revoke API keys.")
 @click.pass_context
 def keys(ctx: click.Context) -> None:
     """Create, list, rotate and revoke the API keys of the gateway; without a command, they are listed.
