@@ -32,7 +32,7 @@ def http_page() -> str:
     ]
     parts = [
         "# HTTP API",
-        "The endpoints of `groundwire serve` (extra `server`). "
+        "The endpoints of `groundwire serve` (package `groundwire-server`). "
         "`GET /openapi.json` returns this description for programs, with the statuses of each endpoint. "
         + " ".join(document["info"]["description"].split()),
         "Send an API key as `Authorization: Bearer KEY` or `X-API-Key: KEY`; see [keys](../guides/keys.md).",

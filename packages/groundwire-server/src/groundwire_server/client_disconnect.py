@@ -147,7 +147,7 @@ async def answer_with_events(
             if begun:
                 await pass_on(failed(error))
             else:
-                from starlette.responses import Response  # API keys are managed without the extra `server`
+                from starlette.responses import Response
 
                 response = Response(error.body, error.status, dict(error.headers))
         if begun:

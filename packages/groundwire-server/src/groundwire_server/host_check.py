@@ -165,7 +165,7 @@ class HostCheckMiddleware:
             fault = self._check.judge(headers.get(b"host"), headers.get(b"origin"))
             if fault is not None:
                 status, text = _REFUSALS[fault]
-                from starlette.responses import Response  # an extra, which keys and other commands do not need
+                from starlette.responses import Response
 
                 await Response(error_body(text), status, media_type="application/json")(scope, receive, send)
                 return
