@@ -391,7 +391,9 @@ def report(fates: Sequence[tuple[str, Mutation, Fate]], seed: int) -> None:
     packages: dict[str, list[bool]] = defaultdict(list)
     for module, _, fate in fates:
         if fate != "equivalent":
-            packages[module.partition("src/groundwire")[2].lstrip("/").rpartition("/")[0]].append(fate in _KILLED)
+            packages[module.rpartition("src/")[2].removeprefix("groundwire/").rpartition("/")[0]].append(
+                fate in _KILLED
+            )
     print()
     for package, killed in packages.items():
         print(f"{package}: {sum(killed)} of {len(killed)} killed")
