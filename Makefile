@@ -2,17 +2,28 @@
 PYTHON := .venv/bin/python
 UPGRADE := --upgrade
 
-.PHONY: help check mutants lint format types test matrix quick slow pythons doctor-dev coverage docs docs-serve man lock demo completions dist check-dist sbom
+.PHONY: help check check-library check-server mutants lint format types test matrix quick slow pythons doctor-dev coverage docs docs-serve man lock demo completions dist check-dist sbom
 
 help:  ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 check: lint types test  ## Everything that CI checks
 
+check-library:  ## Check groundwire alone
+	$(PYTHON) -m ruff format --check --exclude packages .
+	$(PYTHON) -m ruff check --exclude packages .
+	.venv/bin/codespell conftest.py src tests scripts docs examples deploy ./*.md
+	$(PYTHON) -m mypy conftest.py src tests docs scripts
+	.venv/bin/lint-imports
+	$(PYTHON) -m pytest -n auto tests
+
+check-server:  ## Check groundwire-server alone
+	$(MAKE) -C packages/groundwire-server check
+
 lint:  ## Check formatting and lint rules
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
-	.venv/bin/codespell src tests scripts docs examples deploy ./*.md
+	.venv/bin/codespell conftest.py src tests packages/groundwire-server scripts docs examples deploy ./*.md
 
 format:  ## Format, and fix what lint rules can fix
 	$(PYTHON) -m ruff format .
@@ -21,6 +32,7 @@ format:  ## Format, and fix what lint rules can fix
 types:  ## Check types and import layers
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports
+	.venv/bin/lint-imports --config packages/groundwire-server/pyproject.toml
 
 test:  ## Run all tests except slow ones
 	$(PYTHON) -m pytest -n auto
@@ -64,18 +76,19 @@ completions:  ## Write the shell completion scripts, for packagers
 	.venv/bin/groundwire completion fish >build/completions/groundwire.fish
 	.venv/bin/groundwire completion zsh >build/completions/_groundwire
 
-dist:  ## Build the sdist and the wheel of the last commit in dist
+dist:  ## Build the sdists and the wheels of the last commit in dist
 	$(PYTHON) scripts/make_dist.py
 
 check-dist: dist  ## Build and test them
 	DIST=dist $(PYTHON) -m pytest -m "slow or not slow" tests/release
 
-sbom: dist  ## Build them, and write the wheel's bill of materials
-	$(PYTHON) scripts/sbom.py dist/*.whl
+sbom: dist  ## Build them, and write the wheels' bills of materials
+	$(PYTHON) scripts/sbom.py dist/groundwire-*.whl
+	$(PYTHON) scripts/sbom.py dist/groundwire_server-*.whl
 
 lock:  ## Pin the development requirements; UPGRADE= keeps current versions where possible
 	$(PYTHON) -m uv pip compile -q --universal --generate-hashes --python-version 3.11 pyproject.toml --group dev \
-		--no-header --no-annotate --no-strip-extras $(UPGRADE) -o requirements/dev.txt
+		packages/groundwire-server/pyproject.toml --no-emit-package groundwire --no-header --no-annotate --no-strip-extras $(UPGRADE) -o requirements/dev.txt
 
 demo:  ## Run the demo on the miniature web
 	.venv/bin/groundwire demo

@@ -341,13 +341,13 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "a clock that begins at 0 is past it before the first suspicion ends, two seconds after a failure",
     ),
     (
-        "src/groundwire/server/auth/rate_limits.py",
+        "packages/groundwire-server/src/groundwire_server/auth/rate_limits.py",
         "Slots.__init__",
         "self._process = secrets.token_hex(7)",
         "a name that is a little shorter is no other process's name either",
     ),
     (
-        "src/groundwire/server/auth/rate_limits.py",
+        "packages/groundwire-server/src/groundwire_server/auth/rate_limits.py",
         "Slots.__init__",
         "self._process = secrets.token_hex(9)",
         "a name that is a little longer is no other process's name either",
@@ -432,13 +432,13 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "scores are whole numbers, and none lies between 50.6 and 50.8",
     ),
     (
-        "src/groundwire/server/auth/keys.py",
+        "packages/groundwire-server/src/groundwire_server/auth/keys.py",
         "",
         "_NOBODY = hashlib.sha256(secrets.token_bytes(31)).hexdigest()",
         "a digest that no key has, whatever it is made of",
     ),
     (
-        "src/groundwire/server/auth/rate_limits.py",
+        "packages/groundwire-server/src/groundwire_server/auth/rate_limits.py",
         "Slots._take",
         "pass # gateways should not all try the same slots first",
         "the order of tries changes only how many there are",
@@ -564,7 +564,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     *(
-        ("src/groundwire/server/auth/keys.py", function, line, "only what nobody reads changes")
+        (
+            "packages/groundwire-server/src/groundwire_server/auth/keys.py",
+            function,
+            line,
+            "only what nobody reads changes",
+        )
         for function, line in (
             ("_Content", 'model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=False)'),
             ("KeyFile._read", "data = file.read(_LARGEST + 2)"),
@@ -575,7 +580,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     (
-        "src/groundwire/server/auth/keys.py",
+        "packages/groundwire-server/src/groundwire_server/auth/keys.py",
         "_Part",
         'frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=False',
         "only the descriptions in the schema change",
@@ -615,7 +620,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "set where code begins",
     ),
     *(
-        ("src/groundwire/routing/single_flight.py", function, line, "the event loop keeps a running task; this only makes sure")
+        (
+            "src/groundwire/routing/single_flight.py",
+            function,
+            line,
+            "the event loop keeps a running task; this only makes sure",
+        )
         for function, line in (
             ("SingleFlight._start", "self._tasks.add(load.task) => pass"),
             ("SingleFlight._ended", "self._tasks.discard(task) => pass"),
@@ -934,7 +944,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "either is short",
     ),
     (
-        "src/groundwire/server/auth/keys.py",
+        "packages/groundwire-server/src/groundwire_server/auth/keys.py",
         "",
         "_NOBODY = hashlib.sha256(secrets.token_bytes(33)).hexdigest()",
         "a digest that no key has, whatever it is made of",

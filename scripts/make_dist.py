@@ -1,4 +1,4 @@
-"""Builds the sdist, and the wheel from the sdist, into `dist`: `python scripts/make_dist.py`.
+"""Builds the sdist and the wheel, from the sdist, of both distributions into `dist`: `python scripts/make_dist.py`.
 
 The backend is that of this environment, as `requirements/dev.txt` pins it, so nothing is fetched. The files bear the
 moment of the last commit: whoever builds the same commit with the same backend gets the same bytes.
@@ -12,13 +12,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from release_notes import SERVER
+
 __all__ = ["build"]
 
 _ROOT = Path(__file__).resolve().parents[1]
 
 
 def build(root: Path, target: Path, *, epoch: int, wheel_from_tree: bool = False) -> None:
-    """Build both distributions.
+    """Build an sdist and a wheel of both distributions.
 
     Args:
         root: The checkout.
@@ -32,7 +34,8 @@ def build(root: Path, target: Path, *, epoch: int, wheel_from_tree: bool = False
     kinds = ("--sdist", "--wheel") if wheel_from_tree else ()
     command = [sys.executable, "-m", "uv", "build", "--quiet", "--no-build-isolation", "--python", sys.executable]
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch)}
-    subprocess.run([*command, *kinds, "--out-dir", str(target), str(root)], env=environment, check=True)
+    for folder in (root, root / SERVER):
+        subprocess.run([*command, *kinds, "--out-dir", str(target), str(folder)], env=environment, check=True)
 
 
 def main() -> None:
@@ -44,7 +47,7 @@ def main() -> None:
     target = _ROOT / "dist"
     shutil.rmtree(target, ignore_errors=True)
     build(_ROOT, target, epoch=int(last))
-    print(*sorted(path.relative_to(_ROOT) for path in target.glob("groundwire-*")), sep="\n")
+    print(*sorted(path.relative_to(_ROOT) for path in target.glob("groundwire*")), sep="\n")
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ from mutations import Mutation, mutations
 __all__ = ["main"]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+_SOURCES = ("src", "packages/groundwire-server/src")
 _CPU: Final = 20  # seconds of CPU time, beside five times those of the module's unchanged tests with coverage
 _WALL: Final = 30.0  # seconds, beside six times the duration of those tests
 _MEMORY: Final = 4 << 30  # bytes of address space; a loop that never ends may fill a list
@@ -124,8 +125,9 @@ class Workshop:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._version = int(time.time()) - 1_000_000
-        shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
-        os.environ["PYTHONPATH"] = str(folder / "src")
+        for source in _SOURCES:
+            shutil.copytree(ROOT / source, folder / source, ignore=shutil.ignore_patterns("__pycache__"))
+        os.environ["PYTHONPATH"] = os.pathsep.join(str(folder / source) for source in _SOURCES)
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(folder / "hypothesis")
 
     def write(self, module: str, source: str) -> None:
@@ -212,7 +214,7 @@ class Workshop:
                 output = os.open(self._folder / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                 os.dup2(output, 1)
                 os.dup2(output, 2)
-                sys.path.insert(0, str(self._folder / "src"))
+                sys.path[:0] = [str(self._folder / source) for source in _SOURCES]
                 code = int(run())
             with contextlib.suppress(BaseException):
                 sys.stdout.flush()
@@ -241,7 +243,10 @@ class Workshop:
 
 def table() -> dict[str, list[str]]:
     """Return the files of the tests of each module."""
-    return {f"src/groundwire/{module}.py": list(dict.fromkeys(files)) for module, files in MODULES}
+    return {
+        f"{module if module.startswith('packages/') else f'src/groundwire/{module}'}.py": list(dict.fromkeys(files))
+        for module, files in MODULES
+    }
 
 
 def sample(modules: Sequence[str], number: int, seed: int) -> dict[str, list[Mutation]]:
@@ -386,7 +391,9 @@ def report(fates: Sequence[tuple[str, Mutation, Fate]], seed: int) -> None:
     packages: dict[str, list[bool]] = defaultdict(list)
     for module, _, fate in fates:
         if fate != "equivalent":
-            packages[module.removeprefix("src/groundwire/").rpartition("/")[0]].append(fate in _KILLED)
+            packages[module.rpartition("src/")[2].removeprefix("groundwire/").rpartition("/")[0]].append(
+                fate in _KILLED
+            )
     print()
     for package, killed in packages.items():
         print(f"{package}: {sum(killed)} of {len(killed)} killed")

@@ -18,6 +18,8 @@ _PASSAGES: Final = tuple(
     f"tests/reading/passages/test_{name}.py"
     for name in ("tables", "limits", "view", "answers", "pieces", "counting", "reranking")
 )
+_SERVER: Final = "packages/groundwire-server/src/groundwire_server"
+_SERVER_TESTS: Final = "packages/groundwire-server/tests/server"
 MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("safety/guard", ("tests/safety/test_guard.py", "tests/safety/test_vectors.py")),
     ("safety/ip_ranges", ("tests/safety/test_addresses.py", "tests/safety/test_vectors.py")),
@@ -110,13 +112,19 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         for module in ("bm25", "excerpts", "outline", "pagination", "reranking", "terms", "token_budget", "view")
     ),
     (
-        "server/auth/authentication",
-        tuple(f"tests/server/auth/test_{name}.py" for name in ("authentication", "parsers", "tenants")),
+        f"{_SERVER}/auth/authentication",
+        tuple(f"{_SERVER_TESTS}/auth/test_{name}.py" for name in ("authentication", "parsers", "tenants")),
     ),
-    ("server/auth/keys", ("tests/server/auth/test_keys.py", "tests/server/auth/test_key_file.py")),
     (
-        "server/auth/rate_limits",
-        tuple(f"tests/server/auth/test_{name}.py" for name in ("limited_request", "limits", "parsers")),
+        f"{_SERVER}/auth/keys",
+        (
+            f"{_SERVER_TESTS}/auth/test_keys.py",
+            f"{_SERVER_TESTS}/auth/test_key_file.py",
+        ),
+    ),
+    (
+        f"{_SERVER}/auth/rate_limits",
+        tuple(f"{_SERVER_TESTS}/auth/test_{name}.py" for name in ("limited_request", "limits", "parsers")),
     ),
 )
 """The mutated modules of the package, and the files of their tests."""

@@ -297,24 +297,27 @@ def compiled() -> dict[tuple[str, int, bool], str]:
         frame = sys._getframe(1)
         module = str(frame.f_globals.get("__name__", ""))
         made = original(pattern, flags)
-        if module.startswith("groundwire.") and isinstance(made.pattern, str):
+        if module.startswith(("groundwire.", "groundwire_server.")) and isinstance(made.pattern, str):
             anchored = _is_anchored(linecache.getlines(frame.f_code.co_filename), frame.f_lineno)
             found.setdefault((made.pattern, made.flags, anchored), module)
         return made
 
     import groundwire
+    import groundwire_server
 
+    packages = groundwire, groundwire_server
     re.compile = noted
     try:
-        for module in pkgutil.walk_packages(groundwire.__path__, "groundwire."):
-            if not module.name.endswith("__main__"):
-                try:
-                    importlib.import_module(module.name)
-                except ImportError:
-                    continue
+        for package in packages:
+            for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+                if not module.name.endswith("__main__"):
+                    try:
+                        importlib.import_module(module.name)
+                    except ImportError:
+                        continue
     finally:
         re.compile = original
-    for path in Path(groundwire.__path__[0]).rglob("*.py"):
+    for path in (path for package in packages for path in Path(package.__path__[0]).rglob("*.py")):
         for pattern, anchored in _written_in_calls(path.read_text("utf-8")):
             found.setdefault((pattern, re.compile(pattern).flags, anchored), ".".join(path.parts[-2:]))
     return found

@@ -10,10 +10,12 @@ import re
 import sys
 from pathlib import Path
 
-__all__ = ["CHANGELOG", "current_version", "sections"]
+__all__ = ["CHANGELOG", "SERVER", "current_version", "sections"]
 
 _ROOT = Path(__file__).resolve().parents[1]
 CHANGELOG = _ROOT / "CHANGELOG.md"
+SERVER = Path("packages", "groundwire-server")
+"""The folder of groundwire-server in a checkout."""
 _HEADING = re.compile(r"^## (?P<name>Unreleased|\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?)(?: - (?P<date>\d{4}-\d\d-\d\d))?$")
 _VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
 

@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from release_notes import SERVER
+
 __all__ = ["write_sbom"]
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -41,23 +43,27 @@ def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
 
     specification = SchemaVersion.V1_6
     uv = (sys.executable, "-m", "uv", "--quiet", "--system-certs")
-    wanted = f"groundwire[{','.join(extras)}] @ {wheel.resolve().as_uri()}"
+    file, version = wheel.name.split("-")[:2]
+    name = file.replace("_", "-")
+    project = _ROOT if name == "groundwire" else _ROOT / SERVER
+    wanted = f"{name}[{','.join(extras)}] @ {wheel.resolve().as_uri()}"
+    links = ("--find-links", str(wheel.resolve().parent))  # the server needs the library of the same release
     with tempfile.TemporaryDirectory() as folder:
         environment = Path(folder) / "environment"
         _run(*uv, "venv", "--python", sys.executable, str(environment))
         python = str(environment / "bin" / "python")
-        _run(*uv, "pip", "install", "--python", python, "--constraint", str(_ROOT / "requirements" / "dev.txt"), wanted)
+        pins = ("--constraint", str(_ROOT / "requirements" / "dev.txt"))
+        _run(*uv, "pip", "install", "--python", python, *pins, *links, wanted)
         _run(
             *(sys.executable, "-m", "cyclonedx_py", "environment", python),
-            *("--pyproject", str(_ROOT / "pyproject.toml"), "--mc-type", "library"),
+            *("--pyproject", str(project / "pyproject.toml"), "--mc-type", "library"),
             *("--spec-version", specification.to_version(), "--output-format", "JSON", "--no-validate"),
             *("--output-reproducible", "--output-file", str(target.resolve())),
         )
         licenses = json.loads(subprocess.check_output([python, "-I", "-c", _LICENSES]))
     bill = json.loads(target.read_text(encoding="utf-8"))
-    name, version = wheel.name.split("-")[:2]  # its version is dynamic: pyproject.toml does not say it
     bill["metadata"]["component"] |= {
-        "version": version,
+        "version": version,  # that of the library is dynamic: pyproject.toml does not say it
         "purl": f"pkg:pypi/{name}@{version}",
         "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(wheel.read_bytes()).hexdigest()}],
     }

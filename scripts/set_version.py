@@ -1,7 +1,8 @@
 """Makes a checkout ready for a release: `python scripts/set_version.py 0.2.0`.
 
-The version is written into `src/groundwire/_version.py`, its one place, and into `server.json`, which clients read
-without Python. What CHANGELOG.md says under Unreleased becomes the section of the version.
+The version is written into `src/groundwire/_version.py`, its one place, into `server.json`, which clients read without
+Python, and into the `pyproject.toml` of groundwire-server, which needs the same version of the library. What both
+changelogs say under Unreleased becomes the section of the version.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from release_notes import current_version, sections
+from release_notes import SERVER, current_version, sections
 
 __all__ = ["set_version"]
 
@@ -50,9 +51,17 @@ def set_version(root: Path, version: str, date: str) -> None:
             argument["value"] = argument["value"].replace(f"=={before}", f"=={version}")
     own.write_text(own.read_text(encoding="utf-8").replace(f'"{before}"', f'"{version}"'), encoding="utf-8")
     manifest.write_text(json.dumps(server, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    changelog.write_text(
-        text.replace("## Unreleased\n", f"## Unreleased\n\n## {version} - {date}\n", 1), encoding="utf-8"
+    project = root / SERVER / "pyproject.toml"
+    project.write_text(
+        project.read_text(encoding="utf-8")
+        .replace(f'\nversion = "{before}"', f'\nversion = "{version}"', 1)
+        .replace(f'=={before}"', f'=={version}"', 1),
+        encoding="utf-8",
     )
+    for file in (changelog, root / SERVER / "CHANGELOG.md"):
+        text = file.read_text(encoding="utf-8")
+        new = text.replace("## Unreleased\n", f"## Unreleased\n\n## {version} - {date}\n", 1)
+        file.write_text(new, encoding="utf-8")
 
 
 def main() -> None:

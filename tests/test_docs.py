@@ -90,7 +90,7 @@ class Lookup(EmulatedServer):
 
 def test_the_files_of_contributings_tour_are_there() -> None:
     tour = (ROOT / "CONTRIBUTING.md").read_text().partition("## Set up")[0]
-    paths = re.findall(r"(?<![\w/.])[a-z]\w*(?:/\w+)*(?:/|\.py|\.toml)(?![\w/])", tour)
+    paths = re.findall(r"(?<![\w/.])[a-z][\w-]*(?:/[\w-]+)*(?:/|\.py|\.toml)(?![\w/])", tour)
     assert len(paths) > 40
     assert [path for path in paths if not any((ROOT / base / path).exists() for base in ("", "src/groundwire"))] == []
 

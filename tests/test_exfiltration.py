@@ -25,8 +25,6 @@ from groundwire.errors import BlockedSecret, BlockedUnknown, InvalidRequest, Pag
 from groundwire.providers import Capabilities
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.safety.urls import parse_url
-from groundwire.server.api import build_gateway
-from groundwire.server.uvicorn_runner import serving
 from groundwire.storage import open_store
 from groundwire.storage.memory import MemoryStore
 from groundwire.sync import SyncWeb
@@ -308,28 +306,6 @@ class TestAddressesFromText:
             run = await run_tools(request, call_model, web=web, api="ollama", mode="local")
         assert [one.url for one in run.sources] == [url], "it may be cited in any case"
         assert (image in run.answer.text) == kept
-
-    @pytest.mark.req("B10", "B24")
-    @pytest.mark.parametrize("mark", ["!", ""], ids=["image", "link"])
-    @pytest.mark.parametrize(("question", "kept"), [("Look around.", False), ("Look at {}.", True)])
-    async def test_the_proxy_remembers_it_for_the_conversation(
-        self, attacker: Attacker, world: World, settings: Make, question: str, kept: bool, mark: str
-    ) -> None:
-        url = f"{attacker.url}/mentioned"
-        image = f"{mark}[status]({url})"
-        said = f"It says so, in the words of the page [1]. {image}"
-        turns = script(ScriptedCall("open_page", {"url": url}), end=Say(said))
-        model = world.add(ModelServer(turns, name="model"))
-        gateway = build_gateway(settings(policy={"untrusted_links": "drop"}), upstream=f"{model.url}/v1")
-        async with gateway, serving(gateway) as address, aiohttp.ClientSession(address) as client:
-            talk: list[dict[str, Any]] = [{"role": "user", "content": question.format(url)}]
-            for _ in range(2):
-                body = {"model": "m", "messages": talk}
-                async with client.post("/openai/v1/chat/completions", json=body) as reply:
-                    answer = (await reply.json())["choices"][0]["message"]["content"]
-                assert (image in answer) == kept, answer
-                model.decide = lambda asked: Say(said)
-                talk += [{"role": "assistant", "content": answer}, {"role": "user", "content": "Once more."}]
 
 
 SESSION = SessionBudget(MemoryStore(), "s", Limits())

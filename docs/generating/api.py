@@ -36,8 +36,8 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.integrations.hosts.search_policy": (),
     "groundwire.integrations.hosts.three_tiers": (),
     "groundwire.integrations.hosts.tool_port": (),
-    "groundwire.server.api": (),
-    "groundwire.server.openai.app": (),
+    "groundwire_server.api": (),
+    "groundwire_server.openai.app": (),
     "groundwire.telemetry": ("SearchDone", "PageDone"),
     "groundwire.providers.base": (),
     "groundwire.testing": (),
@@ -47,8 +47,8 @@ _MODULES: dict[str, tuple[str, ...]] = {
 has a line; its docstring says the rest."""
 
 _PARTS = {
-    "groundwire.server.ui": ("ui_routes", "KeyVerifier", "Visitor"),
-    "groundwire.server.uvicorn_runner": ("serving", "run"),
+    "groundwire_server.ui": ("ui_routes", "KeyVerifier", "Visitor"),
+    "groundwire_server.uvicorn_runner": ("serving", "run"),
     "groundwire.setup": ("load_offers", "setup_schema", "verify", "provider_statuses"),
     "groundwire.cassette": ("Cassette", "RECORD_VARIABLE", "REPLAY_VARIABLE"),
     "groundwire.storage": ("open_store", "Store"),

@@ -9,9 +9,9 @@ from typing import Any
 from generating.api import entries, fields_of, module_entries
 from generating.tools import RESULTS
 from groundwire import Settings, Web
-from groundwire.server.api.context import AppContext, Traffic
-from groundwire.server.api.openapi import openapi
-from groundwire.server.api.routes import operations
+from groundwire_server.api.context import AppContext, Traffic
+from groundwire_server.api.openapi import openapi
+from groundwire_server.api.routes import operations
 
 __all__ = ["http_page", "openapi_document"]
 
@@ -32,7 +32,7 @@ def http_page() -> str:
     ]
     parts = [
         "# HTTP API",
-        "The endpoints of `groundwire serve` (extra `server`). "
+        "The endpoints of `groundwire serve` (package `groundwire-server`). "
         "`GET /openapi.json` returns this description for programs, with the statuses of each endpoint. "
         + " ".join(document["info"]["description"].split()),
         "Send an API key as `Authorization: Bearer KEY` or `X-API-Key: KEY`; see [keys](../guides/keys.md).",

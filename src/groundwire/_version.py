@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["PROJECT_URL", "USER_AGENT", "__version__", "install_command", "install_extra", "python", "upgrade_hint"]
+__all__ = [
+    "PROJECT_URL",
+    "USER_AGENT",
+    "__version__",
+    "install_command",
+    "install_extra",
+    "install_server",
+    "python",
+    "upgrade_hint",
+]
 
 __version__ = "0.1.0"
 PROJECT_URL = "https://github.com/groundwire/groundwire"
@@ -65,6 +74,29 @@ def python() -> str:
     import subprocess
 
     return subprocess.list2cmdline([sys.executable]) if sys.platform == "win32" else shlex.quote(sys.executable)
+
+
+def install_server() -> str:
+    """Return the command that installs groundwire-server in this version, from where this distribution came."""
+    import json
+    from importlib import metadata
+    from pathlib import Path
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    name, folder = "groundwire-server", "packages/groundwire-server"
+    try:
+        origin = json.loads(metadata.distribution("groundwire").read_text("direct_url.json") or "{}")
+    except metadata.PackageNotFoundError:  # run from a folder that was not installed
+        origin = {"url": Path(__file__).resolve().parents[2].as_uri(), "dir_info": {}}
+    if "vcs_info" in origin:
+        known = origin["vcs_info"]
+        return install_command(f"{name} @ {known['vcs']}+{origin['url']}@{known['commit_id']}#subdirectory={folder}")
+    source = Path(url2pathname(urlsplit(origin.get("url", "")).path))
+    if "dir_info" in origin and (source / folder).is_dir():
+        return install_command(*(["-e"] if origin["dir_info"].get("editable") else []), str(source / folder))
+    wheel = source.parent / source.name.replace("groundwire-", "groundwire_server-", 1)
+    return install_command(str(wheel) if "archive_info" in origin and wheel.is_file() else f"{name}=={__version__}")
 
 
 def upgrade_hint() -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import os
 import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 import venv
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -171,75 +169,6 @@ def test_an_interrupted_demo_leaves_nothing(terminal: Terminal, serve: bool) -> 
     assert [path.name for path in terminal.home.iterdir()] == ["tmp"]
 
 
-@contextmanager
-def _served(terminal: Terminal, *arguments: str, **variables: str) -> Iterator[str]:
-    """Run a server in a process of its own, yield its address, and stop it as Control-C does."""
-    terminal.python = sys.executable
-    process = terminal.start(*arguments, "--port", "0", **variables)
-    try:
-        said = b""
-        while b"http://127.0.0.1:" not in said:
-            said = process.stderr.readline()
-            assert said, "it did not start"
-        yield "http://127.0.0.1:" + said.split(b"http://127.0.0.1:")[1].split()[0].split(b"/")[0].decode()
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=100)
-    assert process.returncode == 130
-
-
-def _asked(url: str, body: object = None, **headers: str) -> tuple[int, dict[str, Any]]:
-    """Return the status and the JSON of an answer."""
-    data = None if body is None else json.dumps(body).encode()
-    sent = {"Content-Type": "application/json"} | {name.replace("_", "-"): value for name, value in headers.items()}
-    try:
-        with urlopen(Request(url, data, sent), timeout=100) as answer:
-            return answer.status, json.load(answer)
-    except HTTPError as error:
-        return error.code, json.load(error)
-
-
-@pytest.mark.parametrize("command", ["serve", "proxy", "mcp --http"])
-def test_a_wrong_or_missing_key_names_the_header_for_it(terminal: Terminal, command: str) -> None:
-    assert terminal.run("keys", "create", "ci").returncode == 0
-    upstream = ("--upstream", "http://127.0.0.1:9/v1") if command == "proxy" else ()
-    path = {"serve": "/v1/search?query=x", "proxy": "/v1/models", "mcp --http": "/mcp"}[command]
-    with _served(terminal, *command.split(), *upstream) as base:
-        for headers in ({}, {"Authorization": "Bearer sk-of-the-model-server"}):
-            status, body = _asked(base + path, **headers)
-            assert (status, "`groundwire keys`" in body["error"]["message"]) == (401, True)
-            named = body["error"]["message"].removeprefix("This key is not valid. ")
-            if command == "proxy":
-                assert named == "Send a key of `groundwire keys` as X-API-Key; Authorization goes to the model server."
-            else:
-                assert "as Authorization: Bearer KEY, or as X-API-Key: KEY" in named
-
-
-QUESTION = {"model": "miniature", "messages": [{"role": "user", "content": "What is BM25?"}]}
-
-
-def test_chat_completions_at_the_address_of_the_gateway(terminal: Terminal) -> None:
-    models = terminal.world.add(ModelServer(quoting, listed=("miniature",)))
-    with _served(terminal, "serve", "--upstream", f"{models.url}/v1") as base:
-        for path in ("/v1/chat/completions", "/chat/completions", "/openai/v1/chat/completions"):
-            status, body = _asked(base + path, QUESTION)
-            (choice,) = body["choices"]
-            assert (status, choice["message"]["annotations"][0]["type"]) == (200, "url_citation")
-        assert _asked(f"{base}/v1/models")[1]["data"][0]["id"] == "miniature"
-        large = {**QUESTION, "user": "x" * 3_000_000}  # which the model server refuses, and the gateway hands on
-        assert _asked(f"{base}/v1/chat/completions", large) == _asked(f"{base}/openai/v1/chat/completions", large)
-
-
-def test_chat_completions_without_a_model_server_name_what_connects_one(terminal: Terminal) -> None:
-    with _served(terminal, "serve") as base:
-        for path in ("/v1/chat/completions", "/chat/completions", "/v1/responses", "/v1/messages"):
-            status, body = _asked(base + path, QUESTION)
-            assert status == 404
-            assert "groundwire serve --upstream URL" in body["error"]["message"]
-            assert "/openai/v1" in body["error"]["message"]
-        assert "--upstream" not in _asked(f"{base}/v1/nothing", QUESTION)[1]["error"]["message"]
-
-
 @pytest.mark.parametrize(
     ("service", "named"),
     [("tavily", "TAVILY_API_KEY"), ("kagi", "KAGI_API_KEY"), ("you", "YDC_API_KEY or YOU_API_KEY")],
@@ -311,7 +240,6 @@ def test_a_file_where_another_folder_should_be_is_named(terminal: Terminal) -> N
     file = terminal.home / ".config"
     file.write_text("mine")
     for command in (
-        ["keys", "create", "ci"],
         ["config", "set", "search.limit", "3"],
         ["search", QUERY, "-o", f"{file}/x"],
         ["record", f"{file}/x", "--", "true"],
@@ -386,14 +314,14 @@ def test_control_c_at_a_question_is_130(terminal: Terminal) -> None:
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python in a folder with a space, with everything that is installed here but the MCP SDK."""
+    """A Python in a folder with a space, with what is installed here but the MCP SDK and groundwire-server."""
     home = tmp_path_factory.mktemp("a folder") / "env"
     venv.create(home, with_pip=False, symlinks=True)
     (packages,) = home.glob("lib/python*/site-packages")
     here = Path(groundwire.__file__).parents[1]
     own = next(Path(path) for path in sys.path if Path(path, "click").is_dir())
     for one in own.iterdir():
-        if not one.name.startswith(("mcp", "groundwire", "__pycache__", "__editable__")):
+        if not one.name.startswith(("mcp", "groundwire", "_editable_impl_groundwire", "__pycache__", "__editable__")):
             (packages / one.name).symlink_to(one)
     for known in own.glob("groundwire-*.dist-info"):
         (packages / known.name).symlink_to(known)
@@ -406,13 +334,48 @@ def test_a_client_gets_no_server_that_cannot_start(terminal: Terminal, bare: Pat
     file = terminal.home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.write_text('{"a": 1}')
-    for command in (["mcp", "install", "cursor", "--yes"], ["mcp"], ["mcp", "--http", "--port", "0"]):
+    for command in (["mcp", "install", "cursor", "--yes"], ["mcp"]):
         done = terminal.run(*command)
         assert (done.returncode, done.stdout, file.read_text()) == (2, "", '{"a": 1}')
         remedy = shlex.split(done.stderr.partition("To install it: ")[2])
         assert str(bare) in remedy, done.stderr
         assert any(word.startswith("mcp") for word in remedy)
     assert [path.name for path in file.parent.iterdir()] == ["mcp.json"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["serve", "serve --help", "proxy --upstream http://a.test/v1", "keys create ci", "mcp --http", "mcp --sse"],
+)
+def test_a_command_of_the_server_says_what_to_install(terminal: Terminal, bare: Path, command: str) -> None:
+    terminal.python = bare
+    done = terminal.run(*command.split())
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    name = "mcp --http" if command.startswith("mcp") else command.split()[0]
+    said, _, remedy = done.stderr.strip().partition(", which is not installed: ")
+    assert said == f"Error: groundwire {name} needs groundwire-server"
+    words = shlex.split(remedy.removesuffix("."))
+    assert str(bare) in words
+    assert Path(words[-1]).name == "groundwire-server"
+    assert tomllib.loads(Path(words[-1], "pyproject.toml").read_text())["project"]["name"] == "groundwire-server"
+    assert "-e" in words  # as Groundwire itself is installed here
+
+
+def test_the_commands_of_the_server_are_listed_without_it(terminal: Terminal, bare: Path) -> None:
+    listed = terminal.run("--help").stdout
+    terminal.python = bare
+    assert terminal.run("--help").stdout == listed
+
+
+def test_a_server_of_another_version_is_not_used(terminal: Terminal) -> None:
+    known = terminal.home / "groundwire_server-9.9.9.dist-info"
+    known.mkdir()
+    (known / "METADATA").write_text("Metadata-Version: 2.1\nName: groundwire-server\nVersion: 9.9.9\n")
+    (known / "entry_points.txt").write_text("[groundwire.commands]\nserve = os:abort\n")
+    done = terminal.run("serve", PYTHONPATH=os.pathsep.join([str(terminal.home), os.environ.get("PYTHONPATH", "")]))
+    assert (done.returncode, done.stdout) == (2, "")
+    wanted = f"groundwire serve needs groundwire-server {groundwire.__version__}; 9.9.9 is installed: "
+    assert done.stderr.startswith(f"Error: {wanted}")
 
 
 def test_a_web_that_nobody_closed_is_closed_with_the_program(terminal: Terminal) -> None:

@@ -21,6 +21,11 @@ class Distributions:
     wheel: Path
     sdist: Path
 
+    @property
+    def stem(self) -> str:
+        """The name and the version, as in the names of files."""
+        return "-".join(self.wheel.name.split("-")[:2])
+
     def in_wheel(self) -> dict[str, bytes]:
         """The files of the wheel."""
         with zipfile.ZipFile(self.wheel) as archive:
@@ -51,7 +56,7 @@ class Distributions:
         return moment
 
 
-def found(folder: Path) -> Distributions:
-    """Return the one wheel and the one sdist of a folder."""
-    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+def found(folder: Path, name: str = "groundwire") -> Distributions:
+    """Return the one wheel and the one sdist of a distribution in a folder."""
+    (wheel,), (sdist,) = folder.glob(f"{name}-*.whl"), folder.glob(f"{name}-*.tar.gz")
     return Distributions(wheel, sdist)

@@ -68,7 +68,7 @@ class RequirementsTable:
             remedy = "write one that is not marked slow, or see above why theirs were skipped"
             self._problems.append(f"No passing test proves {lost}: {remedy}.")
         if found := self._named(proven & self._unproven):
-            self._problems.append(f"{found} is proven now: take it out of UNPROVEN in tests/conftest.py.")
+            self._problems.append(f"{found} is proven now: take it out of UNPROVEN in conftest.py.")
         if self._problems:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

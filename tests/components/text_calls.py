@@ -38,7 +38,6 @@ __all__ = [
     "refusing",
     "report",
     "robots",
-    "said",
     "sources",
     "styled",
     "tongue",
@@ -204,14 +203,6 @@ def ranked(text: str) -> object:
 def outlined(text: str) -> object:
     outline = module("reading.passages.outline").Outline(text)
     return [outline.path(place) for place in range(0, len(text), max(1, len(text) // 20))], outline.sections
-
-
-def said(text: str) -> object:
-    talk = module("server.openai.conversations")
-    history = talk.History()
-    for one in module("server.openai.prompts").said_in([{"role": "assistant", "content": text}]):
-        history.add(one)
-    return history.names()
 
 
 def events(text: str) -> object:

@@ -38,7 +38,6 @@ from components.text_calls import (
     refusing,
     report,
     robots,
-    said,
     sources,
     styled,
     tongue,
@@ -98,7 +97,6 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     """,
     ADDRESS: """
         safety.url_redaction: is_capability
-        server.ui.login_sessions: local_path
     """,
     DATA: """
         reading.convert: json_to_markdown
@@ -189,14 +187,12 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         plain("providers.http_parsing", "masked"), (*PROSE, "key=", "bearer ", "token:'", "api_key ")
     ),
     "routing.result_merging.plain": Growing(plain("routing.result_merging", "plain", 500), (*ALL, *HTML, *SIGNS)),
-    "server.openai.prompts.said_in": Growing(said, MARKDOWN),
-    "server.mcp.config_text.has_comments": Growing(
-        plain("server.mcp.config_text", "has_comments"), ('"', '\\"', "//", "/*", "*/", ",", "{", "\n")
+    "mcp_server.config_text.has_comments": Growing(
+        plain("mcp_server.config_text", "has_comments"), ('"', '\\"', "//", "/*", "*/", ",", "{", "\n")
     ),
-    "server.mcp.config_text.without_comments": Growing(
-        plain("server.mcp.config_text", "without_comments"), ('"', '\\"', "//", "/*", "*/", ",", ", ", "{")
+    "mcp_server.config_text.without_comments": Growing(
+        plain("mcp_server.config_text", "without_comments"), ('"', '\\"', "//", "/*", "*/", ",", ", ", "{")
     ),
-    "server.ui.page_view.inert_html": Growing(plain("server.ui.page_view", "inert_html"), ALL, heavy=True),
     "storage.archive.questions.Question": Growing(
         lambda text: module("storage.archive.questions").Question.read(text), PROSE
     ),

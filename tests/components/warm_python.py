@@ -29,6 +29,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import groundwire
+import groundwire_server
 
 __all__ = ["warm_python"]
 
@@ -116,9 +117,10 @@ def _load(modules: list[str]) -> None:
 
 
 def _of_groundwire() -> Iterator[str]:
-    for module in pkgutil.walk_packages(groundwire.__path__, "groundwire."):
-        if not _NOT_LOADED & {*module.name.split(".")}:
-            yield module.name
+    for package in (groundwire, groundwire_server):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not _NOT_LOADED & {*module.name.split(".")}:
+                yield module.name
 
 
 def _forked(caller: socket.socket, others: tuple[socket.socket, ...]) -> BaseProcess | None:

@@ -130,7 +130,7 @@ def check_claim(block: Block, claim: str) -> None:
     """
     path, _, name = claim.partition("::")
     file = ROOT / path
-    assert path.startswith("tests/"), f"{block.where}: {claim} is no test"
+    assert path.startswith(("tests/", "packages/groundwire-server/tests/")), f"{block.where}: {claim} is no test"
     assert file.is_file(), f"{block.where}: there is no file {path}"
     text = file.read_text(encoding="utf-8")
     functions = {

@@ -123,8 +123,8 @@ class TestChecking:
     @pytest.mark.parametrize(
         "claim",
         [
-            "tests/server/test_gone.py::test_it",
-            "tests/server/test_mcp.py::test_gone",
+            "packages/groundwire-server/tests/server/test_gone.py::test_it",
+            "tests/mcp_server/test_mcp.py::test_gone",
             "tests/test_web.py::test_gone",
             "src/groundwire/web.py::x",
         ],
@@ -134,7 +134,7 @@ class TestChecking:
             check_claim(block("x"), claim)
 
     def test_a_test_must_speak_of_the_document(self) -> None:
-        claim = "tests/server/test_mcp.py::test_the_guides_client_runs"
+        claim = "tests/mcp_server/test_mcp.py::test_the_guides_client_runs"
         check_claim(block("x"), claim)
         with pytest.raises(AssertionError, match="does not name"):
             check_claim(block("x", document="docs/guides/pages.md"), claim)

@@ -70,7 +70,7 @@ def test_a_fate_is_kept_until_the_module_or_a_test_changes(tmp_path: Path) -> No
     mutants.Journal(path).add(key, "survived")
     assert mutants.Journal(path).get(key) == "survived"
     assert mutants.Journal(path).get(mutants.Journal.key(second, tests)) is None
-    assert mutants.Journal(path).get(mutants.Journal.key(first, [*tests, "tests/conftest.py"])) is None
+    assert mutants.Journal(path).get(mutants.Journal.key(first, [*tests, "conftest.py"])) is None
     assert mutants.Journal(None).get(key) is None
 
 

@@ -17,7 +17,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "groundwire"
-MODULES = sorted(PACKAGE.rglob("*.py"))
+SERVER = ROOT / "packages" / "groundwire-server"
+MODULES = sorted([*PACKAGE.rglob("*.py"), *(SERVER / "src").rglob("*.py")])
 
 CONTRACTS = frozenset(
     {"OpenPageToolResult", "SearchResultItem", "ToolDefinition", "WebSearchToolResult"}
@@ -119,10 +120,13 @@ def test_no_module_has_a_name_of_the_former_vocabulary() -> None:
     assert [short(path) for path in MODULES if path.stem in FORMER_MODULES or path.parent.name in FORMER_MODULES] == []
 
 
-@pytest.mark.parametrize("folder", ["src", "docs", "tests", "benchmarks", "examples", "README.md", "CHANGELOG.md"])
+@pytest.mark.parametrize(
+    "folder", ["src", "packages", "docs", "tests", "benchmarks", "examples", "README.md", "CHANGELOG.md"]
+)
 def test_no_text_cites_a_document_that_the_repository_does_not_hold(folder: str) -> None:
     place = ROOT / folder
     files = [place] if place.is_file() else [one for one in place.rglob("*") if one.suffix in {".py", ".md", ".toml"}]
+    files = [file for file in files if "node_modules" not in file.parts]
     cited = [
         f"{short(file)}:{text.count(chr(10), 0, found.start()) + 1}: {found.group()}"
         for file in files
@@ -136,7 +140,10 @@ def test_no_text_cites_a_document_that_the_repository_does_not_hold(folder: str)
 def texts_of(part: str) -> Iterator[tuple[Path, Iterable[tuple[int, str]]]]:
     """Yield the files of a part of the repository in which a phrase occurs, with the lines that somebody reads."""
     if part == "src":
-        paths = [path for path in PACKAGE.rglob("*") if path.suffix in {".html", ".js", ".py"}]
+        folders = PACKAGE, SERVER / "src"
+        paths = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".html", ".js", ".py"}]
+    elif part == "server":
+        paths = [*SERVER.glob("*.md")]
     elif part == "docs":
         paths = [path for path in (ROOT / "docs").rglob("*") if path.suffix in {".1", ".md"}]
     else:
@@ -155,7 +162,9 @@ def prose_of(code: str) -> Iterator[tuple[int, str]]:
             yield from enumerate(token.string.split("\n"), token.start[0])
 
 
-@pytest.mark.parametrize("part", ["src", "docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"])
+@pytest.mark.parametrize(
+    "part", ["src", "docs", "server", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+)
 def test_texts_use_the_words_of_the_glossary(part: str) -> None:
     found = [
         f"{short(path)}:{number}: {match.group()!r}, write: {instead}"
@@ -179,12 +188,23 @@ def test_the_check_of_phrases_sees_them(text: str, number: int) -> None:
     assert sum(len(pattern.findall(text.lower())) for pattern in PHRASES) == number
 
 
-def test_modules_import_each_other_in_no_cycle() -> None:
-    graph = grimp.build_graph("groundwire", exclude_type_checking_imports=True, cache_dir=None)
+@pytest.mark.parametrize("package", ["groundwire", "groundwire_server"])
+def test_modules_import_each_other_in_no_cycle(package: str) -> None:
+    graph = grimp.build_graph(package, exclude_type_checking_imports=True, cache_dir=None)
     order = graphlib.TopologicalSorter(
         {module: graph.find_modules_directly_imported_by(module) - {module} for module in graph.modules}
     )
     order.prepare()  # raises CycleError, which names the modules
+
+
+TOGETHER = ("components", "documentation", "real", "release")
+"""Folders of tests of both distributions together; the library's own tests need no server."""
+
+
+def test_the_librarys_tests_need_no_server() -> None:
+    tests = [path for path in (ROOT / "tests").rglob("*.py") if path.relative_to(ROOT).parts[1] not in TOGETHER]
+    needs = re.compile(r"^\s*(?:from|import) groundwire_server\b", re.MULTILINE)
+    assert [short(path) for path in tests if needs.search(path.read_text("utf-8"))] == []
 
 
 def test_a_service_fits_on_a_page() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from gate.durations import asserted_durations
 
-TESTS = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def lines_of(body: str, head: str = "import time") -> list[int]:
@@ -82,8 +82,9 @@ def test_the_durations_of_one_test_are_not_those_of_another() -> None:
 
 def test_no_test_asserts_a_duration() -> None:
     found = [
-        f"{path.relative_to(TESTS)}:{line}"
-        for path in sorted(TESTS.rglob("*.py"))
+        f"{path.relative_to(ROOT)}:{line}"
+        for folder in ("tests", "packages/groundwire-server/tests")
+        for path in sorted((ROOT / folder).rglob("*.py"))
         for line in asserted_durations(path.read_text("utf-8"))
     ]
     listed = "\n".join(found)

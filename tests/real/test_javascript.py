@@ -16,10 +16,10 @@ import pytest
 from components.environment import npm_packages
 from components.processes import Unavailable
 from groundwire import Settings
-from groundwire.server.api import build_gateway
-from groundwire.server.auth import KeyFile
-from groundwire.server.auth.keys import make_key
-from groundwire.server.uvicorn_runner import serving
+from groundwire_server.api import build_gateway
+from groundwire_server.auth import KeyFile
+from groundwire_server.auth.keys import make_key
+from groundwire_server.uvicorn_runner import serving
 from world import World
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,8 +17,8 @@ from components.needs import needed
 from components.processes import Program
 from components.tiny_model import ANSWER, QUERY, write_model
 from groundwire import Settings, Web
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 
 pytestmark = pytest.mark.xdist_group("llama")

@@ -20,9 +20,9 @@ import pytest
 from components.environment import environment_with, npm_packages
 from components.needs import needed
 from groundwire import Settings, Web
-from groundwire.server.openai.app import Proxy
-from groundwire.server.uvicorn_runner import serving
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn
+from groundwire_server.openai.app import Proxy
+from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 

@@ -15,12 +15,25 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def distributions(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what is released."""
     if given := os.environ.get("DIST"):
-        return found(ROOT / given)
+        return ROOT / given
     folder = tmp_path_factory.mktemp("dist")
     build(ROOT, folder, epoch=1_700_000_000)
-    return found(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def distributions(built: Path) -> Distributions:
+    """The library."""
+    return found(built)
+
+
+@pytest.fixture(scope="session")
+def server_distributions(built: Path) -> Distributions:
+    """The server."""
+    return found(built, "groundwire_server")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +31,7 @@ from components.valkey import Valkey, redis_server_program
 from components.wire import Wire
 from groundwire import __version__
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
+from release_notes import SERVER
 from sbom import write_sbom
 from world import World
 
@@ -56,13 +59,14 @@ _HELP = """
 import click
 from click.testing import CliRunner
 from groundwire.cli import group
+from groundwire.cli.server_commands import SERVER_COMMANDS
 def look(command, path):
     done = CliRunner().invoke(group, [*path, "--help"], prog_name="groundwire")
     assert done.exit_code == 0, (path, done.output, done.exception)
     print(*path)
     if isinstance(command, click.Group):
         context = click.Context(command)
-        for name in command.list_commands(context):
+        for name in (name for name in command.list_commands(context) if path or name not in SERVER_COMMANDS):
             look(command.get_command(context, name), [*path, name])
 look(group, [])
 """
@@ -92,15 +96,15 @@ class Installed:
 
 
 _OLDEST = "the oldest versions"
-_OLDEST_EXTRAS = "the oldest versions, of the extras too"
-_EXTRAS = ("browser", "ddgs", "embeddings", "keyring", "mcp", "office", "otel", "server", "valkey")
+_OLDEST_EXTRAS = "the oldest versions, of the extras and the server too"
+_EXTRAS = ("browser", "ddgs", "embeddings", "keyring", "mcp", "office", "otel", "valkey")
 """The extras that fit into one environment; those of frameworks: `tests/frameworks/test_shapes.py`."""
 _RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @pytest.fixture(scope="session")
 def environment(
-    distributions: Distributions, tmp_path_factory: pytest.TempPathFactory
+    distributions: Distributions, server_distributions: Distributions, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Installed | None]:
     """A function that makes an environment for a version once; None when there is no such Python."""
 
@@ -118,8 +122,12 @@ def environment(
             extras = [f"--extra={one}" for one in _EXTRAS if version == _OLDEST_EXTRAS]
             sdk = ["opentelemetry-sdk"] if extras else []
             uv("pip", "install", "--python", python, *needs, *extras, *sdk)
+        if version == _OLDEST_EXTRAS:
+            needs = ("--resolution", "lowest-direct", "--requirements", ROOT / SERVER / "pyproject.toml")
+            uv("pip", "install", "--python", python, *needs, "--no-sources", "--find-links", distributions.wheel.parent)
         rest = ("--no-deps",) if oldest else ("--constraint", PINS)
-        uv("pip", "install", "--python", python, *rest, distributions.wheel)
+        server = [server_distributions.wheel] if version == _OLDEST_EXTRAS else []
+        uv("pip", "install", "--python", python, *rest, distributions.wheel, *server)
         return Installed(root, home)
 
     return make
@@ -439,6 +447,27 @@ def test_every_command_says_what_it_does_without_any_extra(installed: Installed)
     assert {"search", "open", "completion", "archive search", "mcp install"} <= set(done.stdout.splitlines())
 
 
+def test_the_server_is_installed_as_the_library_says(
+    environment: Callable[[str], Installed | None], tmp_path: Path
+) -> None:
+    first = environment(_RUNNING)
+    assert first
+    for command in ("serve", "proxy --upstream http://a.test/v1", "keys list", "mcp --http"):
+        done = first.run("groundwire", *command.split())
+        assert (done.returncode, done.stdout) == (2, "")
+        assert ", which is not installed: " in done.stderr
+    remedy = shlex.split(done.stderr.strip().removesuffix(".").partition(", which is not installed: ")[2])
+    installed = Installed(tmp_path / "venv", tmp_path)
+    shutil.copytree(first.root, installed.root, symlinks=True)
+    python = str(installed.root / "bin" / "python")
+    assert str(first.root / "bin" / "python") in remedy
+    uv("pip", "install", "--python", python, "--constraint", PINS, remedy[-1])
+    for command in ("serve", "proxy", "keys"):
+        done = installed.run("python", "-m", "groundwire", command, "--help")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"Usage: groundwire {command}")
+
+
 def test_the_shell_and_the_manual_know_it(installed: Installed) -> None:
     done = installed.run("groundwire", "completion", "bash")
     assert (done.returncode, done.stderr) == (0, "")
@@ -473,6 +502,16 @@ def test_it_is_installed_as_a_tool_and_goes_without_a_trace(distributions: Distr
     assert done.stdout.decode() == f"groundwire, version {__version__}\n"
     _tool("uninstall", "groundwire", folder=tmp_path)
     assert [*(tmp_path / "tools").glob("groundwire*"), *(tmp_path / "bin").iterdir()] == []
+
+
+def test_the_bill_of_materials_of_the_server(server_distributions: Distributions, tmp_path: Path) -> None:
+    write_sbom(server_distributions.wheel, target := tmp_path / "server.cdx.json")
+    bill = json.loads(target.read_text())
+    assert (bill["metadata"]["component"]["name"], bill["metadata"]["component"]["version"]) == (
+        "groundwire-server",
+        __version__,
+    )
+    assert server_distributions.needs(extras=False) <= {part["name"].lower() for part in bill["components"]}
 
 
 def test_the_bill_of_materials(distributions: Distributions, tmp_path: Path) -> None:

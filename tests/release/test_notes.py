@@ -6,12 +6,13 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from groundwire import __version__
-from release_notes import CHANGELOG, current_version, sections
+from release_notes import CHANGELOG, SERVER, current_version, sections
 from set_version import set_version
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,8 +55,9 @@ def test_a_heading_that_a_tool_cannot_read_is_named(heading: str) -> None:
         sections(f"# Changelog\n\n## Unreleased\n{heading}\n")
 
 
-def test_ours_can_be_read_and_knows_this_version() -> None:
-    known = sections(CHANGELOG.read_text())
+@pytest.mark.parametrize("changelog", [CHANGELOG, ROOT / SERVER / "CHANGELOG.md"], ids=["library", "server"])
+def test_ours_can_be_read_and_knows_this_version(changelog: Path) -> None:
+    known = sections(changelog.read_text())
     assert next(iter(known)) in {"Unreleased", __version__}
     for text in known.values():
         assert all(line.startswith(("- ", "  ", "### ")) or not line for line in text.splitlines())
@@ -78,9 +80,11 @@ def test_the_command_prints_a_section() -> None:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     (tmp_path / "src" / "groundwire").mkdir(parents=True)
-    for name in ("src/groundwire/_version.py", "server.json"):
+    (tmp_path / SERVER).mkdir(parents=True)
+    for name in ("src/groundwire/_version.py", "server.json", SERVER / "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "CHANGELOG.md").write_text(_TEXT)
+    for folder in (tmp_path, tmp_path / SERVER):
+        (folder / "CHANGELOG.md").write_text(_TEXT)
     return tmp_path
 
 
@@ -94,9 +98,13 @@ def test_a_new_version_is_written_everywhere(checkout: Path) -> None:
     manifest = (checkout / "server.json").read_text()
     assert manifest == (ROOT / "server.json").read_text().replace(__version__, "98.7.6")
     assert json.loads(manifest) != before
-    known = sections((checkout / "CHANGELOG.md").read_text())
-    assert list(known) == ["Unreleased", "98.7.6", "1.1.0rc1", "1.0.0"]
-    assert (known["Unreleased"], known["98.7.6"]) == ("", "- New.")
+    project = (checkout / SERVER / "pyproject.toml").read_text()
+    assert project == (ROOT / SERVER / "pyproject.toml").read_text().replace(__version__, "98.7.6")
+    assert tomllib.loads(project)["project"]["dependencies"][0] == "groundwire[mcp]==98.7.6"
+    for folder in (checkout, checkout / SERVER):
+        known = sections((folder / "CHANGELOG.md").read_text())
+        assert list(known) == ["Unreleased", "98.7.6", "1.1.0rc1", "1.0.0"]
+        assert (known["Unreleased"], known["98.7.6"]) == ("", "- New.")
 
 
 @pytest.mark.parametrize(("version", "said"), [("1.0", "no version"), ("1.0.0", "already"), ("v2.0.0", "no version")])

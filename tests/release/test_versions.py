@@ -17,9 +17,9 @@ import groundwire
 from groundwire import Settings, Web
 from groundwire._version import USER_AGENT, __version__
 from groundwire.integrations.hosts.extension import export_extension
-from groundwire.server.api import build_gateway
-from groundwire.server.uvicorn_runner import serving
-from release_notes import current_version
+from groundwire_server.api import build_gateway
+from groundwire_server.uvicorn_runner import serving
+from release_notes import SERVER, current_version
 from world import World
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +32,9 @@ def test_it_is_a_version_and_the_installed_one() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" in project["project"]["dynamic"]
     assert project["tool"]["hatch"]["version"]["path"] == "src/groundwire/_version.py"
+    assert version("groundwire-server") == __version__
+    server = tomllib.loads((ROOT / SERVER / "pyproject.toml").read_text())["project"]
+    assert (server["version"], server["dependencies"][0]) == (__version__, f"groundwire[mcp]=={__version__}")
 
 
 def test_the_command_says_it() -> None:
@@ -77,5 +80,6 @@ def test_files_that_cannot_ask_for_it_tell_the_same(tmp_path: Path) -> None:
 
 def test_no_other_file_of_the_package_says_a_version_of_ours() -> None:
     """A number that equals the version elsewhere would be one that a release forgets."""
-    sources = [path for path in (ROOT / "src").rglob("*.py") if path.name != "_version.py"]
+    sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / SERVER / "src").rglob("*.py")]
+    sources = [path for path in sources if path.name != "_version.py"]
     assert [path for path in sources if f'"{__version__}"' in path.read_text()] == []

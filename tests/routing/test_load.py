@@ -9,7 +9,6 @@ import pytest
 
 from groundwire.errors import Overloaded
 from groundwire.routing.load_monitor import LoadMonitor, cpu_wanted
-from groundwire.server.api.error_body import failure_of
 from world.virtual_time import run_virtually
 
 
@@ -80,12 +79,6 @@ def test_calls_are_taken_again_when_the_loop_is_in_time() -> None:
         starved.monitor.close()
 
     run_virtually(run())
-
-
-def test_it_is_said_over_http_with_the_time_to_try_again() -> None:
-    failed = failure_of(Overloaded("too much"))
-    assert (failed.status, failed.problem.code, failed.problem.retry_after) == (503, "overloaded", 1.0)
-    assert failed.response().headers["Retry-After"] == "1"
 
 
 class Queue:

@@ -547,6 +547,54 @@ def test_a_newer_version_comes_from_where_this_one_came(origin: Any, hint: str, 
 
 
 @pytest.mark.req("B33")
+@pytest.mark.parametrize(
+    ("origin", "hint"),
+    [
+        (None, '"groundwire-server=={version}"'),
+        ({"url": "{folder}", "dir_info": {}}, '"{path}/packages/groundwire-server"'),
+        ({"url": "{folder}", "dir_info": {"editable": True}}, '-e "{path}/packages/groundwire-server"'),
+        ({"url": "{folder}/none", "dir_info": {}}, '"groundwire-server=={version}"'),
+        (
+            {"url": "https://a.test/g", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}},
+            '"groundwire-server @ git+https://a.test/g@c0ffee#subdirectory=packages/groundwire-server"',
+        ),
+        (
+            {"url": "{folder}/groundwire-1-py3-none-any.whl", "archive_info": {}},
+            '"{path}/groundwire_server-1-py3-none-any.whl"',
+        ),
+        ({"url": "{folder}/groundwire-2-py3-none-any.whl", "archive_info": {}}, '"groundwire-server=={version}"'),
+    ],
+    ids=[
+        "an index",
+        "a folder",
+        "an editable folder",
+        "a folder that is gone",
+        "a repository",
+        "a wheel",
+        "another wheel",
+    ],
+)
+def test_the_server_comes_from_where_the_library_came(origin: Any, hint: str, tmp_path: Path) -> None:
+    checkout = tmp_path / "a checkout"
+    (checkout / "packages" / "groundwire-server").mkdir(parents=True)
+    (checkout / "groundwire_server-1-py3-none-any.whl").touch()
+    known = tmp_path / "groundwire-1.dist-info"
+    known.mkdir()
+    (known / "METADATA").write_text("Metadata-Version: 2.1\nName: groundwire\nVersion: 1\n")
+    if origin:
+        url = origin["url"].format(folder=checkout.as_uri())
+        (known / "direct_url.json").write_text(json.dumps({**origin, "url": url}))
+    (tmp_path / "pip.py").touch()
+    script = "from groundwire._version import install_server; print(install_server())"
+    path = f"{tmp_path}:{Path(groundwire.__file__).parents[1]}"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={"PYTHONPATH": path}, capture_output=True, text=True, check=True
+    )
+    wanted = hint.format(path=checkout, version=groundwire.__version__)
+    assert done.stdout.endswith(f"{shlex.quote(sys.executable)} -m pip install {wanted}\n")
+
+
+@pytest.mark.req("B33")
 def test_a_python_of_the_system_is_told_the_flag_that_it_needs() -> None:
     python = Path("/usr/bin/python3")
     asked = "import sys, sysconfig; print(sys.version_info >= (3, 11), sysconfig.get_path('stdlib'))"

@@ -19,6 +19,7 @@ from typing import Final
 import click
 
 from groundwire._version import __version__, upgrade_hint
+from groundwire.cli.server_commands import SERVER_COMMANDS, server_command
 from groundwire.cli.terminal_text import ExitCode, exit_code, log_to_stderr, say_error, say_failure, warn
 from groundwire.errors import GroundwireError
 from groundwire.hints import METHODS, NEWS
@@ -46,11 +47,8 @@ _COMMANDS = MappingProxyType(
         "session": "stats:session",
         "stats": "stats",
         "mcp": "mcp",
-        "proxy": "serve:proxy",
-        "serve": "serve",
         "verify": "verify",
         "export": "mcp:export",
-        "keys": "keys",
     }
 )
 """The module of each command, and the command's name there if it differs. Commands are loaded on use, because a
@@ -135,7 +133,7 @@ class _Group(click.Group):
     """The command group. Every failure has its own exit code: 1 is reserved for "found nothing"."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *_COMMANDS})
+        return sorted({*super().list_commands(ctx), *_COMMANDS, *SERVER_COMMANDS})
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take -v and --verbose after the command, too, and --json and --quiet before it."""
@@ -150,6 +148,8 @@ class _Group(click.Group):
         return super().parse_args(ctx, [*late, *(word for word in words if word not in _VERBOSE), *args[end:]])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in SERVER_COMMANDS:
+            return server_command(cmd_name)
         if cmd_name not in _COMMANDS:
             return super().get_command(ctx, cmd_name)
         room, _, name = _COMMANDS[cmd_name].partition(":")

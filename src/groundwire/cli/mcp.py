@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import os
-import signal
 import sys
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,13 +13,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from groundwire.cli.completion import search_with
+from groundwire.cli.server_commands import server_entry
 from groundwire.cli.terminal_text import ExitCode, clean, confirmed, diff, say_error, warn
 from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from groundwire.server.client_disconnect import ASGIApp
-    from groundwire.server.mcp.client_configs import Change, Client
-    from groundwire.settings import Settings
+    from groundwire.mcp_server.client_configs import Change, Client
 
     _Name = click.ParamType[str]
 else:
@@ -43,14 +38,14 @@ class _ClientName(_Name):
     name = "name"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from groundwire.server.mcp.client_configs import CLIENTS
+        from groundwire.mcp_server.client_configs import CLIENTS
 
         if value.lower() not in CLIENTS:
             self.fail(f"{value!r} is not a known client; choose one of {', '.join(CLIENTS)}.", param, ctx)
         return value.lower()
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-        from groundwire.server.mcp.client_configs import CLIENTS
+        from groundwire.mcp_server.client_configs import CLIENTS
 
         return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
 
@@ -90,8 +85,8 @@ def install(client: str, only_print: bool, yes: bool) -> None:
 
     The change is shown before it is made, and the old file is backed up.
     """
-    from groundwire.server.mcp.client_configs import install as change
-    from groundwire.server.mcp.stdio import check_sdk
+    from groundwire.mcp_server.client_configs import install as change
+    from groundwire.mcp_server.stdio import check_sdk
 
     check_sdk()
     _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
@@ -103,13 +98,13 @@ def install(client: str, only_print: bool, yes: bool) -> None:
 @_yes
 def uninstall(client: str, only_print: bool, yes: bool) -> None:
     """Remove the server from a client's configuration."""
-    from groundwire.server.mcp.client_configs import uninstall as change
+    from groundwire.mcp_server.client_configs import uninstall as change
 
     _apply(client, change, only_print=only_print, yes=yes)
 
 
 def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool, yes: bool) -> None:
-    from groundwire.server.mcp.client_configs import CLIENTS, Host
+    from groundwire.mcp_server.client_configs import CLIENTS, Host
     from groundwire.settings.user_folders import read, replace
 
     client = CLIENTS[name]
@@ -142,8 +137,6 @@ def _command() -> tuple[str, ...]:
     return sys.executable, "-m", "groundwire", "mcp"
 
 
-_GRACE = 2.0  # seconds for running calls when the server is stopped
-_TOKEN = "GROUNDWIRE_MCP_TOKEN"  # noqa: S105  # the environment variable
 _EPILOG = """\b
 Configuration of most clients, which groundwire mcp install writes:
   {"mcpServers": {"groundwire": {"command": "groundwire", "args": ["mcp"]}}}
@@ -177,7 +170,8 @@ Exit codes:
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=f"Clients send the token in this file, or in the variable {_TOKEN}, as their bearer token; or an API key.",
+    help="Clients send the token in this file, or in the variable GROUNDWIRE_MCP_TOKEN, as their bearer token; or an "
+    "API key.",
 )
 @click.option(
     "--allowed-host",
@@ -201,7 +195,7 @@ def mcp(
     """Serve web_search and open_page over the Model Context Protocol.
 
     The default transport is standard input and output; messages of the server go to standard error. With --http it is a
-    preset of groundwire serve with MCP alone, and the limits and keys of [server] apply.
+    preset of groundwire serve with MCP alone, and the limits and keys of [server] apply; it needs groundwire-server.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -209,17 +203,17 @@ def mcp(
     for name in ("host", "port", "token_file", "allowed_hosts"):
         if not (http or sse) and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} requires --http.")
-    from groundwire.server.mcp.stdio import check_sdk
+    if http or sse:
+        server_entry("mcp-http", "groundwire mcp --http")(providers, host, port, token_file, allowed_hosts, sse=sse)
+        return
+    from groundwire.mcp_server.stdio import check_sdk
 
     check_sdk()
-    if http or sse:
-        _serve_http(providers, host, port, token_file, allowed_hosts, sse=sse)
-    else:
-        _serve_stdio(providers)
+    _serve_stdio(providers)
 
 
 def _serve_stdio(providers: tuple[str, ...]) -> None:
-    from groundwire.server.mcp.stdio import claimed_streams, serve_stdio
+    from groundwire.mcp_server.stdio import claimed_streams, serve_stdio
 
     with claimed_streams() as (incoming, outgoing):
         gc.disable()  # loading creates many objects and no garbage
@@ -228,65 +222,7 @@ def _serve_stdio(providers: tuple[str, ...]) -> None:
         settings = load({"search.providers": providers} if providers else None)
         warn(*settings.warnings)
         gc.enable()
-        serve_stdio(settings, incoming, outgoing, serve=_served, complain=say_error)
-
-
-def _served(application: ASGIApp) -> AbstractAsyncContextManager[str]:
-    from groundwire.server.uvicorn_runner import serving  # when it is needed, which is hardly ever
-
-    return serving(application)
-
-
-def _serve_http(
-    providers: tuple[str, ...],
-    host: str,
-    port: int,
-    token_file: Path | None,
-    allowed_hosts: tuple[str, ...],
-    *,
-    sse: bool,
-) -> None:
-    from groundwire.cli.call_runner import without_waiting
-    from groundwire.settings import load
-
-    settings = load({"search.providers": providers} if providers else None)
-    warn(*settings.warnings)
-    asyncio.run(without_waiting(lambda: _serve_preset(settings, host, port, _token(token_file), allowed_hosts, sse)))
-
-
-async def _serve_preset(
-    settings: Settings, host: str, port: int, token: str, allowed_hosts: tuple[str, ...], sse: bool
-) -> None:
-    from groundwire.cli.serve import run_server
-    from groundwire.server.api import build_mcp
-
-    gateway = build_mcp(settings, host=host, token=token, allowed_hosts=allowed_hosts, sse=sse)
-    open_to_all = "without a token, for this machine only"
-    how = "with the token" if token else "with an API key" if gateway.asks_for_keys else open_to_all
-
-    def ready(address: str) -> None:
-        more = f" and SSE at {address}/sse" if sse else ""
-        _say(f"Serving MCP at {address}/mcp{more}, {how}.")
-
-    if await run_server(gateway, host, port, ready, grace=_GRACE) == signal.SIGINT:
-        raise KeyboardInterrupt
-
-
-def _token(file: Path | None) -> str:
-    """Return the token; a file takes precedence over the variable.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or is empty.
-    """
-    if file is None:
-        return os.environ.get(_TOKEN, "").strip()
-    try:
-        token = file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"The token file {file} cannot be read: {error}.") from error
-    if not token:
-        raise ConfigurationError(f"The token file {file} is empty. Write the token into it.")
-    return token
+        serve_stdio(settings, incoming, outgoing, complain=say_error)
 
 
 def _say(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
@@ -192,6 +193,8 @@ async def check_python(examination: Examination) -> Seen:
 async def check_packages(examination: Examination) -> Seen:
     """Check that the required packages are installed in a suitable version and can be imported."""
     needed = requires("groundwire") or []
+    with suppress(PackageNotFoundError):
+        needed = [*needed, *(requires("groundwire-server") or [])]
     findings = [*faults_of_requirements(needed), *await asyncio.to_thread(lambda: list(_broken(examination)))]
     return f"{len(needed)} requirements checked", findings
 

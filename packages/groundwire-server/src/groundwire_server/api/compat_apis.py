@@ -1,0 +1,411 @@
+"""Drop-ins for the APIs of Perplexity, Tavily, Exa, Firecrawl, Brave and Serper.
+
+Of Perplexity there is the whole Search API (https://docs.perplexity.ai/api-reference/search-post).
+
+Its clients only change the URL. Features that only that service has, such as its index of papers, are rejected rather
+than ignored. Tavily, Exa and Serper have their search at the same path: their arguments are taken as everywhere, and
+the response has the members that their clients read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from groundwire.errors import InvalidRequest
+from groundwire.hints import METHODS
+from groundwire.models import Page, SearchResponse, SearchResult, TimeRange
+from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated, without_effect
+from groundwire.web import Web
+from groundwire_server.api.context import Caller
+from groundwire_server.api.error_body import failed, invalid
+from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
+
+__all__ = [
+    "DROP_IN_PATHS",
+    "SHAPES",
+    "PerplexityReply",
+    "PerplexityRequest",
+    "ResponseForm",
+    "search_perplexity",
+    "shape_of",
+    "shaped",
+]
+
+_CHARACTERS = 4  # of a token, on average
+_DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[12][0-9]{3}$"
+_TIME_RANGES: Final[Mapping[str, TimeRange]] = {"hour": "d", "day": "d", "week": "w", "month": "m", "year": "y"}
+
+_PERPLEXITYS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("allowed_domains", "blocked_domains"), "search_domain_filter"),
+    "time_range": "search_recency_filter",
+    "published_after": "search_after_date_filter",
+    "published_before": "search_before_date_filter",
+    "language": "search_language_filter",
+}
+
+_Day = Annotated[str, Field(pattern=_DAY)]
+_Domain = Annotated[str, Field(max_length=254, pattern=r"^-?\.?[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$")]
+
+
+class PerplexityRequest(ApiRequest):
+    """A request in Perplexity's format."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
+
+    other_names: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {name: {"limit": "max_results", "region": "country"}.get(right, right) for name, right in SEARCH.items()}
+        | {"limit": "max_results", "region": "country"}
+    )
+
+    query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]
+    """The words, or several queries whose results come as one list."""
+    max_results: Annotated[int, Field(ge=1, le=20), Whole] = 10
+    """Maximum results."""
+    max_tokens: Tokens | None = None
+    """Maximum tokens of all snippets together, at four characters each."""
+    max_tokens_per_page: Tokens | None = None
+    """Maximum tokens of one snippet. Snippets are those of the providers: read the page for more."""
+    country: str | None = Field(default=None, pattern=r"^[A-Za-z]{2}$")
+    """A country code such as `US`."""
+    search_domain_filter: tuple[_Domain, ...] | None = Field(default=None, max_length=20)
+    """Only these domains, or, with a `-` before each, never these."""
+    search_language_filter: tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2}$")], ...] | None = Field(
+        default=None, max_length=10
+    )
+    """A language, as two letters. Of several none is preferred."""
+    search_recency_filter: Literal["hour", "day", "week", "month", "year"] | None = None
+    """How recent; an hour counts as a day."""
+    search_after_date_filter: _Day | None = None
+    """Published on this day or later: month/day/year."""
+    search_before_date_filter: _Day | None = None
+    """Published on this day or earlier."""
+    search_mode: Literal["web"] | None = None
+    """What is searched; there is only the web."""
+    search_type: Literal["web"] | None = None
+    """What is searched for; there are only pages."""
+    search_context_size: Literal["low", "medium", "high"] | None = None
+    """Of no effect."""
+    last_updated_after_filter: None = None
+    """Not known here."""
+    last_updated_before_filter: None = None
+    """Not known here."""
+    display_server_time: bool = False
+    """Whether to say what time it is."""
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        domains = self.search_domain_filter or ()
+        if len({domain.startswith("-") for domain in domains}) > 1:
+            raise ValueError("search_domain_filter: either allow domains or, with a - before each, block them")
+        if self.search_recency_filter and (self.search_after_date_filter or self.search_before_date_filter):
+            raise ValueError("search_recency_filter cannot be combined with days")
+        for name in ("search_after_date_filter", "search_before_date_filter"):
+            _date(name, getattr(self, name))
+        return self
+
+
+class PerplexityResult(BaseModel):
+    """A result in Perplexity's format."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    title: str
+    """The page's title."""
+    url: str
+    """Its address."""
+    snippet: str
+    """A passage of it."""
+    date: str | None
+    """The day on which it was published, when that is known."""
+    last_updated: str | None = None
+    """Always unknown."""
+    id: str = ""
+    """Its address, as in Exa's responses."""
+    content: str = ""
+    """The passage, as in Tavily's responses."""
+    score: float | None = None
+    """The provider's own score, as in Tavily's responses."""
+
+
+class PerplexityReply(BaseModel):
+    """A response in Perplexity's format. One without results means that there are none."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    results: tuple[PerplexityResult, ...]
+    """What was found, best first."""
+    id: str
+    """The name of this answer."""
+    server_time: str | None = None
+    """What time it is, when that was asked."""
+    query: str | None = None
+    """The query, if there was only one."""
+    warnings: tuple[str, ...] = ()
+    """That results are of an earlier search; which arguments of other APIs have no effect, and what to use instead."""
+
+
+def with_notice(response: SearchResponse) -> Sequence[SearchResult]:
+    """Return the results for a form in which clients read nothing else: the snippets begin with the notice, if any."""
+    if not response.notice:
+        return response.results
+    said = f"({response.notice})"
+    return [replace(row, snippet=f"{said} {row.snippet}".rstrip()) for row in response.results]
+
+
+async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> PerplexityReply:
+    """Search for a client of Perplexity."""
+    queries = (asked.query,) if isinstance(asked.query, str) else asked.query
+    others = _of_other_apis(asked)
+    web = caller.session(asked.session)
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_search(web, query, asked, others)) for query in dict.fromkeys(queries)]
+    except BaseExceptionGroup as errors:  # a query that failed must not look like one without results
+        raise errors.exceptions[0] from None
+    responses = [task.result() for task in tasks]
+    rows = list(_merged(map(with_notice, responses)))[: asked.max_results]
+    notices = dict.fromkeys(response.notice for response in responses if response.notice)
+    ignored = without_effect({n: v for n, v in asked.given.items() if n not in type(asked).model_fields}, SEARCH)
+    return PerplexityReply(
+        results=tuple(_rows(rows, asked)),
+        id=str(uuid.uuid4()),
+        server_time=datetime.now(UTC).isoformat() if asked.display_server_time else None,
+        query=queries[0] if len(queries) == 1 else None,
+        warnings=(*notices, *ignored),
+    )
+
+
+_OF_THE_KEY = frozenset({"api_key", "apiKey"})  # old clients send it in the body; the key that counts is in a header
+
+
+def _of_other_apis(asked: PerplexityRequest) -> dict[str, Any]:
+    """Return the arguments of `Web.search` that a request has under names of other APIs.
+
+    Raises:
+        InvalidRequest: an argument asks for something that does not exist, is given twice, or is of no API.
+        Failed: a value is invalid.
+    """
+    plain: dict[str, Any] = {}
+    own: set[str] = set()
+    for name, value in recent(asked.given, SEARCH).items():
+        if meant := translated(name, value, asked.other_names, type(asked).model_fields):
+            taken = own & meant.keys()
+            own |= meant.keys()
+        else:
+            meant = translated(name, value, SEARCH, SearchRequest.model_fields)
+            if meant is None and name not in _OF_THE_KEY:
+                hint = argument_hint(name, (*SEARCH, *SEARCH.values()), SEARCH) or "; /openapi.json lists what is"
+                raise InvalidRequest(name, "is not supported", f"{hint[2].upper()}{hint[3:]}.".replace("?.", "?"))
+            meant = meant or {}
+            taken = {right for right in meant if right in plain or getattr(asked, _PERPLEXITYS.get(right, ""), None)}
+            plain |= meant
+        if taken:
+            raise InvalidRequest(name, "means the same as another argument", "Pass only one of them.")
+    try:
+        checked = SearchRequest.model_validate_json(json.dumps({"query": "any", **plain}))
+    except ValidationError as error:
+        raise invalid(error) from None
+    return checked.model_dump(include=set(plain))
+
+
+async def _search(web: Web, query: str, asked: PerplexityRequest, others: Mapping[str, Any]) -> SearchResponse:
+    domains = asked.search_domain_filter or ()
+    languages = asked.search_language_filter or ()
+    wanted = {
+        "limit": asked.max_results,
+        "allowed_domains": [domain for domain in domains if not domain.startswith("-")],
+        "blocked_domains": [domain[1:] for domain in domains if domain.startswith("-")],
+        "time_range": _TIME_RANGES[asked.search_recency_filter] if asked.search_recency_filter else "all",
+        "published_after": _date("search_after_date_filter", asked.search_after_date_filter),
+        "published_before": _date("search_before_date_filter", asked.search_before_date_filter),
+        "language": languages[0] if len(languages) == 1 else None,
+        "region": asked.country,
+        "timeout": asked.timeout,
+    }
+    return await web.search(query, **{**wanted, **others})
+
+
+def _date(name: str, text: str | None) -> date | None:
+    """Return a day that is written month/day/year.
+
+    Raises:
+        ValueError: the date does not exist.
+    """
+    if text is None:
+        return None
+    month, day, year = map(int, text.split("/"))
+    try:
+        return date(year, month, day)
+    except ValueError:
+        raise ValueError(f"{name}: {text} is not a date") from None
+
+
+def _merged(by_query: Iterable[Sequence[SearchResult]]) -> Iterator[SearchResult]:
+    """Yield the results of all queries, the best of each first, without duplicate URLs."""
+    seen = set()
+    columns = list(by_query)
+    for place in range(max(map(len, columns), default=0)):
+        for column in columns:
+            if place < len(column) and column[place].url not in seen:
+                seen.add(column[place].url)
+                yield column[place]
+
+
+def _rows(rows: Iterable[SearchResult], asked: PerplexityRequest) -> Iterator[PerplexityResult]:
+    left = None if asked.max_tokens is None else asked.max_tokens * _CHARACTERS
+    each = None if asked.max_tokens_per_page is None else asked.max_tokens_per_page * _CHARACTERS
+    for row in rows:
+        room = min((size for size in (left, each) if size is not None), default=None)
+        snippet = row.snippet if room is None or len(row.snippet) <= room else _cut(row.snippet, room)
+        if left is not None:
+            left -= len(snippet)
+        day = row.published[:10] if row.published else None
+        yield PerplexityResult(
+            title=row.title, url=row.url, snippet=snippet, date=day, id=row.url, content=snippet, score=row.score
+        )
+
+
+def _cut(text: str, room: int) -> str:
+    """Truncate a text, between two words if possible."""
+    kept = text[:room]
+    return re.sub(r"(?<!\s)\s+\S*$", "", kept) if text[room : room + 1].strip() else kept.rstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseForm:
+    """The JSON form of another API's response."""
+
+    rows: str
+    """The member with the results or pages; dots lead into objects."""
+    fields: Mapping[str, str]
+    """Our field of each of its members; `#` is the number of the row."""
+    failed: str = ""
+    """The member with the pages that could not be read."""
+    constants: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    """Members that are always the same."""
+    is_one: bool = False
+    """Whether a single page is an object, not a list of one."""
+    adds: bool = False
+    """Whether the members are added to the usual response, which has a list of pages; only those of a single page."""
+
+
+_TAVILY = ResponseForm(
+    rows="results",
+    fields=MappingProxyType({"url": "url", "title": "title", "raw_content": "content"}),
+    failed="failed_results",
+)
+_EXA = ResponseForm(
+    rows="results",
+    fields=MappingProxyType(
+        {"id": "url", "url": "url", "title": "title", "text": "content", "publishedDate": "published"}
+    ),
+    failed="statuses",
+)
+_FIRECRAWL = ResponseForm(
+    rows="data",
+    fields=MappingProxyType(
+        {
+            "markdown": "content",
+            **{f"metadata.{name}": name for name in ("title", "url", "language")},
+            "metadata.sourceURL": "url",
+        }
+    ),
+    failed="failed",
+    constants=MappingProxyType({"success": True}),
+    is_one=True,
+)
+_PAGE: Mapping[str, str] = MappingProxyType(
+    {name: name for name in Page.model_fields if name != "freshness"} | {"markdown": "content", "text": "content"}
+)
+_FOUND: Mapping[str, str] = MappingProxyType({"title": "title", "url": "url", "description": "snippet"})
+SHAPES: Mapping[str, ResponseForm] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            (f"{version}/{name}" for name, right in METHODS.items() if right == "open_page" for version in ("", "/v1")),
+            ResponseForm(rows="pages", fields=_PAGE, adds=True),
+        ),
+        **dict.fromkeys(("/extract", "/v1/extract"), _TAVILY),
+        **dict.fromkeys(("/contents", "/v1/contents"), _EXA),
+        **dict.fromkeys(("/scrape", "/v1/scrape", "/v2/scrape"), _FIRECRAWL),
+        "/v2/search": ResponseForm(rows="data.web", fields=_FOUND, constants=MappingProxyType({"success": True})),
+        "/res/v1/web/search": ResponseForm(
+            rows="web.results",
+            fields=MappingProxyType({**_FOUND, "page_age": "published"}),
+            constants=MappingProxyType({"type": "search"}),
+        ),
+        "/search?q": ResponseForm(
+            rows="organic",
+            fields=MappingProxyType(
+                {"title": "title", "link": "url", "snippet": "snippet", "date": "date", "position": "#"}
+            ),
+        ),
+    }
+)
+"""The response at the paths of other APIs: Tavily, Exa, Firecrawl, Brave, and Serper, which sends `q` to `/search`."""
+
+
+DROP_IN_PATHS = frozenset(path.partition("?")[0] for path in SHAPES)
+"""The paths whose clients are those of other APIs; their errors are in `detail.error`, too, as Tavily's are."""
+
+
+def shape_of(method: str, path: str, given: Mapping[str, Any]) -> ResponseForm | None:
+    """Return the form of the response at a path; None means the usual one.
+
+    Args:
+        method: The HTTP method.
+        path: The path.
+        given: The members of the request as they were sent; Serper's `/search` is known by its `q`.
+    """
+    return SHAPES.get(path) or (SHAPES.get(f"{path}?q") if "q" in given and method == "POST" else None)
+
+
+def shaped(made: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
+    """Return a response in the form of another API; warnings are kept.
+
+    Args:
+        made: The response, with `results` or `pages`.
+        shape: The form.
+
+    Raises:
+        Failed: no page could be read, and the form has no member for that.
+    """
+    rows = made["pages"] if "pages" in made else made["results"]
+    if shape.adds:
+        return {**(_members(rows[0], shape.fields) if len(rows) == 1 else {}), **made}
+    read = [row for row in rows if row.get("status") != "error"]
+    given = [_members({**row, "#": number}, shape.fields) for number, row in enumerate(read, start=1)]
+    body = _members(
+        {"rows": given[0] if shape.is_one and len(rows) == len(given) == 1 else given}, {shape.rows: "rows"}
+    )
+    errors = [
+        {"id": row["url"], "url": row["url"], "status": "error", "error": row["error"]}
+        for row in rows
+        if row.get("status") == "error"
+    ]
+    if shape.is_one and errors and not read:  # its clients know no list of failures
+        raise failed(502, "page_unavailable", errors[0]["error"])
+    if shape.failed and (errors or not shape.is_one):
+        body[shape.failed] = errors
+    return {**shape.constants, **body} | ({"warnings": made["warnings"]} if made.get("warnings") else {})
+
+
+def _members(row: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return an object with its members under other names, and its warnings."""
+    made: dict[str, Any] = {"warnings": row["warnings"]} if row.get("warnings") else {}
+    for path, name in fields.items():
+        *outer, last = path.split(".")
+        inner = made
+        for part in outer:
+            inner = inner.setdefault(part, {})
+        inner[last] = row.get(name)
+    return made

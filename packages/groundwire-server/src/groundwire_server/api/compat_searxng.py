@@ -1,0 +1,280 @@
+"""A drop-in for SearXNG's search in JSON (https://docs.searxng.org/dev/search_api.html).
+
+Its clients only change the URL. Where SearXNG would report a failure as no results, the response has an error status,
+so that a client cannot confuse the two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Final, Literal
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, SearchResult, TimeRange
+from groundwire.web import Web
+from groundwire_server.api.compat_apis import with_notice
+from groundwire_server.api.context import Caller
+from groundwire_server.api.error_body import Failed, Problem, failed
+from groundwire_server.api.request_models import Words
+
+__all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "refuse_searxng", "search_searxng"]
+
+_LIMIT = 20  # results; the page size of an instance
+_FIELDS = 100  # of a form; there are eight
+_TIME_RANGES: Final[Mapping[str, TimeRange]] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}
+_SAFESEARCH: Final[Mapping[str, SafeSearch]] = {"0": "off", "1": "moderate", "2": "strict"}
+_NOT_THE_WEB = frozenset({"apps", "files", "images", "map", "music", "packages", "videos"})
+"""Categories whose results are not web pages; all others are searched as the web."""
+_SITES = re.compile(r"(?<!\S)(?:\((-?site:[^\s()]+(?: OR site:[^\s()]+)*)\)|(-?site:[^\s()]+))(?!\S)")
+_HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\.)+[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
+_SAID: Final[Mapping[str, str]] = {
+    "rate_limited": "too many requests",
+    "timeout": "timeout",
+    "blocked": "access denied",
+    "network": "network error",
+    "invalid_response": "parsing error",
+}
+"""SearXNG's messages for the outcomes of an attempt."""
+
+
+class SearxngRequest(BaseModel):
+    """The parameters of a SearXNG search. Others of SearXNG's, such as `theme`, are ignored."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+
+    q: Words
+    """The query. `site:` and `-site:` before a domain work with every provider."""
+    format: Literal["json"]
+    """The form of the answer; there is only this one."""
+    pageno: str = Field(default="", pattern=rf"^([1-9]|{MAX_PAGE})?$")
+    """Which page of results."""
+    language: str = Field(default="", pattern=r"^(|all|auto|(all|[A-Za-z]{2,3})([-_][A-Za-z]{2,4}){0,2})$")
+    """A language such as `en` or `de-DE`; `all`, `auto` or nothing for any."""
+    time_range: Literal["", "day", "week", "month", "year"] = ""
+    """How recent."""
+    safesearch: Literal["", "0", "1", "2"] = ""
+    """The SafeSearch level: 0 nothing, 1 moderate, 2 strict; by default the gateway's setting."""
+    categories: str = Field(default="", max_length=500)
+    """Names with commas between them. Images, videos, files, maps and music cannot be searched here; all others are
+    searched as the web."""
+    engines: str = Field(default="", max_length=500)
+    """Names of this gateway's providers with commas between them, to ask only those; other names are ignored."""
+
+
+class SearxngResult(BaseModel):
+    """A result in SearXNG's format."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    url: str
+    """The page's address."""
+    title: str
+    """Its title."""
+    content: str
+    """A passage of it."""
+    engine: str
+    """The provider that found it."""
+    engines: tuple[str, ...]
+    """All providers that found it."""
+    positions: tuple[int, ...]
+    """Its place in the answer."""
+    score: float
+    """How good it is, by its place."""
+    category: str = "general"
+    """What was searched."""
+    template: str = "default.html"
+    """Of use in SearXNG only."""
+    parsed_url: tuple[str, str, str, str, str, str]
+    """The parts of its address."""
+    img_src: str = ""
+    """Always empty."""
+    thumbnail: str = ""
+    """Always empty."""
+    priority: str = ""
+    """Always empty."""
+    metadata: str = ""
+    """Always empty."""
+    publishedDate: str | None  # noqa: N815  # SearXNG's own name
+    """When it was published, ISO 8601."""
+
+
+class SearxngReply(BaseModel):
+    """A response in SearXNG's format. One without results means that there are none."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    query: str
+    """The words."""
+    number_of_results: int
+    """How many rows there are."""
+    results: tuple[SearxngResult, ...]
+    """What was found, best first."""
+    answers: tuple[str, ...] = ()
+    """Always empty."""
+    corrections: tuple[str, ...] = ()
+    """Always empty."""
+    infoboxes: tuple[str, ...] = ()
+    """Always empty."""
+    suggestions: tuple[str, ...] = ()
+    """Always empty."""
+    unresponsive_engines: tuple[tuple[str, str], ...] = ()
+    """The providers that failed before another answered, and what was asked for that is not here, each with why."""
+
+
+class SearxngFailure(BaseModel):
+    """A failure in SearXNG's format."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    error: str
+    """What is wrong."""
+
+
+def read_searxng(request: Request, body: bytes) -> SearxngRequest:
+    """Parse the query or form of a request.
+
+    Raises:
+        Failed: it is invalid; the message is SearXNG's.
+    """
+    given = dict(request.query_params)
+    if request.method == "POST":
+        try:
+            given |= dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_FIELDS))
+        except ValueError:
+            raise failed(400, "invalid_request", f"The form has more than {_FIELDS} fields") from None
+    if not given.get("q", "").strip():
+        raise failed(400, "invalid_request", "No query")
+    form = given.get("format", "html")
+    if form != "json":
+        raise failed(403, "wrong_format", f"The format {form[:20]} is not enabled; use format=json")
+    usual = SearxngRequest.model_fields
+    known = {name: value for name, value in given.items() if name in usual and value}
+    try:
+        return SearxngRequest.model_validate(known)
+    except ValidationError as error:
+        name = str(error.errors(include_url=False, include_input=False)[0]["loc"][0])
+        text = f"Invalid value {given[name][:60]} for parameter {name}"
+        raise Failed(400, Problem(code="invalid_request", message=text, field=name)) from None
+
+
+def refuse_searxng(failure: Failed) -> Response:
+    """Return a failure in SearXNG's form."""
+    response = failure.response()
+    body = SearxngFailure(error=failure.problem.message).model_dump_json()
+    headers = {name: value for name, value in response.headers.items() if name != "content-length"}
+    return Response(body, response.status_code, headers)
+
+
+async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
+    """Search for a client of SearXNG."""
+    categories, engines = _names(asked.categories), _names(asked.engines)
+    missing = [(name, "not searched by this gateway") for name in categories if name in _NOT_THE_WEB]
+    if missing and len(missing) == len(categories):
+        text = f"This gateway searches web pages, not {', '.join(categories)}."
+        raise failed(400, "invalid_request", text)
+    web, unknown = _with_providers(caller.session(None), engines)
+    words, wanted, unwanted = _sites(asked.q)
+    language, region = _language(asked.language)
+    response = await web.search(
+        words,
+        limit=_LIMIT,
+        allowed_domains=wanted,
+        blocked_domains=unwanted,
+        time_range=_TIME_RANGES[asked.time_range],
+        language=language,
+        region=region,
+        safesearch=_SAFESEARCH.get(asked.safesearch),
+        page=int(asked.pageno or 1),
+    )
+    missing += [(name, "not a provider of this gateway") for name in unknown]
+    rows = tuple(_row(row, place) for place, row in enumerate(with_notice(response), start=1))
+    return SearxngReply(
+        query=asked.q,
+        number_of_results=len(rows),
+        results=rows,
+        unresponsive_engines=(*dict(_unresponsive(response)).items(), *missing),
+    )
+
+
+def _with_providers(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
+    """Return a view of a `Web` with only the named providers, and the unknown names."""
+    here = {provider.name for provider in web.search_providers}
+    known = [name for name in engines if name in here]
+    return (web.restricted(providers=known) if known else web), [name for name in engines if name not in known]
+
+
+def _names(text: str) -> list[str]:
+    return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip().lower())))
+
+
+def _sites(text: str) -> tuple[str, list[str], list[str]]:
+    """Return the words of a query without its `site:` terms, and the domains that these allow and block.
+
+    What is left without words, or speaks of no plain domain, stays as it is.
+    """
+    wanted: list[str] = []
+    unwanted: list[str] = []
+
+    def take(found: re.Match[str]) -> str:
+        terms = (found[1] or found[2]).split(" OR ")
+        hosts = [term.partition("site:")[2] for term in terms]
+        if not all(_HOST.fullmatch(host) for host in hosts):
+            return found[0]
+        (unwanted if terms[0].startswith("-") else wanted).extend(hosts)
+        return ""
+
+    words = " ".join(_SITES.sub(take, text).split())
+    return (words, wanted, unwanted) if words else (text, wanted, unwanted)
+
+
+def _language(text: str) -> tuple[str | None, str | None]:
+    """Return the language and country of a SearXNG language such as `de-DE`, `zh-Hans-CN` or `all-US`."""
+    language, *more = text.replace("_", "-").split("-")
+    region = next((part for part in reversed(more) if len(part) == 2), None)
+    return (language or None) if language not in ("all", "auto") else None, region
+
+
+def _row(row: SearchResult, place: int) -> SearxngResult:
+    engines = tuple(_engines(row.source)) or ("groundwire",)
+    parts = _split(row.url)
+    return SearxngResult(
+        url=row.url,
+        title=row.title,
+        content=row.snippet,
+        engine=engines[0],
+        engines=engines,
+        positions=(place,),
+        score=1.0 / place,
+        parsed_url=(parts[0], parts[1], parts[2], "", parts[3], parts[4]),
+        publishedDate=f"{row.published}T00:00:00" if row.published and len(row.published) == 10 else row.published,
+    )
+
+
+def _split(url: str) -> tuple[str, str, str, str, str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", "", url, "", ""
+    return parts.scheme, parts.netloc, parts.path, parts.query, parts.fragment
+
+
+def _engines(source: str) -> Iterator[str]:
+    """Yield the providers in a source: `brave, searxng (bing, mojeek)` names two."""
+    for part in re.sub(r"\([^()]*\)", "", source).split(","):
+        if name := part.strip():
+            yield name
+
+
+def _unresponsive(response: SearchResponse) -> Iterator[tuple[str, str]]:
+    for attempt in response.attempts:
+        if attempt.outcome not in {"ok", "partial", "empty"} and not attempt.abandoned:
+            yield attempt.provider, _why(attempt)
+
+
+def _why(attempt: Attempt) -> str:
+    return _SAID.get(attempt.outcome) or attempt.reason or attempt.outcome

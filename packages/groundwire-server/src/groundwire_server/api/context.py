@@ -1,0 +1,242 @@
+"""The state shared by all endpoints: the `Web`, the caller, the running calls, the request counters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from groundwire.telemetry import CONTENT_TYPE, Metrics
+from groundwire.web import Web
+from groundwire_server.api.error_body import Failed, failed
+from groundwire_server.auth import Tenant, tenant_of
+
+__all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
+
+_T = TypeVar("_T")
+
+_AGAIN = 2.0  # seconds; by then a load balancer has noticed, or another process has replaced this one
+
+
+class Traffic:
+    """Counts running calls, and rejects new ones once the gateway is stopping."""
+
+    def __init__(self) -> None:
+        self.running: int = 0
+        self.started = False
+        self.leaving: bool = False
+        self.draining: bool = False
+        self._ended = False
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Count a call while the block runs.
+
+        Raises:
+            Failed: the gateway is shutting down.
+        """
+        if self.draining:
+            text = "The gateway is shutting down. Try another one, or retry in a moment."
+            raise failed(503, "draining", text, retry_after=_AGAIN, headers={"Connection": "close"})
+        self.running += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self.running -= 1
+            if not self.running:
+                self._idle.set()
+
+    def leave(self) -> None:
+        """Record that the gateway is about to stop; calls are still accepted."""
+        self.leaving = True
+
+    def drain(self) -> None:
+        """Reject new calls."""
+        self.leaving = self.draining = True
+
+    async def until_ended(self, work: Awaitable[_T]) -> _T:
+        """Await the work of a call.
+
+        Raises:
+            Failed: the gateway shut down.
+        """
+        task = asyncio.current_task()
+        if task is None:
+            return await work
+        self._tasks.add(task)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if not self._ended or task.uncancel():  # canceled by someone else as well
+                raise
+            raise failed(503, "ended", "The gateway shut down before this finished.", retry_after=_AGAIN) from None
+        finally:
+            self._tasks.discard(task)
+
+    def end(self) -> None:
+        """End the running calls with an error to their clients."""
+        self.drain()
+        self._ended = True
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    async def idle(self) -> None:
+        """Wait until no call is running."""
+        await self._idle.wait()
+
+
+class Counted:
+    """An ASGI application whose requests count as calls, except for those that only wait for events.
+
+    Args:
+        app: The application.
+        traffic: Counts them.
+    """
+
+    def __init__(self, app: ASGIApp, traffic: Traffic) -> None:
+        self._app = app
+        self._traffic = traffic
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request, or reject it while the gateway is stopping."""
+        if scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            with self._traffic.call():
+                await self._traffic.until_ended(self._app(scope, receive, sending))
+        except Failed as failure:
+            if not begun:  # otherwise the server closes the connection of an unfinished response
+                await failure.response()(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The caller of a request, and their view of the web."""
+
+    web: Web
+    """Their view of the gateway's `Web`."""
+    tenant: Tenant | None = None
+    """Who they are; None where no key is asked for."""
+    tell: Callable[[str, BaseModel], None] | None = None
+    """Sends them an event by its name, while the work goes on; None where they want no events."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Additional headers of a whole response, which the work may set."""
+
+    def session(self, name: str | None) -> Web:
+        """Return one of their sessions, a new one without a name. No other tenant's session has this name."""
+        if name is None or self.tenant is None:
+            return self.web.session(name)
+        return self.web.session(self.tenant.session(name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppContext:
+    """The parts of a gateway."""
+
+    web: Web
+    """The web to search and read with."""
+    traffic: Traffic
+    """The running calls."""
+    longest: float = 600.0
+    """The maximum duration of a call in seconds."""
+    keep_alive: float = 10.0
+    """Seconds of silence after which a stream of events gets a comment."""
+
+    def caller(self, scope: Scope) -> Caller:
+        """Return the caller of a request, as authenticated by `Access`."""
+        tenant = tenant_of(scope)
+        return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
+
+    def web_for(self, scope: Scope) -> Web:
+        """Return the caller's view of the web."""
+        return self.caller(scope).web
+
+
+_OTHER = "other"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class Requests:
+    """Counts requests by path and status; the number of series is bounded.
+
+    Args:
+        paths: The first parts of the paths that are counted apart.
+    """
+
+    def __init__(self, paths: Collection[str]) -> None:
+        self._paths = frozenset(paths)
+        self._counts: Counter[tuple[str, str, int]] = Counter()
+
+    async def through(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on to an application, and count how it ends."""
+        status = 499  # the client disconnected before the response, as in nginx
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await app(scope, receive, sending)
+        finally:
+            method = scope["method"] if scope["method"] in _METHODS else _OTHER
+            self._counts[self._path(scope["path"]), method, status] += 1
+
+    def lines(self) -> Iterator[str]:
+        """Yield the counts in the text format that Prometheus reads."""
+        yield "# HELP groundwire_http_requests_total Requests to the gateway; 499 means that the client disconnected."
+        yield "# TYPE groundwire_http_requests_total counter"
+        for (path, method, status), number in sorted(self._counts.items()):
+            yield f'groundwire_http_requests_total{{path="{path}",method="{method}",status="{status}"}} {number}'
+
+    def _path(self, path: str) -> str:
+        while path not in self._paths and path != "/":
+            path = path.rpartition("/")[0] or "/"
+        return path if path in self._paths else _OTHER
+
+
+class Scrape:
+    """Endpoint with all metrics for Prometheus.
+
+    Args:
+        metrics: What the calls were like; None where the `Web` is another's, who counts them.
+        requests: The requests.
+        traffic: What runs.
+    """
+
+    def __init__(self, metrics: Metrics | None, requests: Requests, traffic: Traffic) -> None:
+        self._metrics = metrics
+        self._requests = requests
+        self._traffic = traffic
+
+    async def show(self, _request: Request) -> Response:
+        """Answer a request."""
+        own = [
+            *self._requests.lines(),
+            "# HELP groundwire_http_running Calls in progress in this process.",
+            "# TYPE groundwire_http_running gauge",
+            f"groundwire_http_running {self._traffic.running}",
+        ]
+        text = (self._metrics.render() if self._metrics else "") + "\n".join(own) + "\n"
+        return Response(text, headers={"Content-Type": CONTENT_TYPE})

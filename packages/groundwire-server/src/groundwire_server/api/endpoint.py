@@ -1,0 +1,300 @@
+"""One call over HTTP: validate the request, run the work while the client waits, send one response or events.
+
+Events are server-sent events (https://html.spec.whatwg.org): each attempt as it happens, then the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from groundwire.errors import GroundwireError
+from groundwire.models import AttemptStarted, Event
+from groundwire.telemetry.call_events import listening
+from groundwire_server.api.compat_apis import DROP_IN_PATHS, PerplexityRequest, ResponseForm, shape_of, shaped
+from groundwire_server.api.context import AppContext, Caller
+from groundwire_server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
+from groundwire_server.api.request_models import ApiRequest
+from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events
+from groundwire_server.request_json import check_json
+
+__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query", "told"]
+
+_KIND = "text/event-stream"
+_TEXTS = ("text/plain", "text/markdown")
+
+Tell = Callable[[str, BaseModel], None]
+"""Sends an event by its name."""
+
+
+class Started(BaseModel):
+    """The data of the event `attempt_started`: a provider is called."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    provider: str
+    """Its name."""
+
+
+def prefers(request: Request, kind: str) -> bool:
+    """Whether a client accepts a media type and does not prefer JSON (RFC 9110, section 12.5.1)."""
+    wishes: dict[str, float] = {}
+    for part in request.headers.get("accept", "").split(","):
+        name, *parameters = [piece.strip().lower() for piece in part.split(";")]
+        weights = [piece.removeprefix("q=") for piece in parameters if piece.startswith("q=")]
+        try:
+            wishes[name] = float(weights[0]) if weights else 1.0
+        except ValueError:
+            wishes[name] = 0.0
+    return wishes.get(kind, 0.0) > 0 and wishes[kind] >= wishes.get("application/json", 0.0)
+
+
+async def told(
+    done: Callable[[Tell], Awaitable[BaseModel]], refuse: Callable[[Failed], Response], outbox: Outbox
+) -> Response | None:
+    """Run a call and emit its events.
+
+    Args:
+        done: The work; it is given what sends an event.
+        refuse: Makes the response of a failure before the first event, which can still have its own status.
+        outbox: Takes the events.
+    """
+    begun = False
+    outbox.headers["X-Accel-Buffering"] = "no"  # nginx would hold events back
+
+    def tell(name: str, data: BaseModel) -> None:
+        nonlocal begun
+        begun = True
+        outbox.add(f"event: {name}\ndata: {data.model_dump_json()}\n\n".encode())
+
+    def listener(event: Event) -> None:
+        if isinstance(event, AttemptStarted):
+            tell("attempt_started", Started(provider=event.provider))
+        else:
+            tell("attempt_finished", event.attempt)
+
+    try:
+        with listening(listener):
+            made = await done(tell)
+    except Failed as error:
+        if not begun:
+            return refuse(error)
+        tell("error", Failure(error=error.problem))
+        return None
+    tell("result", made)
+    return None
+
+
+_logger = logging.getLogger(__name__)
+
+_GRACE = 1.0  # seconds after a call's own deadline, which normally ends it
+
+_A = TypeVar("_A", bound=BaseModel)
+_T = TypeVar("_T")
+
+Reader = Callable[[Request, bytes], _A]
+"""Parses a request and its body, or raises Failed or InvalidRequest."""
+
+Work = Callable[[Caller, _A], Awaitable[BaseModel]]
+"""Handles a parsed request."""
+
+
+class Endpoint(Generic[_A]):
+    """An ASGI endpoint that responds with JSON, or with events if the request accepts them.
+
+    Args:
+        context: What it shares with the others.
+        read: Makes what is asked of a request.
+        work: What is done.
+        usual: Seconds for a call whose request does not say how many.
+        events: Whether a client may have events.
+        text: Makes plain text of what was done, for a client that accepts `text/plain`.
+        refuse: Makes the response of a failure.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        read: Reader[_A],
+        work: Work[_A],
+        *,
+        usual: float,
+        events: bool = False,
+        text: Callable[[Any], str] | None = None,
+        refuse: Callable[[Failed], Response] = Failed.response,
+    ) -> None:
+        self._context = context
+        self._read = read
+        self._work = work
+        self._usual = usual
+        self._events = events
+        self._text = text
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        try:
+            with self._context.traffic.call():
+                await self._answer(request, scope, receive, send)
+        except (Failed, GroundwireError) as error:
+            await self._refuse(_for_path(failure_of(error), scope))(scope, receive, send)
+        except ClientDisconnect:
+            return
+
+    async def _answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = self._read(request, await self._context.traffic.until_ended(request.body()))
+        seconds = self._usual
+        if isinstance(asked, ApiRequest) and asked.timeout is not None:
+            seconds = min(asked.timeout, self._context.longest)
+        caller = self._context.caller(scope)
+        done = partial(self._done, caller, asked, seconds)
+        whole = partial(self._whole, headers=caller.headers, refuse=lambda error: self._refuse(_for_path(error, scope)))
+        if self._events and (prefers(request, _KIND) or getattr(asked, "stream", False)):
+            work = partial(told, done, self._refuse)
+            await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
+        else:
+            kind = next((one for one in _TEXTS if prefers(request, one)), "")
+            text = self._text if kind else None
+            await answer_whole(
+                whole(done, text, kind, shape_of(request.method, scope["path"], getattr(asked, "given", {}))),
+                scope,
+                receive,
+                send,
+            )
+
+    async def _whole(
+        self,
+        done: Callable[[], Awaitable[BaseModel]],
+        text: Callable[[Any], str] | None,
+        kind: str,
+        shape: ResponseForm | None,
+        headers: Mapping[str, str],
+        refuse: Callable[[Failed], Response],
+    ) -> Response:
+        try:
+            made = await done()
+            if text is not None:
+                return Response(text(made), headers=headers, media_type=kind)
+            body = made.model_dump_json() if shape is None else json.dumps(shaped(made.model_dump(mode="json"), shape))
+            return Response(body, headers=headers, media_type="application/json")
+        except Failed as error:
+            return refuse(error)
+
+    async def _done(self, caller: Caller, asked: _A, seconds: float, tell: Tell | None = None) -> BaseModel:
+        """Return what came of a call.
+
+        Raises:
+            Failed: the work failed.
+        """
+        try:
+            async with asyncio.timeout(seconds + _GRACE) as limit:
+                return await self._context.traffic.until_ended(self._work(replace(caller, tell=tell), asked))
+        except TimeoutError as error:
+            if isinstance(error, GroundwireError):
+                raise failure_of(error) from error
+            if limit.expired():
+                text = f"The call took more than {seconds:g} seconds. Retry with a longer timeout."
+                raise failed(504, "deadline_exceeded", text) from error
+            _logger.exception("A call failed")
+            raise internal() from error
+        except GroundwireError as error:
+            raise failure_of(error) from error
+        except Failed:
+            raise
+        except Exception as error:
+            _logger.exception("A call failed")
+            raise internal() from error
+
+
+def _for_path(error: Failed, scope: Scope) -> Failed:
+    return replace(error, drop_in=True) if scope["path"] in DROP_IN_PATHS else error
+
+
+def read_json(model: type[_A], request: Request, body: bytes) -> _A:
+    """Parse a JSON body.
+
+    Raises:
+        Failed: it is not JSON, or a field is invalid. InvalidRequest: it has too many values.
+    """
+    if not is_json(request):
+        raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
+    check_json(body)
+    names = _names_of(model)
+    try:
+        if not _is_drop_in(model, request):
+            return model.model_validate_json(body)
+        given = _value(body)
+        if not isinstance(given, dict) or not issubclass(model, ApiRequest):
+            return model.model_validate_json(body)
+        asked = model.model_validate_json(json.dumps(model.renamed(given)))
+        asked.remember(given)
+        return asked
+    except ValidationError as error:
+        raise invalid(error, model.model_fields, names) from None
+
+
+def _value(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except ValueError:  # the model says what is wrong
+        return None
+
+
+def _names_of(model: type[BaseModel]) -> Mapping[str, str]:
+    return model.other_names if issubclass(model, ApiRequest) else {}
+
+
+def _is_drop_in(model: type[BaseModel], request: Request) -> bool:
+    """Whether a request is that of another API's client, so that its members may have that API's names."""
+    return request.url.path in DROP_IN_PATHS or model is PerplexityRequest
+
+
+def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
+    """Return a query string as what is asked; lists are repeated, or domains are separated by commas.
+
+    Raises:
+        Failed: something in it is wrong.
+    """
+    given: dict[str, Any] = {}
+    for name, value in request.query_params.multi_items():
+        if name not in given:
+            given[name] = value
+        elif isinstance(given[name], list):
+            given[name].append(value)
+        else:
+            given[name] = [given[name], value]
+    sent = given
+    if issubclass(model, ApiRequest) and _is_drop_in(model, request):
+        given = model.renamed(given)
+    for name, info in model.model_fields.items():
+        if "tuple" in str(info.annotation) and isinstance(given.get(name), str):
+            given[name] = given[name].split(",") if name.endswith("domains") else [given[name]]
+    try:
+        asked = model.model_validate(given, strict=False)
+    except ValidationError as error:
+        raise invalid(error, model.model_fields, _names_of(model)) from None
+    if isinstance(asked, ApiRequest) and sent is not given:
+        asked.remember(sent)
+    return asked
+
+
+def is_json(request: Request) -> bool:
+    """Whether a request says that its body is JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def _never(_error: Exception) -> bytes:
+    """Unused: events report failures themselves."""
+    return b""

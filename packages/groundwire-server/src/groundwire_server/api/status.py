@@ -1,0 +1,333 @@
+"""Health checks, and the status of providers and sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from groundwire.errors import InvalidRequest
+from groundwire.models import Source
+from groundwire.models.base import ROW_CONFIG
+from groundwire.providers.base import Prices, load_prices
+from groundwire.routing.health import ProviderHealth
+from groundwire.storage.base import Store, StoreError
+from groundwire.storage.fallback_store import ResilientStore
+from groundwire.telemetry import ProviderScore
+from groundwire.web import Web
+from groundwire_server.api.context import AppContext, Caller
+from groundwire_server.api.error_body import failed
+from groundwire_server.api.request_models import SessionName
+
+__all__ = [
+    "Alive",
+    "HealthReply",
+    "ProvidersReply",
+    "Ready",
+    "SessionReply",
+    "SessionRequest",
+    "providers",
+    "read_nothing",
+    "read_session",
+    "reset_session",
+    "session",
+]
+
+_DAYS = 7
+
+
+class _Reply(BaseModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class ProviderRecord(_Reply):
+    """A provider's results in one of its roles over the last seven days, in all processes that share the store."""
+
+    role: Literal["search", "read"]
+    """Its role."""
+    attempts: int
+    """The number of attempts."""
+    success_rate: float | None
+    """The share of successful attempts, 0 to 1."""
+    empty: int
+    """The number of searches without results."""
+    mean_ms: float | None
+    """The mean duration of a successful attempt, in milliseconds."""
+    p95_ms: float | None
+    """The p95 latency of successful attempts, in milliseconds; at most 10,000."""
+    cost_usd: float
+    """The cost of its attempts, in US dollars."""
+
+
+class Price(_Reply):
+    """The price of a provider's calls."""
+
+    units: dict[str, float]
+    """US dollars by unit, such as `request` or `page`."""
+    as_of: str
+    """The date of the price list, ISO 8601."""
+    source: str
+    """The source of the price list."""
+
+
+class ProviderReply(_Reply):
+    """A provider in the gateway's settings."""
+
+    name: str
+    """Its name."""
+    roles: tuple[Literal["search", "read"], ...]
+    """Its roles here."""
+    configured: bool
+    """Whether it is configured, so that it is used."""
+    needs: str = ""
+    """What is missing, if it is not configured."""
+    health: Literal["healthy", "degraded", "cooldown", "unknown"] = "unknown"
+    """Its health in this process: `degraded` is called last, `cooldown` is skipped. Unknown for one that does not
+    search."""
+    cooldown_seconds: float | None = None
+    """Seconds left of its cooldown."""
+    reason: str = ""
+    """The reason, if it is not healthy."""
+    price: Price | None = None
+    """The price of its calls, if any."""
+    records: tuple[ProviderRecord, ...] = ()
+    """Its recent results, by role; for operators' keys."""
+
+
+class ProvidersReply(_Reply):
+    """The providers of a gateway."""
+
+    providers: tuple[ProviderReply, ...]
+    """In the order in which they are called, search before read, followed by unconfigured ones for operators' keys."""
+
+
+@dataclass(kw_only=True, slots=True)
+class SeenReply(Source):
+    """A page shown to a session."""
+
+    __pydantic_config__ = ROW_CONFIG
+
+    opened: bool
+    """Whether it was opened, not only found."""
+
+
+class SessionReply(_Reply):
+    """The usage and the sources of a session."""
+
+    id: str
+    """Its name."""
+    searches: int
+    """The searches it made."""
+    limit: int | None
+    """The maximum; null if it has no limit."""
+    remaining: int | None
+    """The searches left."""
+    cost_usd: float
+    """Its cost, in US dollars."""
+    tokens: int
+    """The tokens of page text it read; counted only with a limit."""
+    sources: tuple[SeenReply, ...]
+    """The pages shown to it, by citation number."""
+
+
+class SessionRequest(_Reply):
+    """A request for a session."""
+
+    id: SessionName
+    """Its name."""
+
+
+class Nothing(_Reply):
+    """A request without parameters."""
+
+
+def read_nothing(_request: Request, _body: bytes) -> Nothing:
+    """Return what is asked by a request that says nothing."""
+    return Nothing()
+
+
+def read_session(request: Request, _body: bytes) -> SessionRequest:
+    """Parse the session name in a path.
+
+    Raises:
+        Failed: the name is invalid.
+    """
+    name = str(request.path_params["id"])
+    if not name.isascii() or not 0 < len(name) <= 128 or not all(sign.isalnum() or sign in "._~-" for sign in name):
+        raise _no_session()
+    return SessionRequest(id=name)
+
+
+async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
+    """Return the status of the caller's providers; figures of all tenants are for operators."""
+    web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
+    healths = {health.provider: health for health in web.provider_health()}
+    scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
+    prices = await asyncio.to_thread(load_prices)
+    roles: dict[str, list[Literal["search", "read"]]] = {}
+    for provider in web.search_providers:
+        roles.setdefault(provider.name, []).append("search")
+    for reader in web.read_providers:
+        roles.setdefault(reader.name, []).append("read")
+    used = [_provider(name, tuple(does), healths.get(name), prices, scores) for name, does in roles.items()]
+    return ProvidersReply(providers=(*used, *(_skipped(web, roles) if sees_all else ())))
+
+
+async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
+    """Return the usage and the sources of a session.
+
+    Raises:
+        Failed: the caller has no such session.
+    """
+    view = caller.session(asked.id)
+    used = await view.usage()
+    try:
+        pages = await view.sources(content=False)
+    except InvalidRequest:  # the settings forbid storing
+        pages = ()
+    if not pages and not any(used.values()):
+        raise _no_session()
+    budget = view.budget
+    seen = (
+        SeenReply(citation_id=page.number, title=page.title, url=page.url, opened=bool(page.version)) for page in pages
+    )
+    return SessionReply(
+        id=asked.id,
+        searches=round(used["searches"]),
+        limit=budget.limit if budget else None,
+        remaining=budget.remaining if budget else None,
+        cost_usd=used["cost_usd"],
+        tokens=round(used["tokens"]),
+        sources=tuple(seen),
+    )
+
+
+async def reset_session(caller: Caller, asked: SessionRequest) -> SessionReply:
+    """Reset a session, and return its previous usage.
+
+    Raises:
+        Failed: the caller has no such session.
+    """
+    before = await session(caller, asked)
+    await caller.session(asked.id).reset_session()
+    return before
+
+
+def _no_session() -> Exception:
+    return failed(404, "no_such_session", "There is no session with that name; its first call creates it.")
+
+
+def _provider(
+    name: str,
+    roles: tuple[Literal["search", "read"], ...],
+    health: ProviderHealth | None,
+    prices: Mapping[str, Prices],
+    scores: Iterable[ProviderScore],
+) -> ProviderReply:
+    price = prices.get(name.partition(":")[0])
+    return ProviderReply(
+        name=name,
+        roles=roles,
+        configured=True,
+        health=health.state if health else "unknown",
+        cooldown_seconds=health.seconds if health and health.state == "cooldown" else None,
+        reason=health.reason if health else "",
+        price=Price(units=dict(price.units), as_of=price.as_of, source=price.source) if price else None,
+        records=tuple(_record(score) for score in scores if score.provider == name and score.role in roles),
+    )
+
+
+def _record(score: ProviderScore) -> ProviderRecord:
+    known = {key: value for key, value in asdict(score).items() if key in ProviderRecord.model_fields}
+    return ProviderRecord(**known, success_rate=score.success_rate)
+
+
+def _skipped(web: Web, used: Mapping[str, object]) -> Iterable[ProviderReply]:
+    """Yield the unconfigured providers of the settings."""
+    settings = web.settings
+    named: dict[str, list[Literal["search", "read"]]] = {}
+    for name in settings.search.providers:
+        named.setdefault(name, []).append("search")
+    for name in settings.read.providers:
+        named.setdefault(name, []).append("read")
+    for name, roles in named.items():
+        needs = next((reason for reason in web.skipped if reason.split(" ", 1)[0] == name), None)
+        if name not in used and needs is not None:
+            yield ProviderReply(name=name, roles=tuple(roles), configured=False, needs=needs)
+
+
+_MAX_WAIT = 2.0  # seconds for the store
+_KEY = "gateway:ready:"
+_KEPT = 5.0  # seconds
+
+Readiness = Literal["ok", "starting", "draining", "no_store", "no_provider"]
+
+
+class HealthReply(BaseModel):
+    """The health of a gateway."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    status: Readiness
+    """`ok`, or why no calls should be sent here: it is starting or stopping, its store does not respond, or all
+    search providers are in cooldown."""
+
+
+class Alive:
+    """Liveness endpoint; an ASGI application, like `Ready`."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await _response("ok")(scope, receive, send)
+
+
+class Ready:
+    """Readiness endpoint.
+
+    Args:
+        context: Where they would be sent.
+    """
+
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await _response(await self._standing())(scope, receive, send)
+
+    async def _standing(self) -> Readiness:
+        traffic, web = self._context.traffic, self._context.web
+        if traffic.leaving:
+            return "draining"
+        if not traffic.started:
+            return "starting"
+        soon = web.settings.search.timeout  # a search waits that long for a provider
+        if all(health.state == "cooldown" and health.seconds > soon for health in web.provider_health()):
+            return "no_provider"
+        return "ok" if await _answers(web.store) else "no_store"
+
+
+async def _answers(store: Store) -> bool:
+    """Whether a store can write and read."""
+    key, value = _KEY + secrets.token_hex(8), secrets.token_bytes(8)
+    try:
+        async with asyncio.timeout(_MAX_WAIT):
+            await store.set(key, value, fresh=_KEPT)
+            entry = await store.get(key)
+            await store.delete(key)
+    except (StoreError, TimeoutError):
+        return False
+    degraded = isinstance(store, ResilientStore) and store.degraded  # then memory of this process has kept it
+    return entry is not None and entry.value == value and not degraded
+
+
+def _response(status: Readiness) -> Response:
+    body = HealthReply(status=status).model_dump_json()
+    return Response(body, 200 if status == "ok" else 503, media_type="application/json")

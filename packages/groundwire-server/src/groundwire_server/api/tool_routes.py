@@ -1,0 +1,289 @@
+"""Tools, answers and hosted search for hosts in any language: calls of tools, `ask`, verification, requests."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from starlette.requests import Request
+
+from groundwire import agent_loop
+from groundwire.citations.verify.report import CitedPage, Finding, Report, Verdict
+from groundwire.hosted import Plan, plan, prepare
+from groundwire.hosted.api_capabilities import load_matrix
+from groundwire.hosted.requirements import Needs
+from groundwire.integrations.hosts.codelia_search import local_search_tool
+from groundwire.models import Source
+from groundwire.models.argument_names import tool_method
+from groundwire.tools import ToolResult, open_page_tool, web_search_tool, web_tool_definitions
+from groundwire.tools.definitions import local_search_definition, web_search_definition
+from groundwire.tools.permissions import Permission, guarded
+from groundwire_server.api.context import Caller
+from groundwire_server.api.endpoint import is_json, read_json
+from groundwire_server.api.error_body import failed, invalid
+from groundwire_server.api.request_models import (
+    AskRequest,
+    JsonObject,
+    PrepareCall,
+    PrepareQuery,
+    ResolveRequest,
+    ToolCall,
+    ToolName,
+    ToolQuery,
+    VerifyRequest,
+)
+from groundwire_server.request_json import parse_model_request
+from groundwire_server.warning_header import warning_headers
+
+if TYPE_CHECKING:
+    from groundwire.agent_loop import CitedAnswer
+
+__all__ = [
+    "AskReply",
+    "Delta",
+    "Reset",
+    "ResolveReply",
+    "VerifyReply",
+    "ask",
+    "call_tool",
+    "list_tools",
+    "prepared",
+    "read_prepare",
+    "read_tool",
+    "resolve",
+    "verify",
+]
+
+
+class VerifyReply(BaseModel):
+    """The verdict on each sentence of an answer."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    supported: bool
+    """Whether every sentence with a mark is supported."""
+    counts: dict[Verdict, int]
+    """How many sentences got each verdict; verdicts that none got are left out."""
+    findings: tuple[Finding, ...]
+    """One a sentence, in order."""
+    unknown: tuple[int, ...]
+    """The numbers in marks that no source has."""
+    warnings: tuple[str, ...] = ()
+    """What holds for the answer as a whole."""
+
+
+class AskReply(BaseModel):
+    """An answer to a question, with citations that were checked."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    question: str
+    """The question."""
+    text: str
+    """The answer in Markdown, with marks such as `[1]`."""
+    answer: str
+    """The same text, under the name that most APIs have for it."""
+    sources: tuple[Source, ...]
+    """The pages that it cites."""
+    report: VerifyReply
+    """The verdict on each sentence."""
+    model: str
+    """The model that wrote it; empty where passages are quoted."""
+    searches: int
+    """The searches that were made for it."""
+    cost_usd: float
+    """What searching and reading cost, in US dollars; the model's own price is not in it."""
+    warnings: tuple[str, ...]
+    """What the reader should know."""
+
+
+class Delta(BaseModel):
+    """The data of the event `delta`: more of the answer's text. No citation marker is divided between two."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    delta: str
+    """The text."""
+
+
+class Reset(BaseModel):
+    """The data of the event `reset`: the text so far was not the answer, and begins again."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
+
+
+async def ask(caller: Caller, asked: AskRequest) -> AskReply:
+    """Answer a question; where events are wanted, with its text as it is written."""
+    web = caller.session(asked.session)
+    if caller.tell is None:
+        return _asked(await agent_loop.ask(asked.question, web=web, quote=asked.quote, timeout=asked.timeout))
+    stream = agent_loop.ask_stream(asked.question, web=web, quote=asked.quote, timeout=asked.timeout)
+    async with aclosing(stream) as events:
+        async for event in events:
+            if event.type == "delta":
+                caller.tell("delta", Delta(delta=event.delta))
+            elif event.type == "reset":
+                caller.tell("reset", Reset())
+            elif event.type == "result":
+                return _asked(event.answer)
+    raise RuntimeError("A stream of events ended without its answer.")
+
+
+def _asked(said: CitedAnswer) -> AskReply:
+    return AskReply(
+        question=said.question,
+        text=said.text,
+        answer=said.text,
+        sources=said.sources,
+        report=_verified(said.report),
+        model=said.model,
+        searches=said.searches,
+        cost_usd=said.cost_usd,
+        warnings=said.warnings,
+    )
+
+
+async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
+    """Check an answer against what it cites."""
+    given = asked.sources
+    sources = None if given is None else [CitedPage(**source.model_dump()) for source in given]
+    from groundwire.agent_loop import verify as verified  # costs nothing until it is used
+
+    return _verified(await verified(asked.answer, web=caller.session(asked.session), pages=sources))
+
+
+def _verified(report: Report) -> VerifyReply:
+    verdicts = [finding.verdict for finding in report.findings]
+    return VerifyReply(
+        supported=report.supported,
+        counts={verdict: verdicts.count(verdict) for verdict in sorted(set(verdicts))},
+        findings=report.findings,
+        unknown=report.unknown,
+        warnings=report.warnings,
+    )
+
+
+_A = TypeVar("_A", bound=BaseModel)
+
+
+class ResolveReply(BaseModel):
+    """A search plan."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    provider: str
+    """The model provider."""
+    model: str
+    """The model."""
+    path: Literal["native", "local"]
+    """Whether the model API searches or the model calls the local tool."""
+    tool: str
+    """The type of the hosted tool; empty if there is none."""
+    reason: str
+    """The reason, as a sentence."""
+    warnings: tuple[str, ...] = ()
+    """Remarks for the operator."""
+
+
+async def resolve(caller: Caller, asked: ResolveRequest) -> ResolveReply:
+    """Plan the search for a model."""
+    row = load_matrix().api_or_local(asked.provider)
+    made = plan(row, asked.model, asked.mode, _needs(caller), settings=caller.web.settings)
+    return ResolveReply(
+        provider=row.provider,
+        model=made.model,
+        path=made.path,
+        tool=made.tool,
+        reason=made.reason,
+        warnings=made.warnings,
+    )
+
+
+async def prepared(caller: Caller, asked: PrepareCall) -> JsonObject:
+    """Add one search to a request to a model API.
+
+    A host with a `web_search` of its own lets OpenAI's Chat Completions answer with the model that searches.
+    """
+
+    def warn(made: Plan) -> None:
+        caller.headers.update(warning_headers(made.warnings))
+
+    settings = caller.web.settings
+    given = {"web_search": web_search_definition, "search": local_search_definition}
+    row = load_matrix().api_or_local(asked.provider, asked.body)
+    made = prepare(
+        asked.body,
+        row,
+        model=asked.model,
+        mode=asked.mode,
+        needs=_needs(caller),
+        settings=settings,
+        tools=(given[asked.tool](settings),) if asked.tool else (),
+        switch_model=asked.tool is None,
+        add=asked.tool is not None,
+        on_plan=warn,
+    )
+    return JsonObject.model_construct(root=dict(made))
+
+
+def _needs(caller: Caller) -> Needs:
+    """Return the requirements implied by a caller's key."""
+    if caller.tenant is None:
+        return Needs()
+    limits = caller.tenant.limits
+    return Needs(allowed_domains=limits.allowed_domains, blocked_domains=limits.blocked_domains)
+
+
+async def list_tools(caller: Caller, _asked: object) -> JsonObject:
+    """Return the definitions of the tools, in the format of OpenAI's Chat Completions API."""
+    tools: list[JsonValue] = [tool.to_openai() for tool in web_tool_definitions(caller.web.settings)]
+    return JsonObject.model_construct(root={"tools": tools})
+
+
+async def call_tool(caller: Caller, asked: ToolCall) -> ToolResult:
+    """Call a tool; every failure is reported in its result, for the model."""
+    web = caller.session(asked.session)
+    # The host asks its user before the call; what the settings deny is denied here too.
+    permission = Permission(web.settings.permission, ask=lambda _: True, session=asked.session)
+    make = {"web_search": web_search_tool, "open_page": open_page_tool, "search": local_search_tool}[asked.name]
+    return await guarded(make(web), permission).call(**asked.arguments)
+
+
+def read_tool(request: Request, body: bytes) -> ToolCall:
+    """Parse a tool call.
+
+    Raises:
+        Failed: there is no such tool, or the arguments are not a JSON object.
+    """
+    name = request.path_params["name"]
+    if name not in get_args(ToolName):
+        name = {"search": "web_search"}.get(method := tool_method(name), method)
+    if name not in get_args(ToolName):
+        raise failed(404, "no_such_tool", f"There is no such tool; the tools are {', '.join(get_args(ToolName))}.")
+    arguments = read_json(JsonObject, request, body).root
+    return ToolCall.model_construct(**_queried(ToolQuery, request).model_dump(), name=name, arguments=arguments)
+
+
+def read_prepare(request: Request, body: bytes) -> PrepareCall:
+    """Parse a request to a model API and the parameters of its preparation.
+
+    Raises:
+        Failed: it is not a JSON object, or the query is invalid.
+    """
+    if not is_json(request):
+        raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
+    given = parse_model_request(body)
+    return PrepareCall.model_construct(**_queried(PrepareQuery, request).model_dump(), body=given)
+
+
+def _queried(model: type[_A], request: Request) -> _A:
+    """Return the query of a request.
+
+    Raises:
+        Failed: a field is invalid.
+    """
+    try:
+        return model.model_validate_strings(dict(request.query_params))
+    except ValidationError as error:
+        raise invalid(error) from None

@@ -1,0 +1,40 @@
+"""Access control of a server: API keys, the tenants that hold them, and the middleware that checks them.
+
+`Access` wraps an application and checks each request before it is passed on:
+
+    keys = KeyFile(key_file_of(settings))
+    check_listening(settings, keys)                       # ConfigurationError if it may not listen so
+    access = Access(application, settings.server, keys, web.store)
+    ...
+    await access.aclose()
+
+Within the application a request's scope says whose it is, and what that allows is applied to a view of the `Web`:
+
+    tenant = tenant_of(scope)                             # None on loopback without keys
+    if tenant is not None:
+        web = tenant.narrow(web)                          # its providers, its domains, its day's budget
+        name = tenant.session(name)                       # no other tenant's session has this name
+    view = web.session(name)
+
+`tenant.narrow` is cheap, and made for each request; the day's budget is counted in the store of the `Web`. A call that
+the day does not allow any more raises `BudgetExceeded` with `retry_after`. Data of all tenants (metrics, score
+cards, the archive) are for `tenant.operator`; paths of that kind can be given to `Access` as `operators`. Whatever the
+application remembers of a client between requests it should remember by `tenant.id`.
+"""
+
+from __future__ import annotations
+
+from groundwire_server.auth.authentication import Pages, Tenant, tenant_of
+from groundwire_server.auth.keys import KeyFile, key_file_of
+from groundwire_server.auth.middleware import Access, AccessPolicy, check_listening
+
+__all__ = [
+    "Access",
+    "AccessPolicy",
+    "KeyFile",
+    "Pages",
+    "Tenant",
+    "check_listening",
+    "key_file_of",
+    "tenant_of",
+]

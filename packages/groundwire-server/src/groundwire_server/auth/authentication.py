@@ -1,0 +1,333 @@
+"""Authentication: the API key or token of a request, the tenant it belongs to, the client's address."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from groundwire.errors import ConfigurationError, InvalidRequest
+from groundwire.routing.daily_quota import DailyLimits
+from groundwire_server.auth.error_response import Headers, Refusal
+from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, digest_of, id_of, is_key_of
+from groundwire_server.auth.rate_limits import Failures
+from groundwire_server.client_disconnect import Scope
+
+if TYPE_CHECKING:
+    from groundwire.web import Web
+
+__all__ = ["TENANT", "Authenticator", "ClientAddress", "Pages", "Tenant", "key_in", "tenant_of", "without_key"]
+
+
+class ClientAddress:
+    """Finds the client's address of a request, also behind load balancers.
+
+    Args:
+        trusted: Addresses and networks of load balancers. What they say in `X-Forwarded-For` is believed; what anyone
+            else says there is not.
+    """
+
+    def __init__(self, trusted: Iterable[str] = ()) -> None:
+        self._trusted = tuple(ip_network(word, strict=False) for word in trusted)
+
+    def address(self, scope: Scope) -> str:
+        """Return the client's address; empty if the server does not know it."""
+        peer = str((scope.get("client") or ("",))[0])
+        if not self._trusted or not self._is_trusted(peer):
+            return peer
+        said = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
+        for word in reversed(said.decode("latin-1").split(",")):
+            address = word.strip()
+            if not _is_address(address):
+                return peer
+            if not self._is_trusted(address):
+                return address
+            peer = address
+        return peer
+
+    def _is_trusted(self, address: str) -> bool:
+        try:
+            parsed = ip_address(address)
+        except ValueError:
+            return False
+        return any(_holds(network, address) for network in self._trusted if network.version == parsed.version)
+
+
+def _holds(network: IPv4Network | IPv6Network, address: str) -> bool:
+    return ip_address(address) in network
+
+
+def _is_address(word: str) -> bool:
+    try:
+        ip_address(word)
+    except ValueError:
+        return False
+    return True
+
+
+_PREFIX = "gw_"
+_KEY_HEADERS = ("x-api-key", "x-subscription-token")  # the second is that of Brave's clients
+
+
+def key_in(headers: Mapping[str, str]) -> str:
+    """Return the key of a request, or an empty string.
+
+    It is read from `X-API-Key` or `X-Subscription-Token`, else from `Authorization: Bearer KEY`, or from the password
+    of `Authorization: Basic`, which is what browsers ask people for. It is never read from the URL: URLs are logged.
+
+    Args:
+        headers: By their names in lower case.
+    """
+    own = next(filter(None, (headers.get(name, "").strip() for name in _KEY_HEADERS)), "")
+    return own or _bearer(headers.get("authorization", ""))
+
+
+def without_key(given: Headers, token: str = "") -> Headers:
+    """Return a request's headers without API keys and the token, which the application does not need.
+
+    What these headers say to others is left, such as to the model server behind the proxy.
+    """
+    return [
+        (name, value)
+        for name, value in given
+        if not _holds_key(name.decode("latin-1").lower(), value.decode("latin-1"), token)
+    ]
+
+
+def _holds_key(name: str, value: str, token: str) -> bool:
+    if name != "authorization" and name not in _KEY_HEADERS:
+        return False
+    key = _bearer(value) if name == "authorization" else value.strip()
+    return key.startswith(_PREFIX) or (bool(token) and key == token)
+
+
+def _bearer(authorization: str) -> str:
+    scheme, _, rest = authorization.strip().partition(" ")
+    if scheme.lower() == "bearer":
+        return rest.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(rest.strip(), validate=True).decode("latin-1").partition(":")[2]
+        except (binascii.Error, ValueError):
+            return ""
+    return ""
+
+
+TENANT = "groundwire.tenant"
+"""The key of the tenant in a request's scope."""
+
+_LONGEST = 100  # characters of a session's name
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """The holder of the key of a request. It contains no part of the key, and may be logged."""
+
+    id: str
+    """The tenant whose sessions it can access."""
+    key_id: str
+    """The ID of the key."""
+    name: str
+    """The name given by the key's owner."""
+    operator: bool
+    """Whether it may access the data of all tenants."""
+    limits: KeyLimits
+    """Its limits."""
+
+    @classmethod
+    def of(cls, record: KeyRecord) -> Tenant:
+        """Return the holder of a key."""
+        return cls(record.tenant, record.id, record.name, record.operator, record.limits)
+
+    @property
+    def daily(self) -> DailyLimits:
+        """The daily limits of the key."""
+        limits = self.limits
+        return DailyLimits(name=f"key:{self.key_id}", calls=limits.calls_per_day, cost_usd=limits.usd_per_day)
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of the tenant's session names in the store."""
+        return f"tenant:{self.id}:"
+
+    def session(self, name: str) -> str:
+        """Return the name in the store of a tenant's session, unique to the tenant.
+
+        Args:
+            name: 1 to 100 printable characters.
+
+        Raises:
+            InvalidRequest: it is not a session name.
+        """
+        if not 0 < len(name) <= _LONGEST or not name.isprintable():
+            raise InvalidRequest("session", "is not a session name", f"Pass 1 to {_LONGEST} printable characters.")
+        return f"{self.prefix}{name}"
+
+    def narrow(self, web: Web) -> Web:
+        """Return a view of a `Web` with the key's permissions: its providers, its domains, its daily budget.
+
+        The stored data of its calls belongs to the tenant.
+
+        Make sessions of that view, `tenant.narrow(web).session(tenant.session(name))`, so that they pay into the
+        day's budget as well as into their own.
+        """
+        limits = self.limits
+        return web.restricted(
+            providers=limits.providers,
+            allowed_domains=limits.allowed_domains,
+            blocked_domains=limits.blocked_domains,
+            daily=self.daily,
+            tenant=self.id,
+            keep=limits.keep,
+        )
+
+
+def tenant_of(scope: Mapping[str, Any]) -> Tenant | None:
+    """Return the tenant of a request; None if no keys are required, which is possible only on loopback."""
+    found = scope.get(TENANT)
+    return found if isinstance(found, Tenant) else None
+
+
+_logger = logging.getLogger(__name__)
+
+HOW = "Send a key of `groundwire keys` as Authorization: Bearer KEY, or as X-API-Key: KEY."
+"""How a key is sent to a server that forwards nothing."""
+_SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
+
+
+class Pages(Protocol):
+    """Paths for people in browsers, who sign in there instead of sending a key; others are redirected to sign in."""
+
+    def has(self, path: str) -> bool:
+        """Whether a path belongs to them. It must reveal nothing to unauthenticated visitors."""
+        ...
+
+    async def key_id(self, scope: Scope) -> str | None:
+        """Return the ID of the key that the sender of a request has signed in with, or None."""
+        ...
+
+
+class Authenticator:
+    """Authenticates requests by API key.
+
+    Args:
+        keys: The keys.
+        must: Whether a key is asked for even where there has never been one.
+        token: A token equivalent to an operator's key without limits; empty for none.
+        pages: Paths at which people sign in.
+        clients: Says which address a request comes from.
+        failures: Counts wrong keys.
+        now: The time.
+        how: How a key is sent, for clients without a valid one.
+    """
+
+    def __init__(
+        self,
+        keys: KeyFile,
+        *,
+        must: bool,
+        token: str = "",
+        pages: Pages | None,
+        clients: ClientAddress,
+        failures: Failures,
+        now: Callable[[], datetime],
+        how: str = HOW,
+    ) -> None:
+        self._keys = keys
+        self._must = must
+        self._how = how
+        self._token = digest_of(token) if token else ""
+        self._pages = pages
+        self._clients = clients
+        self._failures = failures
+        self._now = now
+
+    @property
+    def asks(self) -> bool:
+        """Whether a key is currently required.
+
+        Raises:
+            ConfigurationError: the key file cannot be used.
+        """
+        return self._must or self._keys.ever()
+
+    async def find(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
+        """Return the record of a request's key; None if none is required, or not yet: for a page with a login.
+
+        Raises:
+            Refusal: the request has no valid key.
+        """
+        if self._pages is not None and self._pages.has(scope["path"]) and not key_in(headers):
+            return await self._visitor(scope, self._pages)
+        return await self._record(scope, headers)
+
+    def is_still_valid(self, record: KeyRecord) -> bool:
+        """Whether the key of a running request is still valid."""
+        try:
+            found = self._keys.find(record.id)
+        except ConfigurationError:
+            return False
+        return found is not None and found.digest == record.digest and not found.why_dead(self._now())
+
+    async def _visitor(self, scope: Scope, pages: Pages) -> KeyRecord | None:
+        """Return the record of the key that a visitor has signed in with, or None."""
+        try:
+            id_ = await pages.key_id(scope) if self.asks else None
+            record = None if id_ is None else self._keys.find(id_)
+        except ConfigurationError as error:
+            raise _unreadable(error) from None
+        return None if record is None or record.why_dead(self._now()) else record
+
+    async def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
+        """Return the record of a request's key; None if none is required, and for the token.
+
+        Raises:
+            Refusal: the request has no valid key.
+        """
+        try:
+            if not self.asks:
+                return None
+            key = key_in(headers)
+            is_token = bool(self._token) and hmac.compare_digest(digest_of(key), self._token)
+            record = None if is_token else self._keys.find(id_of(key))
+        except ConfigurationError as error:
+            raise _unreadable(error) from None
+        if not key:
+            raise _unknown(headers, "missing_key", self._how)
+        if is_token:
+            return None
+        is_right = is_key_of(record, key) and record is not None
+        why = record.why_dead(self._now()) if is_right and record is not None else ""
+        if is_right and not why:
+            return record
+        if wait := await self._failures.count(self._clients.address(scope)):
+            raise Refusal(
+                429,
+                "too_many_wrong_keys",
+                "Too many failed attempts with invalid keys from this address.",
+                retry_after=wait,
+            )
+        if why:
+            raise _unknown(headers, f"{why}_key", f"This key is no longer valid: it {_SAID[why]}.")
+        raise _unknown(headers, "wrong_key", f"This key is not valid. {self._how}")
+
+
+def _unreadable(error: ConfigurationError) -> Refusal:
+    _logger.error("%s", error)
+    return Refusal(503, "no_keys", "The server cannot read its keys; contact its operator.")
+
+
+def _unknown(headers: Mapping[str, str], code: str, text: str) -> Refusal:
+    """Return the rejection of a request without a valid key; a person in a browser is asked for one."""
+    error = "" if code == "missing_key" else ', error="invalid_token"'
+    asked = f'Bearer realm="groundwire"{error}'
+    if headers.get("sec-fetch-mode") == "navigate":
+        asked = 'Basic realm="groundwire: your key is the password", charset="UTF-8"'
+    return Refusal(401, code, text, headers={"www-authenticate": asked})

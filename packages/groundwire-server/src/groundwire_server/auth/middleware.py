@@ -1,0 +1,295 @@
+"""The ASGI middleware in front of every server: Host and Origin, API keys, request limits, rate limits."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from groundwire.errors import ConfigurationError
+from groundwire.settings import ServerSettings, Settings
+from groundwire.storage.base import Store, StoreError
+from groundwire_server.auth.authentication import HOW, TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
+from groundwire_server.auth.error_response import Refusal, refuse
+from groundwire_server.auth.keys import KeyFile, KeyRecord
+from groundwire_server.auth.rate_limits import (
+    Failures,
+    LimitedRequest,
+    Rates,
+    Slots,
+    check_headers,
+    check_path,
+    declared_length,
+    too_large,
+)
+from groundwire_server.client_disconnect import ASGIApp, Receive, Scope, Send
+from groundwire_server.host_check import HostCheck, answer_page, is_loopback
+
+__all__ = ["Access", "AccessPolicy", "check_listening"]
+
+_logger = logging.getLogger(__name__)
+
+_MIN_TOKEN = 16  # characters
+_PUBLIC = frozenset({"/healthz", "/readyz"})
+_OPERATORS = ("/metrics",)
+_NO_LARGER: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPolicy:
+    """The host names of a server, the origins it accepts, and whether it requires a key."""
+
+    hosts: HostCheck
+    """The accepted host names and origins."""
+    require_key: bool
+    """Whether a key is required even if there has never been one."""
+    token: str = field(default="", repr=False)
+    """A token equivalent to a key without limits; empty means none."""
+    how: str = HOW
+    """How a key is sent, for clients without a valid one."""
+
+    @classmethod
+    def of(
+        cls,
+        settings: ServerSettings,
+        host: str = "",
+        *,
+        also: Collection[str] = (),
+        token: str = "",
+        any_port: bool = False,
+        how: str = HOW,
+    ) -> AccessPolicy:
+        """Return the policy of a server.
+
+        Args:
+            settings: The section `server`.
+            host: Where it listens, if not as the settings say.
+            also: Names by which it may be called, beside those of the settings.
+            token: A token equivalent to a key without limits.
+            any_port: Whether pages of this machine may ask from other ports than its own.
+            how: How a key is sent.
+        """
+        host = host or settings.host
+        exposed, names = not is_loopback(host), {*settings.allowed_hosts, *also}
+        any_name = "*" in names
+        origins = frozenset(settings.allowed_origins)
+        hosts = HostCheck.of(host, names, ports=not any_port, origins=origins)
+        hosts = HostCheck(None, ports=not any_port, origins=origins) if any_name else hosts
+        must = settings.require_key or bool(token) or any_name or exposed
+        return cls(hosts=hosts, require_key=must, token=token, how=how)
+
+
+def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token: str | None = None) -> None:
+    """Check that a server may listen where the settings say.
+
+    Args:
+        settings: The settings.
+        keys: The keys.
+        host: Where it listens, if not as the settings say.
+        token: The token of a server that may have one, empty when it has none.
+
+    Raises:
+        ConfigurationError: other machines could reach it and there is no key, so that either anyone could use it
+            or no one; the key file cannot be used; or the token is weak.
+    """
+    host = host or settings.server.host
+    if token:
+        if len(token) < _MIN_TOKEN or not token.isascii() or not token.isprintable():
+            raise ConfigurationError(
+                f"The token must be at least {_MIN_TOKEN} visible ASCII characters. "
+                "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
+            )
+        return
+    now = datetime.now(UTC)
+    usable = any(not record.why_dead(now) for record in keys.records())
+    if usable or (is_loopback(host) and not settings.server.require_key):
+        return
+    if token is not None:
+        raise ConfigurationError(
+            f"The server would listen on {host} and require a key, but it has no token, and {keys.path} has no valid "
+            "key. Set GROUNDWIRE_MCP_TOKEN, give --token-file FILE, or create a key with: groundwire keys create NAME. "
+            "Or listen on 127.0.0.1."
+        )
+    raise ConfigurationError(
+        f"The gateway would listen on {host} and require a key, but {keys.path} has no valid one. "
+        "Create one with: groundwire keys create NAME. Or listen on 127.0.0.1."
+    )
+
+
+class Access:
+    """ASGI middleware that passes on only well-formed, authorized requests within limits.
+
+    A key is asked for where the policy says so, and everywhere once there has been one. The application finds out
+    whose request it is with `tenant_of(scope)`; it does not see the key.
+
+    Args:
+        app: What is behind it.
+        settings: The section `server`.
+        keys: The keys.
+        store: Where limits are counted.
+        policy: By which names it may be called, and whether a key is asked for; by default as the settings say.
+        public: Paths that need no key and have no rate limit.
+        operators: Paths, with all below them, that only keys of operators may see.
+        larger: Maximum bytes of a body below a path, where that is more than the settings say.
+        pages: Paths at which people sign in.
+        failures: Counts wrong keys.
+        now: The time.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        keys: KeyFile,
+        store: Store,
+        *,
+        policy: AccessPolicy | None = None,
+        public: Collection[str] = _PUBLIC,
+        operators: Collection[str] = _OPERATORS,
+        larger: Mapping[str, int] = _NO_LARGER,
+        pages: Pages | None = None,
+        failures: Failures | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._app = app
+        self._settings = settings
+        self._public = frozenset(public)
+        self._operators = tuple(operators)
+        self._larger = dict(larger)
+        self._pages = pages
+        self._policy = policy or AccessPolicy.of(settings)
+        self._authenticator = Authenticator(
+            keys,
+            must=self._policy.require_key,
+            how=self._policy.how,
+            token=self._policy.token,
+            pages=pages,
+            clients=ClientAddress(settings.trusted_proxies),
+            failures=failures or Failures(store),
+            now=now,
+        )
+        self._rates = Rates(store, settings.requests_per_minute, settings.burst)
+        self._slots = Slots(store)
+        self._running = 0
+
+    @property
+    def asks(self) -> bool:
+        """Whether a key is currently required.
+
+        Raises:
+            ConfigurationError: the key file cannot be used.
+        """
+        return self._authenticator.asks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request, or reject it."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None)
+        if self._policy.hosts.opens_to(origin):
+            await answer_page(self._enter, scope, receive, send)
+        else:
+            await self._enter(scope, receive, send)
+
+    async def _enter(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            headers = self._well_formed(scope)
+            if scope["path"] in self._public:
+                await self._pass(scope, receive, send, None, {})
+                return
+            await self._admit(scope, receive, send, headers)
+        except Refusal as refusal:
+            _logger.info("Refused with %s (%s)", refusal.status, refusal.code)
+            await refuse(refusal, scope, receive, send)
+
+    async def aclose(self) -> None:
+        """Stop background tasks. The store is not closed."""
+        await self._slots.aclose()
+
+    def _well_formed(self, scope: Scope) -> Mapping[str, str]:
+        """Return the relevant headers of a well-formed request with an accepted host and origin."""
+        check_path(scope)
+        headers = check_headers(scope["headers"])
+        if "host" not in headers and scope["path"] in self._public:
+            return headers  # load balancers probe with HTTP/1.0, and a browser always sends a host
+        hosts = self._policy.hosts
+        fault = hosts.judge(headers.get("host"), headers.get("origin"))
+        if fault == "name":
+            text = "Unknown host name; the setting server.allowed_hosts lists the allowed ones."
+            raise Refusal(421, "wrong_host", text)
+        foreign = not hosts.opens_to(headers.get("origin")) and _is_of_a_page(scope, headers, self._pages, hosts)
+        if fault == "page" or foreign:
+            raise Refusal(403, "foreign_page", "Cross-origin requests are not allowed.")
+        return headers
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
+        if self._running >= self._settings.max_concurrent_requests:
+            raise Refusal(429, "busy", "The server is at its limit of concurrent requests.", retry_after=1.0)
+        self._running += 1
+        try:
+            record = await self._authenticator.find(scope, headers)
+            if (declared_length(headers) or 0) > (limit := self._limit(scope)):
+                raise too_large(limit)
+            if record is None:
+                await self._pass(scope, receive, send, None, {})
+                return
+            if not record.operator and any(_is_below(scope["path"], path) for path in self._operators):
+                raise Refusal(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
+            async with AsyncExitStack() as stack:
+                try:
+                    more = await self._rates.take(record.id, record.limits)
+                    await stack.enter_async_context(self._slots.hold(record.id, record.limits))
+                except StoreError:
+                    text = "The store of the rate limits does not respond."
+                    raise Refusal(503, "no_store", text, retry_after=1.0) from None
+                await self._pass(scope, receive, send, record, more)
+        finally:
+            self._running -= 1
+
+    async def _pass(
+        self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None, more: Mapping[str, str]
+    ) -> None:
+        inner = dict(scope)
+        inner["headers"] = without_key(list(scope["headers"]), self._policy.token)
+        inner[TENANT] = Tenant.of(record) if record is not None else None
+        limited = LimitedRequest(
+            receive,
+            send,
+            limit=self._limit(scope),
+            seconds=self._settings.body_timeout,
+            headers=more,
+            allowed=lambda: record is None or self._authenticator.is_still_valid(record),
+        )
+        await limited.run(self._app, inner)
+
+    def _limit(self, scope: Scope) -> int:
+        usual = self._settings.max_body_bytes
+        return max([usual, *(size for path, size in self._larger.items() if _is_below(scope["path"], path))])
+
+
+def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None, hosts: HostCheck) -> bool:
+    """Whether a browser marks a request as sent by a page of another site (https://www.w3.org/TR/fetch-metadata/).
+
+    Following a link to one of Groundwire's pages is allowed as long as it starts no call: it has no query, or
+    leads to a page that asks for confirmation.
+    """
+    if "access-control-request-method" in headers:
+        return True
+    if headers.get("sec-fetch-site", "none") in {"same-origin", "none"}:
+        return False
+    if "origin" in headers and not hosts.ports:
+        return False  # a page of this machine at another port, which was judged by its origin
+    link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    asks_nothing = not scope.get("query_string") or (pages is not None and pages.has(scope["path"]))
+    return not (link and scope["method"] == "GET" and asks_nothing)
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path == above or path.startswith(f"{above.rstrip('/')}/")

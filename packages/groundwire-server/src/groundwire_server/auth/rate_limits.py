@@ -1,0 +1,398 @@
+"""Limits of keys across all servers that share a store, limits on requests, and limits on wrong keys by address."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import random
+import re
+import secrets
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import unquote_to_bytes
+
+from groundwire.storage.base import Pace, Store, StoreError
+from groundwire_server.auth.error_response import Headers, Refusal, refuse, safe_headers
+from groundwire_server.auth.keys import KeyLimits
+from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = [
+    "Failures",
+    "LimitedRequest",
+    "Rates",
+    "Slots",
+    "check_headers",
+    "check_path",
+    "declared_length",
+    "rate_headers",
+    "too_large",
+]
+
+_ONCE = frozenset(
+    {
+        b"access-control-request-method",
+        b"authorization",
+        b"content-length",
+        b"content-type",
+        b"expect",
+        b"host",
+        b"origin",
+        b"sec-fetch-dest",
+        b"sec-fetch-mode",
+        b"sec-fetch-site",
+        b"transfer-encoding",
+        b"x-api-key",
+        b"x-subscription-token",
+    }
+)
+"""Headers that are invalid when repeated."""
+
+_MOST = 100  # headers
+_LARGEST = 32_768  # bytes of all headers; a server that reads faster than it counts may let more through
+_LONGEST = 8_192  # bytes of a path with its query
+_CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
+_ENCODED_AGAIN = re.compile(rb"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
+_LENGTH = re.compile(rb"\d{1,18}")
+
+
+def check_headers(given: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
+    """Return the relevant headers, by their names in lower case.
+
+    Raises:
+        Refusal: one is repeated, two contradict each other, or there are too many.
+    """
+    headers = list(given)
+    if len(headers) > _MOST or sum(len(name) + len(value) for name, value in headers) > _LARGEST:
+        raise Refusal(431, "too_many_headers", f"Send at most {_MOST} headers, {_LARGEST:,} bytes in all.")
+    names = Counter(name.lower() for name, _ in headers)
+    for name in _ONCE:
+        if names[name] > 1:
+            raise Refusal(400, "conflicting_headers", f"Send the header {name.decode()} once.")
+    if names[b"content-length"] and names[b"transfer-encoding"]:
+        raise Refusal(400, "conflicting_headers", "Send Content-Length or Transfer-Encoding, not both.")
+    if any(_CONTROL.search(value.replace(b"\t", b" ")) for _, value in headers):
+        raise Refusal(400, "bad_header", "A header has a control character.")
+    return {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in headers if name.lower() in _ONCE}
+
+
+def declared_length(headers: Mapping[str, str]) -> int | None:
+    """Return the declared length of a body in bytes; None if undeclared.
+
+    Raises:
+        Refusal: it is not a number.
+    """
+    given = headers.get("content-length")
+    if given is None:
+        return None
+    if not _LENGTH.fullmatch(given.encode("latin-1")):
+        raise Refusal(400, "bad_header", "Content-Length is not a number.")
+    return int(given)
+
+
+def check_path(scope: Scope) -> None:
+    """Check that every decoder interprets a path identically, however often it is decoded.
+
+    Raises:
+        Refusal: it is not an absolute path, has empty or dotted parts, backslashes, control characters, or is encoded
+            twice.
+    """
+    raw = bytes(scope.get("raw_path") or str(scope["path"]).encode("utf-8", "surrogatepass"))
+    if len(raw) + len(scope.get("query_string", b"")) > _LONGEST:
+        raise Refusal(414, "path_too_long", f"Send at most {_LONGEST:,} bytes of URL.")
+    path = unquote_to_bytes(raw)
+    parts = path.split(b"/")
+    wrong = (
+        not raw.startswith(b"/")
+        or b"" in parts[1:-1]
+        or any(part in {b".", b".."} for part in parts)
+        or b"\\" in path
+        or _CONTROL.search(path)
+        or _ENCODED_AGAIN.search(path)
+    )
+    if not wrong:
+        try:
+            path.decode()
+        except UnicodeDecodeError:
+            wrong = True
+    if wrong:
+        raise Refusal(400, "bad_path", "The path is not normalized: remove //, dots and double encoding.")
+
+
+class LimitedRequest:
+    """Passes a request to an application, and its response back.
+
+    Args:
+        receive: The server's.
+        send: The server's.
+        limit: Maximum bytes of the body.
+        seconds: Timeout for the whole body.
+        headers: More headers of the answer.
+        allowed: Says, while an answer streams, whether its client may still have it.
+    """
+
+    def __init__(
+        self,
+        receive: Receive,
+        send: Send,
+        *,
+        limit: int,
+        seconds: float,
+        headers: Mapping[str, str],
+        allowed: Callable[[], bool],
+    ) -> None:
+        self._receive = receive
+        self._send = send
+        self._limit = limit
+        self._left = seconds
+        self._headers: Headers = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+        self._allowed = allowed
+        self._came = 0
+        self._whole = False
+        self._began = False
+        self._refusal: Refusal | None = None
+
+    async def run(self, app: ASGIApp, scope: Scope) -> None:
+        """Run the application.
+
+        If the body is too large or too slow, the client gets the error and the application sees a disconnect; what
+        it sends after that is dropped.
+        """
+        try:
+            await app(scope, self._to_app, self._from_app)
+        except _Cut:
+            return  # the server closes the connection of an answer that has no end
+        except Exception:
+            if self._refusal is None or self._began:
+                raise
+        if self._refusal is not None and not self._began:
+            await refuse(self._refusal, scope, self._receive, self._send)
+
+    async def _to_app(self) -> Message:
+        if self._refusal is not None:
+            return {"type": "http.disconnect"}
+        if self._whole:
+            return await self._receive()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            async with asyncio.timeout(self._left):
+                message = await self._receive()
+        except TimeoutError:
+            self._refusal = Refusal(408, "body_too_slow", "Timeout while receiving the body. Send it faster.")
+            return {"type": "http.disconnect"}
+        self._left -= loop.time() - began
+        if message["type"] == "http.request":
+            self._came += len(message.get("body", b""))
+            self._whole = not message.get("more_body", False)
+            if self._came > self._limit:
+                self._refusal = too_large(self._limit)
+                return {"type": "http.disconnect"}
+        return message
+
+    async def _from_app(self, message: Message) -> None:
+        if self._refusal is not None and not self._began:
+            return
+        if message["type"] == "http.response.start":
+            self._began = True
+            given: Headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
+            message = {**message, "headers": safe_headers(given) + self._headers}
+        elif message.get("more_body") and not self._allowed():
+            raise _Cut
+        await self._send(message)
+
+
+class _Cut(Exception):
+    """The rest of the response must not be sent."""
+
+
+def too_large(limit: int) -> Refusal:
+    """Return the rejection of a body that is too large."""
+    return Refusal(413, "body_too_large", f"Send a body of at most {limit:,} bytes.")
+
+
+class Failures:
+    """Counts wrong keys by the client's address, across all servers that share a store.
+
+    A key is checked before anything is counted, so that wrong keys never lock out a right one. 256 bits cannot be
+    guessed: this tells a client that keeps sending a wrong key to stop.
+
+    Args:
+        store: Where they are counted.
+        burst: Wrong keys that an address may send at once.
+        interval: Seconds after which it may send one more.
+    """
+
+    def __init__(self, store: Store, *, burst: int = 10, interval: float = 6.0) -> None:
+        self._store = store
+        self._burst = burst
+        self._interval = interval
+
+    async def count(self, address: str) -> float:
+        """Count a wrong key; return 0, or the seconds until the next one is allowed."""
+        name = f"wrong-keys:{_place(address)}"
+        try:
+            pace = await self._store.pace(name, interval=self._interval, burst=self._burst, max_wait=0.0)
+        except StoreError:
+            return 0.0
+        return 0.0 if pace.granted else max(1.0, pace.wait)
+
+
+def _place(address: str) -> str:
+    """Return the key for an address: an IPv6 client has a whole /64."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or (int(parsed) >> 64))
+
+
+_MINUTE = 60.0
+_TTL = 30.0  # seconds after which the slots of a gateway that was killed are free again
+_AGAIN = 1.0  # seconds after which to retry when all slots are taken
+
+
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    rate: int
+    burst: int
+
+    @property
+    def interval(self) -> float:
+        return _MINUTE / self.rate
+
+
+class Rates:
+    """Enforces the rate limits of keys.
+
+    Args:
+        store: Where the paces are.
+        rate: Requests per minute of a key without its own rate; 0 means no limit.
+        burst: Its burst; 0 is a sixth of the rate.
+    """
+
+    def __init__(self, store: Store, rate: int, burst: int) -> None:
+        self._store = store
+        self._rate = rate
+        self._burst = burst
+
+    async def take(self, key_id: str, limits: KeyLimits) -> Mapping[str, str]:
+        """Count one request; return headers with the remaining limit.
+
+        Raises:
+            Refusal: the rate limit was exceeded.
+        """
+        rate = limits.rate or self._rate
+        if not rate:
+            return {}
+        burst = (limits.burst if limits.rate else self._burst) or math.ceil(rate / 6)
+        own = _Rate(rate, burst)
+        pace = await self._store.pace(f"key:{key_id}:rate", interval=own.interval, burst=burst, max_wait=0.0)
+        headers = rate_headers(pace, own.interval, burst)
+        if not pace.granted:
+            text = f"This key may send {rate:,} requests a minute, in bursts of {burst:,}. Retry later."
+            raise Refusal(429, "rate_limited", text, retry_after=pace.wait, headers=headers)
+        return headers
+
+
+def rate_headers(pace: Pace, interval: float, burst: int) -> dict[str, str]:
+    """Return the headers for a client's rate limit (draft-ietf-httpapi-ratelimit-headers-09).
+
+    Args:
+        pace: What the store said.
+        interval: Seconds between two requests in the long run.
+        burst: How many may come at once.
+    """
+    left = max(0, math.floor((burst * interval - pace.backlog) / interval + 1e-6)) if pace.granted else 0
+    reset = pace.backlog if pace.granted else pace.wait
+    return {
+        "ratelimit-policy": f'"requests";q={burst};w={max(1, math.ceil(burst * interval))}',
+        "ratelimit": f'"requests";r={left};t={math.ceil(reset)}',
+    }
+
+
+class Slots:
+    """Limits the concurrent requests of a key, and frees the slots of a killed gateway.
+
+    Each request holds one of the key's numbered slots by a lease, which is renewed while it runs.
+
+    Args:
+        store: Where the leases are.
+        ttl: Seconds for which a lease holds.
+    """
+
+    def __init__(self, store: Store, *, ttl: float = _TTL) -> None:
+        self._store = store
+        self._ttl = ttl
+        self._process = secrets.token_hex(8)
+        self._held: dict[str, str] = {}
+        self._renewing: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def hold(self, key_id: str, limits: KeyLimits) -> AsyncGenerator[None, None]:
+        """Hold a slot during the block.
+
+        Raises:
+            Refusal: all are in use.
+        """
+        if not limits.concurrent:
+            yield
+            return
+        slot = await self._take(key_id, limits.concurrent)
+        try:
+            yield
+        finally:
+            owner = self._held.pop(slot)
+            await asyncio.shield(self._store.release(slot, owner=owner))
+
+    async def renew(self) -> None:
+        """Renew all held leases."""
+        for slot, owner in list(self._held.items()):
+            if self._held.get(slot) == owner:
+                await self._store.lease(slot, owner=owner, ttl=self._ttl)
+
+    async def aclose(self) -> None:
+        """Stop renewing."""
+        if self._renewing is not None:
+            self._renewing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._renewing
+
+    async def _take(self, key_id: str, most: int) -> str:
+        numbers = [number for number in range(most) if _slot(key_id, number) not in self._held]
+        random.shuffle(numbers)  # gateways should not all try the same slots first
+        for number in numbers:
+            slot, owner = _slot(key_id, number), f"{self._process}:{secrets.token_hex(8)}"
+            if slot in self._held:
+                continue  # another request of this process took it meanwhile
+            self._held[slot] = owner
+            try:
+                mine = await self._store.lease(slot, owner=owner, ttl=self._ttl)
+            except BaseException:
+                del self._held[slot]
+                await asyncio.shield(self._store.release(slot, owner=owner))
+                raise
+            if mine:
+                self._keep_renewing()
+                return slot
+            del self._held[slot]
+        text = f"This key has {most:,} requests in progress, which is its limit. Wait until one has finished."
+        raise Refusal(429, "too_many_requests_at_once", text, retry_after=_AGAIN)
+
+    def _keep_renewing(self) -> None:
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.get_running_loop().create_task(self._renew_while_held())
+
+    async def _renew_while_held(self) -> None:
+        while self._held:
+            await asyncio.sleep(self._ttl / 3)
+            await self.renew()
+
+
+def _slot(key_id: str, number: int) -> str:
+    return f"key:{key_id}:slot:{number}"

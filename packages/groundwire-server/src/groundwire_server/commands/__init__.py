@@ -1,0 +1,1 @@
+"""The commands of the operator: `groundwire serve`, `proxy`, `keys`, and `mcp --http`."""

@@ -1,0 +1,270 @@
+"""`groundwire keys`: the API keys of the gateway."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, Final
+
+import click
+from pydantic import ValidationError
+
+from groundwire.cli.call_runner import each
+from groundwire.cli.terminal_text import cells, clean, escaped, warn
+from groundwire.errors import ConfigurationError
+from groundwire.models.validators import did_you_mean, faults
+from groundwire.providers.registry import provider_class
+from groundwire.settings import Settings, load
+from groundwire.settings.provider_options import provider_names
+from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, key_file_of, make_key
+
+__all__ = ["keys"]
+
+_EXIT_CODES = """\b
+Exit codes:
+  0  done
+  2  usage error: an argument, a setting, a name that is taken or unknown"""
+_DAYS = re.compile(r"([1-9]\d{0,4})d")
+_SPAN = re.compile(r"(\d{1,4})([mhd]?)")
+_UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
+_TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
+
+
+@click.group(invoke_without_command=True, short_help="Create, list, rotate and revoke API keys.")
+@click.pass_context
+def keys(ctx: click.Context) -> None:
+    """Create, list, rotate and revoke the API keys of the gateway; without a command, they are listed.
+
+    The file of the setting server.key_file holds their hashes. Running gateways notice a change within a second.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(keys.commands["list"])
+
+
+@keys.command(short_help="Create a key and show it once.", epilog=_EXIT_CODES)
+@click.argument("name")
+@click.option("--tenant", metavar="NAME", help="Keys of one tenant share sessions; by default each has its own.")
+@click.option("--expires", metavar="WHEN", help="Expiry: 90d (days from now), or 2027-01-31 (end of the day, UTC).")
+@click.option("--operator", is_flag=True, help="Let the key see data of all tenants, such as metrics.")
+@click.option("--rate", type=click.IntRange(1, 1_000_000), metavar="N", help="Sustained requests per minute.")
+@click.option(
+    "--burst",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Burst of requests; by default a sixth of the rate.",
+)
+@click.option("--concurrent", type=click.IntRange(1, 1_000), metavar="N", help="Maximum number of concurrent requests.")
+@click.option("--calls-per-day", type=click.IntRange(1), metavar="N", help="Searches and pages per day (UTC).")
+@click.option("--usd-per-day", type=click.FloatRange(0, min_open=True), metavar="X", help="US dollars per day (UTC).")
+@click.option("--provider", "providers", multiple=True, metavar="NAME", help="Allow only this provider; repeatable.")
+@click.option("--allow-domain", "allowed", multiple=True, metavar="NAME", help="Allow only this domain; repeatable.")
+@click.option("--block-domain", "blocked", multiple=True, metavar="NAME", help="Block this domain; repeatable.")
+@click.option("--no-keep", is_flag=True, help="Do not store its calls in the cache or the archive.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def create(
+    name: str,
+    tenant: str | None,
+    expires: str | None,
+    operator: bool,
+    rate: int | None,
+    burst: int | None,
+    concurrent: int | None,
+    calls_per_day: int | None,
+    usd_per_day: float | None,
+    providers: tuple[str, ...],
+    allowed: tuple[str, ...],
+    blocked: tuple[str, ...],
+    no_keep: bool,
+    as_json: bool,
+) -> None:
+    """Create a key called NAME and show it.
+
+    The key is shown only once; the key file holds its hash. Clients send it as
+    `Authorization: Bearer KEY` or `X-API-Key: KEY`.
+    """
+    if burst and not rate:
+        raise click.UsageError("--burst requires --rate.")
+    settings = _settings()
+    now = datetime.now(UTC)
+    try:
+        limits = KeyLimits(
+            rate=rate or 0,
+            burst=burst or 0,
+            concurrent=concurrent or 0,
+            calls_per_day=calls_per_day or 0,
+            usd_per_day=usd_per_day or 0.0,
+            providers=_providers(each(providers)),
+            allowed_domains=each(allowed),
+            blocked_domains=each(blocked),
+            keep=not no_keep,
+        )
+        key, record = make_key(
+            name, now, expires=_moment(expires, now), tenant=tenant or "", operator=operator, limits=limits
+        )
+    except ValidationError as error:
+        raise ConfigurationError(" ".join(_fault(where, what) for where, what in faults(error))) from None
+    file = KeyFile(key_file_of(settings))
+    file.add(record)
+    if limits.providers and not as_json:
+        _say_what_is_missing(limits.providers)
+    if as_json:
+        click.echo(escaped(json.dumps({"key": key, **_shown(record, now)})))
+        return
+    click.echo(f"Key {record.id} ({clean(record.name)}) is in {clean(str(file.path))}.", err=True)
+    click.echo("It is shown only once:", err=True)
+    click.echo(key)
+
+
+@keys.command(name="list", short_help="List the keys, without their secrets.", epilog=_EXIT_CODES)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def list_(as_json: bool) -> None:
+    """List all keys, including revoked and expired ones; only their last characters are shown."""
+    file = KeyFile(key_file_of(_settings()))
+    now = datetime.now(UTC)
+    records = file.records()
+    if as_json:
+        click.echo(escaped(json.dumps([_shown(record, now) for record in records], indent=2)))
+        return
+    if not records:
+        click.echo(f"There is no key in {clean(str(file.path))}. Create one: groundwire keys create NAME", err=True)
+        return
+    _print_table([_TABLE, *(_row(record, now) for record in records)])
+
+
+@keys.command(short_help="Rotate a key.", epilog=_EXIT_CODES)
+@click.argument("key")
+@click.option(
+    "--grace-period",
+    default="1d",
+    show_default=True,
+    metavar="SPAN",
+    help="How long the old key stays valid: 30m, 12h, 7d, or 0 to revoke it at once.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def rotate(key: str, grace_period: str, as_json: bool) -> None:
+    """Replace a key, given by its ID or name, by a new one and show it.
+
+    The new key has the same name, tenant, limits and lifetime, and is shown only once. While both are valid, each
+    counts its own use.
+    """
+    now = datetime.now(UTC)
+    made, new, old = KeyFile(key_file_of(_settings())).rotate(key, now, _span(grace_period))
+    if as_json:
+        click.echo(escaped(json.dumps({"key": made, **_shown(new, now), "replaces": _shown(old, now)})))
+        return
+    until = f"expires at {old.expires:%Y-%m-%d %H:%M} UTC" if not old.revoked else "is revoked"
+    click.echo(f"Key {new.id} replaces {old.id} ({clean(old.name)}, ...{old.last}), which {until}.", err=True)
+    click.echo("It is shown only once:", err=True)
+    click.echo(made)
+
+
+@keys.command(short_help="Revoke a key.", epilog=_EXIT_CODES)
+@click.argument("key")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def revoke(key: str, as_json: bool) -> None:
+    """Revoke a key by its ID, or all keys of a name. Gateways reject it within a second. This cannot be undone."""
+    now = datetime.now(UTC)
+    records = KeyFile(key_file_of(_settings())).revoke(key, now)
+    for record in records:
+        if as_json:
+            click.echo(escaped(json.dumps(_shown(record, now))))
+        else:
+            click.echo(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
+
+
+def _settings() -> Settings:
+    settings = load()
+    warn(*settings.warnings)
+    return settings
+
+
+def _providers(names: Sequence[str]) -> tuple[str, ...]:
+    known = provider_names()
+    for name in names:
+        if name.partition(":")[0] not in known:
+            raise ConfigurationError(
+                f"--provider: {name[:60]!r} is not an installed provider{did_you_mean(name, known)}"
+            )
+    return tuple(names)
+
+
+def _say_what_is_missing(names: Sequence[str]) -> None:
+    """Warn if none of a key's providers can search, or none can read."""
+    able = [provider_class(name.partition(":")[0]).capabilities for name in names]
+    if not any(one.search for one in able):
+        warn("None of these providers can search: this key can only open pages.")
+    if not any(one.read for one in able):
+        warn("None of these providers can read pages: this key can only search. Add --provider local.")
+
+
+def _moment(text: str | None, now: datetime) -> datetime | None:
+    """Return when a key expires."""
+    if text is None:
+        return None
+    try:
+        if found := _DAYS.fullmatch(text):
+            return now + timedelta(days=int(found[1]))
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+        end = datetime.combine(day, time.max, UTC)
+    except (ValueError, OverflowError):
+        raise ConfigurationError(
+            f"--expires: {text[:60]!r} is not a date or a number of days. Write 90d, or a day such as 2027-01-31."
+        ) from None
+    if end <= now:
+        raise ConfigurationError(f"--expires: {text} is in the past.")
+    return end
+
+
+def _span(text: str) -> timedelta:
+    """Return for how long both keys of a rotation are valid."""
+    found = _SPAN.fullmatch(text)
+    if found is None or (not found[2] and int(found[1])):
+        raise ConfigurationError(f"--grace-period: {text[:60]!r} is not a duration. Write 30m, 12h, 7d, or 0.")
+    return timedelta(**{_UNITS[found[2] or "d"]: int(found[1])})
+
+
+def _fault(where: str, what: str) -> str:
+    if where in {"name", "tenant"}:
+        what = "must be 1 to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit"
+    return f"{where}: {what.rstrip('.')}."
+
+
+def _shown(record: KeyRecord, now: datetime) -> dict[str, Any]:
+    """Return what may be shown of a key, without any part of its hash."""
+    return {**record.model_dump(mode="json", exclude={"digest"}), "state": record.why_dead(now) or "valid"}
+
+
+def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
+    limits = record.limits
+    said = [
+        f"{limits.rate}/min" if limits.rate else "",
+        f"{limits.concurrent} at once" if limits.concurrent else "",
+        f"{limits.calls_per_day:,} calls/day" if limits.calls_per_day else "",
+        f"${limits.usd_per_day:g}/day" if limits.usd_per_day else "",
+        "by " + "+".join(limits.providers) if limits.providers else "",
+        "only " + "+".join(limits.allowed_domains) if limits.allowed_domains else "",
+        "not " + "+".join(limits.blocked_domains) if limits.blocked_domains else "",
+        "" if limits.keep else "keeps nothing",
+        "operator" if record.operator else "",
+    ]
+    return (
+        record.id,
+        record.name,
+        f"...{record.last}",
+        record.why_dead(now) or "valid",
+        f"{record.created:%Y-%m-%d}",
+        f"{record.expires:%Y-%m-%d}" if record.expires else "never",
+        "" if record.tenant == record.id else record.tenant,
+        ", ".join(filter(None, said)),
+    )
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(cells(clean(row[column])) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        line = "  ".join(
+            clean(text) + " " * (width - cells(clean(text))) for text, width in zip(row, widths, strict=True)
+        )
+        click.echo(line.rstrip())

@@ -1,0 +1,347 @@
+"""An OpenAI-compatible endpoint that adds web access to the models of another one."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.hosted.answers.types import object_of, parsed
+from groundwire.models.validators import check_int
+from groundwire.storage import MemoryStore
+from groundwire.tools import web_tools
+from groundwire.web import Web
+from groundwire_server.auth.authentication import tenant_of
+from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events, until_done
+from groundwire_server.host_check import LOOPBACK, HostCheckMiddleware
+from groundwire_server.openai.chat import ChatHandler
+from groundwire_server.openai.generate_content import GeminiHandler
+from groundwire_server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
+from groundwire_server.openai.messages import CountTokensHandler, MessagesHandler
+from groundwire_server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
+from groundwire_server.openai.responses import ResponsesHandler
+from groundwire_server.openai.upstream import Upstream, passed_back, passed_on
+from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, broken, parse_model_request, rejected
+from groundwire_server.warning_header import warning_headers
+
+__all__ = ["Proxy"]
+
+_logger = logging.getLogger(__name__)
+
+_LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
+_PRIVATE = 32_000_000  # bytes in this process of conversations that must not be stored
+_READING = ("models", "api/tags", "api/ps", "api/version", "v1beta/models")
+_ASKING = frozenset(
+    ("POST", path)
+    for path in ("embeddings", "completions", "api/generate", "api/embed", "api/embeddings", "api/show", "api/chat")
+)
+_GENERATING = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
+_RESPONSE = re.compile(r"responses/([^/]+)(/.*)?")
+_ABSENT = (404, 405, 501)  # of a path that a server does not have
+_HEALTH = 3.0  # seconds until a model server counts as down
+_T = TypeVar("_T")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+
+
+class Proxy:
+    """An ASGI application in front of a model server; `app` can be served, or mounted in another.
+
+    `endpoints` is the same without the check of Host and Origin, for a server that has its own.
+
+    Args:
+        web: The web to search and read with; the caller closes it.
+        upstream: The base URL of the model server's OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`.
+        prefix: The path prefix of the proxy.
+        session: The name of a session that is charged; by default every conversation has its own budget.
+        max_rounds: Maximum calls of the model for one request, 1 to 100.
+        timeout: Seconds for one request.
+        read_timeout: Seconds of silence of the model server after which the request fails.
+        keep_alive: Seconds of silence after which a stream gets a comment.
+        hosts: The accepted names of the proxy; None accepts any.
+        key: The key for the model server, for clients that send none.
+
+    Raises:
+        InvalidRequest: an argument is invalid.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        upstream: str,
+        *,
+        prefix: str = "/v1",
+        session: str | None = None,
+        max_rounds: int = 12,
+        timeout: float = 900.0,
+        read_timeout: float = 600.0,
+        keep_alive: float = 5.0,
+        hosts: Collection[str] | None = LOOPBACK,
+        key: str = "",
+    ) -> None:
+        self.upstream: Upstream = Upstream(upstream, read_timeout=read_timeout)
+        self._context = HandlerContext(
+            web=web,
+            upstream=self.upstream,
+            private=MemoryStore(max_bytes=_PRIVATE),
+            tools=web_tools(web),
+            session=session,
+            max_rounds=check_int("max_rounds", max_rounds, 1, 100),
+            timeout=timeout,
+        )
+        self._keep_alive = keep_alive
+        self._key = key
+        root = prefix.removesuffix("/v1")
+        handlers: dict[str, type[CompletionHandler]] = {
+            f"{prefix}/chat/completions": ChatHandler,
+            f"{prefix}/responses": ResponsesHandler,
+            f"{prefix}/messages": MessagesHandler,
+            f"{prefix}/messages/count_tokens": CountTokensHandler,
+            f"{root}/api/chat": OllamaChatHandler,
+            f"{root}/api/generate": OllamaGenerateHandler,
+        }
+        routes = [
+            Route(path, _Endpoint(partial(self.answer, handler, handler.path)), methods=["POST"])
+            for path, handler in handlers.items()
+        ]
+        for base in (f"{root}/v1beta", prefix):
+            for call in ("generateContent", "streamGenerateContent"):
+                target = f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}"
+                answer = _Endpoint(partial(self.answer, GeminiHandler, target))
+                routes.append(Route(f"{base}/{{model:path}}:{call}", answer, methods=["POST"]))
+        # Ollama and Gemini are below the root of a server.
+        for path, above in ((prefix, ""), (f"{root}/api", "/api/"), (f"{root}/v1beta", "/v1beta/")):
+            routes.append(Route(f"{path}/{{path:path}}", self._passing(above), methods=_METHODS))
+        routes.append(Route(f"{root}/health", self._health, methods=["GET"]))
+        self.beside: tuple[str, ...] = tuple(f"{root}/{name}" for name in ("api", "v1beta", "health"))
+        """The paths of endpoints outside the prefix."""
+        if not root:  # Ollama's command line looks there whether its server runs
+            routes.append(Route("/", self._passing("/"), methods=["GET"]))
+            self.beside += ("/",)
+        self.endpoints = Starlette(routes=routes)
+        self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts, web.settings.server.allowed_origins)
+
+    async def aclose(self) -> None:
+        """Close the connections to the model server."""
+        await self.upstream.aclose()
+
+    async def _health(self, request: Request) -> Response:
+        """Report whether the model server responds."""
+        try:
+            async with asyncio.timeout(_HEALTH), self.upstream.ask("GET", "models", self._headers(request)):
+                return JSONResponse({"status": "ok"})
+        except TimeoutError:
+            return JSONResponse({"status": "error", "error": "The model server did not answer in time."}, 503)
+        except UpstreamRejected as error:
+            return JSONResponse({"status": "error", "error": error.message()}, 503)
+
+    async def answer(
+        self, handler: type[CompletionHandler], target: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Handle a request of an API, forwarded to `target`, which may have fields of the request's path."""
+        request = Request(scope, receive)
+        query = scope["query_string"].decode("latin-1")
+        target = target.format(**scope["path_params"]) + (f"?{query}" if query else "")
+        try:
+            data = await _body(request)
+            body = parse_model_request(data)
+            headers, owner = self._headers(request), _owner(request, scope)
+            if not handler.takes(body, self._context.web.settings):
+                relay = _Relay(self.upstream, "POST", target, headers, data, handler=handler)
+                await until_done(relay, scope, receive, send, has_read=True)
+                return
+            named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
+            asked = handler(self._context_of(scope), body, headers, owner, named, target)
+            await asked.begin()
+        except (GroundwireError, UpstreamRejected) as error:
+            await _response(error, handler)(scope, receive, send)
+            return
+        except ClientDisconnect:
+            return
+        if not asked.streams:
+            await answer_whole(_whole(asked), scope, receive, send)
+            return
+        await answer_with_events(
+            partial(_streamed, asked),
+            asked.failed,
+            scope,
+            receive,
+            send,
+            keep_alive=self._keep_alive,
+            media_type=asked.media_type,
+            idle=asked.idle,
+        )
+
+    def _context_of(self, scope: Scope) -> HandlerContext:
+        """Return the caller's context."""
+        tenant, context = tenant_of(scope), self._context
+        if tenant is None:
+            return context
+        session = tenant.session(context.session) if context.session else None
+        return replace(context, web=tenant.narrow(context.web), session=session)
+
+    async def forward(self, scope: Scope, receive: Receive, send: Send, above: str = "") -> None:
+        """Forward a request to the model server unchanged, and stream its response back.
+
+        Args:
+            scope: The request.
+            receive: Its receiving end.
+            send: Its sending end.
+            above: The parent of the path below the server's root; empty means the base URL.
+        """
+        request = Request(scope, receive)
+        try:
+            data = await _body(request)
+            headers = self._headers(request)
+            headers["Content-Type"] = request.headers.get("content-type", "application/json")
+            path, query = str(scope["path_params"].get("path", "")).lstrip("/"), scope["query_string"].decode("latin-1")
+            path = above + path
+            if stored := _RESPONSE.fullmatch(path):
+                conversations = self._context_of(scope).conversations(_owner(request, scope))
+                path = f"responses/{await conversations.upstream_id(stored[1])}{stored[2] or ''}"
+            if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
+                text = f"The key of this server does not allow {request.method} {path[:80]}."
+                raise rejected(403, text, kind="invalid_request_error")
+        except UpstreamRejected as error:
+            await _response(error)(scope, receive, send)
+            return
+        fresh = not _harmless(request.method, path)
+        await _Relay(self.upstream, request.method, path, headers, data, query, fresh)(scope, receive, send)
+
+    def _passing(self, above: str) -> _Endpoint:
+        return _Endpoint(partial(until_done, partial(self.forward, above=above)))
+
+    def _headers(self, request: Request) -> dict[str, str]:
+        """Return the headers for the model server, with its key."""
+        headers = passed_on(request.headers)
+        named = {name.lower() for name in headers}
+        if self._key and not named & {"authorization", "x-goog-api-key"} and "key" not in request.query_params:
+            headers["Authorization"] = f"Bearer {self._key}"
+        return headers
+
+
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """An ASGI application, which Starlette tells from a function of a request by its type."""
+
+    app: Callable[[Scope, Receive, Send], Awaitable[None]]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.app(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _Relay:
+    """A forwarded request whose response is forwarded too."""
+
+    upstream: Upstream
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    data: bytes
+    query: str = ""
+    fresh: bool = False
+    handler: type[CompletionHandler] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+        try:
+            async with self.upstream.ask(
+                self.method, self.path, self.headers, self.data or None, self.query, fresh=self.fresh
+            ) as response:
+                if self.handler and self.handler.absent and response.status in _ABSENT:
+                    await self.upstream.whole(response)
+                back = passed_back(response.headers)
+                head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
+                begun = True
+                await send({"type": "http.response.start", "status": response.status, "headers": head})
+                async for piece in response.content.iter_any():
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except UpstreamRejected as error:
+            if begun:  # too late for another status; the server closes the connection
+                _logger.info("A response that was passed on was cut off: %s", error.message())
+                return
+            await (_response(error, self.handler) if self.handler else _response(error))(scope, receive, send)
+
+
+def _harmless(method: str, path: str) -> bool:
+    """Whether a request only calls a model, without changing anything in the account."""
+    path = path.strip("/")
+    if method in ("GET", "HEAD"):
+        return any(path == one or path.startswith(f"{one}/") for one in _READING)
+    return (method, path) in _ASKING or bool(_GENERATING.fullmatch(path))
+
+
+def _owner(request: Request, scope: Scope) -> str:
+    """Return the owner: the tenant of the gateway's key together with the model server's key."""
+    tenant = tenant_of(scope)
+    own = "" if tenant is None else tenant.id
+    names = ("authorization", "x-api-key", "x-goog-api-key")
+    key = next((request.headers[name] for name in names if request.headers.get(name)), "")
+    key = key or request.query_params.get("key", "")
+    return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
+
+
+async def _whole(asked: CompletionHandler) -> Response:
+    try:
+        response = await _shaped(asked, asked.answer())
+    except UpstreamRejected as error:
+        return Response(error.body, error.status, dict(error.headers))
+    response.headers.update(warning_headers(asked.plan.warnings))
+    return response
+
+
+async def _streamed(asked: CompletionHandler, outbox: Outbox) -> None:
+    outbox.headers |= warning_headers(asked.plan.warnings)
+    await _shaped(asked, asked.stream(outbox))
+
+
+async def _shaped(asked: CompletionHandler, work: Awaitable[_T]) -> _T:
+    """Await work whose failures become those of the API."""
+    try:
+        return await work
+    except Exception as error:
+        failure = _failure(error, type(asked))
+        raise replace(failure, headers={**failure.headers, **warning_headers(asked.plan.warnings)}) from error
+
+
+async def _body(request: Request) -> bytes:
+    data = bytearray()
+    async for piece in request.stream():
+        data += piece
+        if len(data) > _LARGEST:
+            raise rejected(413, f"The request has more than {_LARGEST:,} bytes.", kind="invalid_request_error")
+    return bytes(data)
+
+
+def _failure(error: Exception, handler: type[CompletionHandler]) -> UpstreamRejected:
+    """Return a failure as the client gets it: the model server's unchanged, the proxy's own in the API's format."""
+    if isinstance(error, GroundwireError):
+        param = error.field if isinstance(error, InvalidRequest) else ""
+        return UpstreamRejected(400, handler.error(str(error), param=param), JSON_HEADERS)
+    if not isinstance(error, UpstreamRejected):
+        _logger.error("An answer could not be read", exc_info=error)
+        error = broken("answered in an unexpected form")
+    if not error.is_upstreams and handler.has_own_errors:
+        return replace(error, body=handler.error(error.message(), error.status, kind="api_error"))
+    theirs = error.is_upstreams and object_of(parsed(error.body)).get("type") == "error"  # of a Messages API
+    if error.is_upstreams and handler.absent and error.status in _ABSENT and not theirs:
+        return UpstreamRejected(error.status, handler.error(handler.absent, kind="not_found_error"), JSON_HEADERS)
+    return error
+
+
+def _response(error: Exception, handler: type[CompletionHandler] = CompletionHandler) -> Response:
+    failure = _failure(error, handler)
+    return Response(failure.body, failure.status, dict(failure.headers))

@@ -1,0 +1,510 @@
+"""Common handling of chat completions and responses: one request, the run that answers it, suspended runs.
+
+A client does not see Groundwire's tool calls. When the model calls one of the client's functions in the middle of a
+run, the client's next request lacks them; they are restored from the stored run.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, cast
+from uuid import uuid4
+
+import aiohttp
+from starlette.responses import Response
+
+from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run, run_tools
+from groundwire.agent_loop.citation_ledger import citations_in
+from groundwire.agent_loop.wire_formats import declared_functions
+from groundwire.citations.link_filter import LinkFilter, policy_filter
+from groundwire.errors import GroundwireError, UnexpectedResponse
+from groundwire.hosted import Api, Needs, Plan, load_matrix, plan_for
+from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall
+from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.hosted.requests import with_search, without_search
+from groundwire.routing.daily_quota import limits_of
+from groundwire.settings import Settings
+from groundwire.storage import Store
+from groundwire.tools import Tool, web_tools
+from groundwire.tools.permissions import Permission, guarded
+from groundwire.web import Web
+from groundwire_server.client_disconnect import Outbox
+from groundwire_server.openai.conversations import ConversationLedger, Conversations, Said, StoredRun, question_in
+from groundwire_server.openai.prompts import added_up, dated, location_of, messages_of, said_in, with_results
+from groundwire_server.openai.upstream import Upstream, UpstreamAnswer, events_of, passed_back
+from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, broken, error_body, rejected, write_json
+
+__all__ = [
+    "CONVERSATION_HEADERS",
+    "SEARCH_HEADER",
+    "CompletionHandler",
+    "HandlerContext",
+    "NoTools",
+]
+
+CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "conversation_id")
+"""Headers with the conversation of a request; the first one present counts."""
+
+SEARCH_HEADER = "x-groundwire-search"
+"""Says `unsupported` where the model takes no tools and was asked without any; `first` if a search was made before,
+and `failed` if that failed."""
+
+_UNNAMED = "unnamed"  # the model of a server that has one
+_log = logging.getLogger(__name__)
+_BETWEEN = "\n\n"  # between the texts of two rounds
+_NO_TOOLS = re.compile(r"\btools?\b|\bfunctions?\b|tool_choice", re.IGNORECASE)
+_LONGEST_QUERY = 400  # characters of a question used as the query
+_REFUSALS = frozenset({400, 404, 422, 500, 501})  # statuses of servers whose model does not support tools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerContext:
+    """The state shared by all requests."""
+
+    web: Web
+    upstream: Upstream
+    private: Store
+    """Replaces the store for clients whose data must not be stored."""
+    tools: tuple[Tool, ...]
+    """The local tools, for their names."""
+    session: str | None = None
+    """The session that is charged; None gives every conversation its own budget."""
+    max_rounds: int = 12
+    """Maximum model calls per request."""
+    timeout: float = 900.0
+    """Seconds for one request."""
+
+    def conversations(self, owner: str) -> Conversations:
+        """Return the stored conversations of a caller."""
+        return Conversations(self.web.store if self.web.keeps else self.private, f"{self.web.owner.key}:{owner}")
+
+
+class NoTools(Exception):
+    """The model does not support tools."""
+
+
+class CompletionHandler(ABC):
+    """A client's request.
+
+    Args:
+        context: What all requests share.
+        body: The request.
+        headers: Its headers, as they go on to the model server.
+        owner: Names the caller; no other caller finds the stored conversations.
+        conversation: What the client calls the conversation; empty is nothing.
+        target: The path at the model server; by default `path`.
+
+    Raises:
+        InvalidRequest: the request cannot be answered here.
+    """
+
+    api: ClassVar[str]
+    path: ClassVar[str]
+    media_type: ClassVar[str] = "text/event-stream; charset=utf-8"
+    """The media type of a stream."""
+    has_own_errors: ClassVar[bool] = False
+    """Whether its errors have another format than OpenAI's."""
+    whole_types: ClassVar[tuple[str, ...]] = ("application/json",)
+    """The media types of servers that do not stream when asked to."""
+    absent: ClassVar[str] = ""
+    """The message where the model server does not have this API; without one, the server's own answer is passed on."""
+
+    def __init__(
+        self,
+        context: HandlerContext,
+        body: dict[str, Any],
+        headers: Mapping[str, str],
+        owner: str,
+        conversation: str = "",
+        target: str = "",
+    ) -> None:
+        self.context = context
+        self.target: str = target or self.path
+        self.conversation = conversation
+        self.given = body
+        self.headers = headers
+        self.web: Web = context.web.session(context.session)
+        self.conversations: Conversations = context.conversations(owner)
+        self.row: Api = load_matrix().api(self.api)
+        self.key: str = self.row.body
+        self.sent: Sequence[Any] = messages_of(body.get(self.key))
+        self.run: StoredRun | None = None
+        self.outbox: Outbox | None = None
+        self.searched: str = ""  # the outcome of a search before the first model call
+        self.rounds: int = 0  # the calls of the model that are complete
+        self.wholes: list[UpstreamAnswer] = []  # the responses of the model server that are not streamed
+        self.usage: Any = None  # of the rounds before this one
+        self.round_usage: Any = None
+        self.texts: dict[str, str] = {}  # of all rounds as sent to the client, by the name of their field
+        self.done: bytes = b"data: [DONE]\n\n"  # the event without a value that ends OpenAI's streams
+        self.failure: bytes = b""  # the event of the model server that ends a stream with a failure
+        self._spoken: set[str] = set()  # the fields with text in this round
+
+    @classmethod
+    def wanted(cls, body: Mapping[str, Any]) -> Collection[str]:
+        """Return the names of the local tools for a request: none if it rules out calls."""
+        return () if body.get("tool_choice") == "none" else ("web_search", "open_page")
+
+    @classmethod
+    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
+        """Whether a request can be augmented with search; others are forwarded unchanged."""
+        return True
+
+    @classmethod
+    def error(cls, message: str, status: int = 400, *, kind: str = "invalid_request_error", param: str = "") -> bytes:
+        """Return the body of the proxy's own error in the format of this API."""
+        return error_body(message, kind=kind, param=param or None)
+
+    @property
+    def streams(self) -> bool:
+        """Whether the client wants a stream."""
+        return bool(self.given.get("stream"))
+
+    @property
+    def model(self) -> str:
+        """The requested model."""
+        return str(self.given.get("model") or _UNNAMED)
+
+    def idle(self) -> bytes:
+        """Return what keeps an idle stream open."""
+        return b": searching\n\n"
+
+    async def begin(self) -> None:
+        """Identify the conversation and build the request for the model.
+
+        Raises:
+            InvalidRequest: the request cannot be answered here.
+        """
+        restored = {**self.given, self.key: await self._restored()} if self.sent else self.given
+        self.ledger: ConversationLedger = await self.conversations.ledger(
+            self._said(),
+            name=self.conversation,
+            keys=self._known_by(),
+            run=self.run.ledger if self.run else "",
+        )
+        if self.run:
+            self.web = await _resumed(self.context, self.run.used)
+        cleaned, needs = self._cleaned(restored)
+        self.body: dict[str, Any] = with_search(cleaned, self.row, needs)
+        # The names are enough to plan; the needs of the plan are then those of the tools.
+        self.plan: Plan = plan_for(
+            self.body,
+            self.row,
+            mode="local",
+            needs=needs,
+            model=self.model,
+            settings=self.context.web.settings,
+            calls_tools=True,
+            tools=self.context.tools,
+        )
+        rules = _permission(self.context)
+        ours = [guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs)]
+        wanted = self.wanted(self.given)
+        self.tools: tuple[Tool, ...] = tuple(dated(tool) for tool in ours if tool.name in wanted)
+        self.names: frozenset[str] = frozenset(tool.name for tool in self.tools)
+        declared = declared_functions(self.body, self.row)
+        self.declared: frozenset[str] | None = None if declared is None else declared - self.names
+
+    def _said(self) -> tuple[Said, ...]:
+        """Return the texts of the conversation."""
+        return said_in(self.sent)
+
+    async def _restored(self) -> list[Any]:
+        """Return the conversation with its stored runs restored; sets `run` to the run that continues."""
+        made, self.run = await self.conversations.restored(self.sent)
+        return made
+
+    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+        """Return the request of a round for the model server."""
+        return {**body, "stream": True} if stream else body
+
+    @abstractmethod
+    async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take the whole response of a round, which is the last of `wholes`."""
+
+    async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
+        """Take the whole response of a server that does not stream, and forward it as a stream, if it can be one."""
+        raise UpstreamRejected(502, answer.data, JSON_HEADERS)
+
+    @abstractmethod
+    async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
+        """Take an event of a stream, and forward it unless it is about a local call or the end."""
+
+    async def _end_streaming(self) -> None:
+        """Forward what is held back at the end of a round's stream."""
+        return
+
+    def _told(self, event: LoopEvent) -> None:
+        """Record a call of a local tool."""
+        return
+
+    @abstractmethod
+    def _response(self, run: Run) -> dict[str, Any]:
+        """Return the response for the client, equal to the model server's if nothing is added."""
+
+    @abstractmethod
+    async def _last_events(self, run: Run) -> None:
+        """Send the end of a stream."""
+
+    def _answered(self) -> list[str]:
+        """Return the texts of the answer, as sent to the client."""
+        return [text] if (text := self.texts.get("content")) else []
+
+    def failed(self, error: UpstreamRejected) -> bytes:
+        """Return the event for a failure in the middle of a stream: the model server's own, or one of the proxy."""
+        return self.failure or self._failed(error)
+
+    @abstractmethod
+    def _failed(self, error: UpstreamRejected) -> bytes:
+        """Return the proxy's event for a failure."""
+
+    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+        """Return the request without OpenAI's own search options, and the requirements in them."""
+        changed = dict(body)
+        options = changed.pop("web_search_options", None)
+        place = options.get("user_location") if isinstance(options, Mapping) else None
+        return changed, Needs(location=location_of(place))
+
+    async def answer(self) -> Response:
+        """Respond without streaming."""
+        try:
+            run = await self._searched()
+        except NoTools:
+            made = await self.context.upstream.post(self.target, self.headers, self.given)
+            return Response(made.data, headers={**made.headers, SEARCH_HEADER: "unsupported"})
+        value, whole = self._response(run), self.wholes[-1]
+        data = whole.data if value == whole.value else json.dumps(value)
+        response = Response(data, headers=dict(whole.headers))
+        if self.searched:
+            response.headers[SEARCH_HEADER] = self.searched
+        return response
+
+    async def stream(self, outbox: Outbox) -> None:
+        """Respond with a stream."""
+        self.outbox = outbox
+        try:
+            run = await self._searched()
+        except NoTools:
+            data = write_json(self.given)
+            async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
+                if response.status >= 300:
+                    await self.context.upstream.whole(response)
+                outbox.headers |= {**passed_back(response.headers), SEARCH_HEADER: "unsupported"}
+                async for piece in response.content.iter_any():
+                    await outbox.put(piece)
+            return
+        await self._last_events(run)
+
+    async def put(self, data: bytes) -> None:
+        """Send a piece of a stream; what is not streamed is sent at the end."""
+        if self.outbox is not None:
+            await self.outbox.put(data)
+
+    def is_ours(self, name: object) -> bool:
+        """Whether a call is not for the client: of a local tool, or of an undeclared one."""
+        return name in self.names or (self.declared is not None and name not in self.declared)
+
+    async def _searched(self) -> Run:
+        """Respond with tools; if the model does not support them and the settings say so, with one search before."""
+        try:
+            return await self._run()
+        except NoTools:
+            question = question_in(self.sent)[:_LONGEST_QUERY].strip()
+            if not question or not self.context.web.settings.server.search_first:
+                raise
+        search = next(tool for tool in web_tools(self.web, self.plan.needs) if tool.name == "web_search")
+        call = HostedCall(id=f"first_{uuid4().hex[:8]}", name=search.name, arguments={"query": question})
+        result = await guarded(search, _permission(self.context)).call(query=question)
+        self.searched = "first" if result.status == "success" else "failed"
+        if self.outbox is not None:
+            self.outbox.headers[SEARCH_HEADER] = self.searched
+        self._told(CallStarted(call))
+        await self.ledger.assign([result])
+        self._told(CallEnded(call, result))
+        self.body = {**self.body, self.key: with_results(self.body[self.key], self.ledger.take(result), self.api)}
+        self.tools, self.names = (), frozenset()
+        return await self._run()
+
+    async def _run(self) -> Run:
+        try:
+            run = await run_tools(
+                self.body,
+                self._call,
+                web=self.web,
+                api=self.api,
+                plan=self.plan,
+                tools=self.tools,
+                max_rounds=self.context.max_rounds,
+                timeout=self.context.timeout,
+                ledger=self.ledger,
+                on_event=self._told,
+            )
+        except UnexpectedResponse as error:
+            raise rejected(502, str(error), code="upstream_broken") from error
+        except GroundwireError as error:
+            raise rejected(400, str(error), kind="invalid_request_error") from error
+        if run.stop == "deadline":
+            raise rejected(504, run.reason, kind="timeout", code="deadline")
+        if run.stop == "failed":
+            raise rejected(502, run.reason, code="upstream_failed")
+        await self._remember(run)
+        return run
+
+    async def _call(self, body: dict[str, Any]) -> HostedAnswer:
+        if not self.tools:
+            body = without_search(body, self.row)
+        try:
+            answer = await self._ask(body)
+            self.rounds += 1
+            return answer
+        except UpstreamRejected as error:
+            plain = not self.given.get("tools") and error.status in _REFUSALS and len(body[self.key]) == len(self.sent)
+            if plain and self.tools and _NO_TOOLS.search(error.message()):
+                _log.warning("The model server rejects tools, so web search is off: %s", error.message())
+                raise NoTools from error
+            raise
+
+    async def _ask(self, body: dict[str, Any]) -> HostedAnswer:
+        """Call the model; a stream is forwarded while it arrives, with the headers of the model server."""
+        await self._begin_round()
+        upstream, outbox = self.context.upstream, self.outbox
+        data = write_json(self._request(body, stream=outbox is not None))
+        async with upstream.ask("POST", self.target, self.headers, data) as response:
+            kind = response.headers.get("Content-Type", "")
+            if outbox is None or response.status >= 300 or kind.startswith(self.whole_types):
+                self.wholes.append(await upstream.answer(response))
+                return await (self._take_whole if outbox is None else self._take_unstreamed)(self.wholes[-1])
+            outbox.headers.update(passed_back(response.headers))
+            async for event, value in self._events(response):
+                if value is None:
+                    self.done = event.raw
+                elif value.get("error") or "error" in (value.get("type"), event.name):
+                    self.failure = self._raw(event)
+                    await self.put(b"")  # the failure is an event, as it came
+                    raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
+                else:
+                    await self._take(event, value)
+        await self._end_streaming()
+        return self._streamed_answer()
+
+    def _events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
+        """Yield the events of a stream with their values."""
+        return events_of(response)
+
+    def _raw(self, event: ServerSentEvent) -> bytes:
+        """Return an event as it goes to the client."""
+        return event.raw
+
+    async def _begin_round(self) -> None:
+        """Start another round; what the previous one has held back, in case it was the last, is forwarded before."""
+        self.usage, self.round_usage = added_up(self.usage, self.round_usage), None
+        self.stream_reader: AnswerStream = AnswerStream(cast("AnswerApi", self.api))
+        self.filter: LinkFilter = self.link_filter()
+        self._spoken.clear()
+
+    def _streamed_answer(self) -> HostedAnswer:
+        """Return the answer of a stream, unless it ended early."""
+        self.stream_reader.close()
+        answer = self.stream_reader.answer
+        if answer.error is not None and answer.finish == "failed":
+            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
+        return answer
+
+    def say(self, text: str, name: str = "content", *, ends: bool = False) -> str:
+        """Return a text of this round for the client: filtered, and apart from the text of another round.
+
+        Args:
+            text: The next piece of the text.
+            name: The field; only the answer itself is filtered.
+            ends: Whether the text ends here, so that nothing is held back.
+        """
+        if name == "content":
+            text = self.filter.feed(text)
+            if ends:
+                text += self.filter.close()
+                self.filter = self.link_filter()
+        if text:
+            before = self.texts.get(name, "")
+            if before and name not in self._spoken:
+                text = _BETWEEN + text
+            self._spoken.add(name)
+            self.texts[name] = before + text
+        return text
+
+    def excuse(self, run: Run) -> str:
+        """Return why a run without text ended early; empty if it did not."""
+        return "" if run.stop in ("answered", "calls") or self.texts.get("content") else run.reason
+
+    def notes(self, text: str) -> list[dict[str, Any]]:
+        """Return the citations in a text for OpenAI's `url_citation`."""
+        return [
+            {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end}
+            for one in citations_in(text, self.ledger)
+        ]
+
+    def annotations(self) -> list[dict[str, Any]]:
+        """Return the annotations of a chat message."""
+        return [{"type": "url_citation", "url_citation": one} for one in self.notes(self.texts.get("content", ""))]
+
+    async def _remember(self, run: Run) -> None:
+        """Store what the next request of the conversation needs."""
+        keys = [f"response:{id_}"] if (id_ := self._response_id()) else []
+        said = self._answered() or [one.text for one in run.answers]
+        await self.conversations.remember(self.ledger, said, keys)
+        if run.stop != "calls":
+            return
+        added = list(run.messages[len(run.messages) - run.added :])
+        turn = run.answers[-1].turn
+        last = max((number for number, one in enumerate(added) if any(one is part for part in turn)), default=-1)
+        kept = StoredRun(
+            id=uuid4().hex,
+            ledger=self.ledger.id,
+            added=added,
+            trailing=len(added) - last - 1,
+            used=await self.web.usage(),
+        )
+        await self.ledger.save()
+        calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in run.pending]
+        await self.conversations.keep_run(kept, calls, question_in(self.sent), self._response_id())
+
+    def link_filter(self) -> LinkFilter:
+        """Return the filter that neutralizes unknown URLs in the model's next text."""
+        return policy_filter(self.ledger.vouched, self.context.web.settings.policy)
+
+    def _response_id(self) -> str:
+        """Return the ID for continuing after this response, or an empty string."""
+        return ""
+
+    def _known_by(self) -> list[str]:
+        """Return the keys by which a request can refer to the conversation."""
+        return []
+
+
+_LEAST = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 means no limit
+
+
+def _permission(context: HandlerContext) -> Permission:
+    """Return the operator's rules. Calls without a rule are allowed, as the proxy has no one to ask."""
+    rules = context.web.settings.permission
+    if rules.default == "confirm":
+        rules = rules.model_copy(update={"default": "allow"})
+    return Permission(rules, session=context.session)
+
+
+async def _resumed(context: HandlerContext, used: Mapping[str, float]) -> Web:
+    """Return a session with the remaining budget of another; a shared one is already counted."""
+    if context.session:
+        return context.web.session(context.session)
+    limits = limits_of(context.web.settings.session)
+    given = {"searches": limits.searches, "cost_usd": limits.cost_usd, "tokens": limits.tokens}
+    left = {name: max(limit - used.get(name, 0), _LEAST[name]) for name, limit in given.items() if limit}
+    web = context.web.session(None, **left)
+    if limits.searches and used.get("searches", 0) >= limits.searches:
+        await web.reserve_searches(1)  # a limit of 0 would mean none
+    return web

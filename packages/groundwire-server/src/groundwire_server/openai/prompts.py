@@ -1,0 +1,136 @@
+"""What the proxy adds to a request, and how it merges the responses of several rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from groundwire.agent_loop.citation_ledger import marks_in
+from groundwire.agent_loop.tool_calls import arguments_of
+from groundwire.errors import InvalidRequest
+from groundwire.hosted import Location
+from groundwire.hosted.answers import HostedCall
+from groundwire.tools import Tool
+from groundwire_server.openai.conversations import Said, question_in, text_of
+
+__all__ = ["added_up", "arguments_in", "dated", "location_of", "merged", "messages_of", "said_in", "with_results"]
+
+
+_ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = MappingProxyType(
+    {"user": "user", "assistant": "assistant", "model": "assistant"}
+)
+_FIRST = "Answer with these search results where they help, and cite them by their numbers, like [1]."
+
+
+def _today() -> str:
+    """Return a sentence with today's date."""
+    return f"Today is {datetime.now(UTC):%Y-%m-%d}."
+
+
+def dated(tool: Tool) -> Tool:
+    """Return a tool whose description has today's date: models take the end of their training for today."""
+    if tool.name != "web_search":
+        return tool
+    return replace(tool, description=f"{tool.description} {_today()}")
+
+
+def location_of(place: object) -> Location | None:
+    """Return the user's location that a search option gives; OpenAI's is in `approximate`."""
+    about = place.get("approximate", place) if isinstance(place, Mapping) else None
+    names = ("city", "region", "country", "timezone")
+    parts = {name: about[name] for name in names if about.get(name)} if isinstance(about, Mapping) else {}
+    return Location(**parts) if parts else None
+
+
+def with_results(messages: Sequence[Any], results: str, api: str) -> list[Any]:
+    """Return a conversation with search results before the user's last text."""
+    text = f"{_today()} {_FIRST}\n\n{results}\n\n"
+    made = list(messages)
+    place = max(number for number, one in enumerate(made) if question_in([one]))
+    message = dict(made[place])
+    if isinstance(message.get("parts"), list):
+        message["parts"] = [{"text": text}, *message["parts"]]
+    elif isinstance(content := message.get("content"), list):
+        kind = "input_text" if api == "openai_responses" else "text"
+        message["content"] = [{"type": kind, "text": text}, *content]
+    else:
+        message["content"] = text + str(content)
+    made[place] = message
+    return made
+
+
+def arguments_in(call: HostedCall) -> dict[str, Any]:
+    """Return the arguments of a call; none if they are not in the form of any."""
+    try:
+        return arguments_of(call)
+    except InvalidRequest:
+        return {}
+
+
+def added_up(first: object, second: object) -> Any:
+    """Add up two usages, recursively."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return {key: added_up(first.get(key), second.get(key)) for key in {**first, **second}}
+    if isinstance(first, (int, float)) and isinstance(second, (int, float)) and not isinstance(first, bool):
+        return first + second
+    return second if second is not None else first
+
+
+def merged(values: Sequence[Any]) -> Any:
+    """Merge a field of several rounds: texts are joined by an empty line, lists are concatenated."""
+    there = [value for value in values if value]
+    if len(there) < 2:
+        return there[0] if there else None
+    if all(isinstance(value, str) for value in there):
+        return "\n\n".join(there)
+    if all(isinstance(value, list) for value in there):
+        return [one for value in there for one in value]
+    if all(isinstance(value, dict) for value in there):
+        keys = dict.fromkeys(key for value in there for key in value)
+        return {key: merged([value.get(key) for value in there]) for key in keys}
+    return there[-1]
+
+
+def messages_of(given: object) -> Sequence[Any]:
+    """Return the messages of a request; a bare text is a message of the user.
+
+    Raises:
+        InvalidRequest: it is not a list.
+    """
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}] if given else []
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        raise InvalidRequest("messages", f"must be a list, not {type(given).__name__}", "Pass a list of messages.")
+    return given
+
+
+def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
+    """Return the texts of a conversation in any API's format."""
+    return tuple(
+        Said(text, _ROLES.get(str(message.get("role")), ""), dict(_cited(message)))
+        for message in messages
+        if isinstance(message, Mapping) and (text := text_of(message))
+    )
+
+
+def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and URLs of annotations: of a message, or of its parts."""
+    content = message.get("content")
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else [message]
+    for part in parts:
+        text = part.get("text", part.get("content"))
+        notes = part.get("annotations")
+        for note in notes if isinstance(notes, list) and isinstance(text, str) else ():
+            about = note.get("url_citation", note) if isinstance(note, Mapping) else None
+            if not isinstance(about, Mapping):
+                continue
+            start, end, url = about.get("start_index"), about.get("end_index"), about.get("url")
+            if isinstance(start, int) and isinstance(end, int) and isinstance(url, str):
+                numbers = [mark[2] for mark in marks_in(text[start:end])]
+                if len(numbers) == 1 and len(numbers[0]) == 1:
+                    yield numbers[0][0], url

@@ -1,0 +1,264 @@
+"""HTTP client of the model server. The operator configures its URL, so the guard does not check it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from aiohttp.tracing import TraceConnectionReuseconnParams
+from multidict import CIMultiDict
+
+from groundwire.errors import InvalidRequest
+from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.hosted.answers.types import parsed
+from groundwire_server.request_json import UpstreamRejected, broken, rejected, write_json
+
+__all__ = ["Upstream", "UpstreamAnswer", "events_of", "passed_back", "passed_on"]
+
+_HOP = frozenset(
+    # RFC 9110, section 7.6.1, and what each connection sets for itself.
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_OWN = frozenset({"origin", "referer", "cookie", "set-cookie", "server", "date", "content-type"})
+_BELOW_ROOT = re.compile(r"(/v1beta)?(/openai)?(/v1)?\Z")  # where OpenAI's API is below the root of a server
+_LARGEST = 64_000_000  # bytes of a whole answer
+_CONNECT = 10.0  # seconds; a server that runs on the same machine or nearby
+_AT_ONCE = 512  # connections
+# Seconds that an idle connection is kept: model servers close theirs after 2 to 5, load balancers with TLS after 60.
+_KEPT = MappingProxyType({"http": 1.0, "https": 15.0})
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamAnswer:
+    """A complete response of a model server."""
+
+    value: dict[str, Any]
+    """Its JSON object."""
+    data: bytes
+    """The raw body."""
+    headers: Mapping[str, str]
+    """The headers for the client."""
+
+
+class Upstream:
+    """Client of a model server; connects on first use, and belongs to one event loop.
+
+    Args:
+        base_url: Where its OpenAI-compatible API begins, such as `http://127.0.0.1:11434/v1`.
+        read_timeout: Seconds of silence after which an answer is given up.
+
+    Raises:
+        InvalidRequest: the URL is invalid.
+    """
+
+    def __init__(self, base_url: str, *, read_timeout: float = 600.0) -> None:
+        parts = urlsplit(base_url.strip())
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise InvalidRequest(
+                "upstream", f"{base_url[:80]!r} is not an API's base URL", "Pass one like http://127.0.0.1:11434/v1."
+            )
+        self.base_url: str = base_url.strip().rstrip("/")
+        self.root: str = _BELOW_ROOT.sub("", self.base_url)
+        self.shown: str = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+        self._read_timeout = read_timeout
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether each request has its own connection
+        self._reuses = True
+
+    @asynccontextmanager
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        data: bytes | None = None,
+        query: str = "",
+        *,
+        fresh: bool = False,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Send a request and yield the response before its body is read.
+
+        Args:
+            method: The method.
+            path: The path below the base URL; one that starts with a slash is below the server's root.
+            headers: The headers.
+            data: The body.
+            query: The query.
+            fresh: Whether it has a connection of its own.
+
+        Raises:
+            UpstreamRejected: the connection failed or timed out; with status 502 or 504.
+        """
+        url = (self.root + path if path.startswith("/") else f"{self.base_url}/{path}") + (f"?{query}" if query else "")
+        try:
+            async with await self._sent(method, url, headers, data, fresh) as response:
+                if response.status < 200:
+                    raise self._failed(502, "changed to another protocol", "upstream_broken")
+                yield response
+        except TimeoutError as error:
+            raise self._failed(504, "did not answer in time", "upstream_timeout") from error
+        except aiohttp.ClientConnectorError as error:
+            raise self._failed(502, "cannot be reached", "upstream_unreachable") from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            raise self._failed(502, "ended its response early", "upstream_broken") from error
+
+    async def post(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> UpstreamAnswer:
+        """Send a request and return the JSON object in the response.
+
+        Raises:
+            UpstreamRejected: the response is an error, or not an answer.
+        """
+        async with self.ask("POST", path, headers, write_json(body)) as response:
+            return await self.answer(response)
+
+    async def answer(self, response: aiohttp.ClientResponse) -> UpstreamAnswer:
+        """Read the JSON object in a response.
+
+        Raises:
+            UpstreamRejected: the response is an error, or not an answer.
+        """
+        data = await self.whole(response)
+        made = parsed(data)
+        if not isinstance(made, dict):
+            raise self._failed(502, "did not answer with a JSON object", "upstream_broken")
+        return UpstreamAnswer(made, data, passed_back(response.headers))
+
+    async def whole(self, response: aiohttp.ClientResponse) -> bytes:
+        """Read the whole body of a successful response.
+
+        Raises:
+            UpstreamRejected: it is an error, or too large.
+        """
+        data = bytearray()
+        async for piece in response.content.iter_any():
+            data += piece
+            if len(data) > _LARGEST:
+                raise self._failed(502, f"answered with more than {_LARGEST:,} bytes", "upstream_broken")
+        if not 200 <= response.status < 300:
+            status = response.status if response.status >= 400 else 502
+            raise UpstreamRejected(status, bytes(data), passed_back(response.headers), is_upstreams=True)
+        return bytes(data)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for session in self._sessions.values():
+            await session.close()
+            await asyncio.sleep(0)
+
+    async def _sent(
+        self, method: str, url: str, headers: Mapping[str, str], data: bytes | None, fresh: bool
+    ) -> aiohttp.ClientResponse:
+        """Send a request, and return the response.
+
+        A server may close an idle connection in the moment in which it is used again, and a request to a model must
+        not be sent twice. So connections are used again only long before servers close them; where that failed once,
+        each request has its own from then on.
+        """
+        context = SimpleNamespace(again=False)
+        try:
+            return await self._session(fresh or not self._reuses).request(
+                method,
+                url,
+                data=data,
+                headers=CIMultiDict(headers),
+                allow_redirects=False,
+                trace_request_ctx=context,
+            )
+        except aiohttp.ClientConnectionError:
+            self._reuses = self._reuses and not context.again
+            raise
+
+    def _session(self, fresh: bool) -> aiohttp.ClientSession:
+        if fresh not in self._sessions:
+            reuse = aiohttp.TraceConfig()
+            reuse.on_connection_reuseconn.append(_note_reuse)
+            keep = None if fresh else _KEPT[self.base_url.partition(":")[0].lower()]
+            connector = aiohttp.TCPConnector(limit=_AT_ONCE, force_close=fresh, keepalive_timeout=keep)
+            self._sessions[fresh] = aiohttp.ClientSession(
+                connector=connector,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
+                trust_env=False,
+                trace_configs=[] if fresh else [reuse],
+            )
+        return self._sessions[fresh]
+
+    def _failed(self, status: int, what: str, code: str) -> UpstreamRejected:
+        return rejected(status, f"The model server at {self.shown} {what}.", code=code)
+
+
+async def _note_reuse(
+    _session: aiohttp.ClientSession, context: SimpleNamespace, _params: TraceConnectionReuseconnParams
+) -> None:
+    context.trace_request_ctx.again = True
+
+
+async def events_of(
+    response: aiohttp.ClientResponse,
+) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
+    """Yield the events of a stream with their JSON objects; `[DONE]`, the end of an OpenAI stream, has None.
+
+    Raises:
+        UpstreamRejected: an event is too large, or not JSON.
+    """
+    decoder = EventDecoder()
+    try:
+        async for piece in response.content.iter_any():
+            for event in decoder.feed(piece):
+                if (found := _found(event)) is not None:
+                    yield found
+        for event in decoder.close():
+            if (found := _found(event)) is not None:
+                yield found
+    except TooLarge as error:
+        raise broken(f"sent a stream of which {error}") from error
+
+
+def _found(event: ServerSentEvent) -> tuple[ServerSentEvent, dict[str, Any] | None] | None:
+    if event.data.strip() == "[DONE]":
+        return event, None
+    try:
+        data = json.loads(event.data)
+    except (ValueError, RecursionError):
+        raise broken("sent an event that is not JSON") from None
+    return (event, data) if isinstance(data, dict) else None
+
+
+def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the client's headers that are forwarded to the model server, including its key."""
+    kept = {name: value for name, value in headers.items() if not _stays(name)}
+    return {**kept, "Content-Type": "application/json"}
+
+
+def passed_back(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the model server's headers that are sent to the client, including rate limits and Retry-After."""
+    kept = {name: value for name, value in headers.items() if not _stays(name)}
+    kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "application/json")
+    return {**kept, "Content-Type": kind}
+
+
+def _stays(name: str) -> bool:
+    """Whether a header is for this connection or for the proxy alone."""
+    small = name.lower()
+    return small in _HOP or small in _OWN or small.startswith("x-groundwire-")

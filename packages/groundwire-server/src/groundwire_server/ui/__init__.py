@@ -1,0 +1,218 @@
+"""The web page of the gateway: searching, reading, and what the providers, sessions and the archive are like.
+
+It is made on the server and works without a script. What comes from the web is shown as inert text.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from starlette.routing import BaseRoute, Route
+
+from groundwire.citations.verify import CitedPage
+from groundwire.safety.tenancy import OPERATOR
+from groundwire.web import Web
+from groundwire_server.ui.login_sessions import KeyVerifier, SignIns, Visitor, local_path
+from groundwire_server.ui.page_view import read_kept
+from groundwire_server.ui.providers_view import providers
+from groundwire_server.ui.query_params import whole
+from groundwire_server.ui.search_view import start
+from groundwire_server.ui.template_streaming import Assets, Html, Redirect
+from groundwire_server.ui.view import View, ViewContext, ViewFunction, Visit, session_cookie
+
+__all__ = [
+    "KeyVerifier",
+    "SessionRow",
+    "Visitor",
+    "archive",
+    "new_session",
+    "session",
+    "sessions",
+    "sign_in",
+    "sign_out",
+    "ui_routes",
+]
+
+_ARCHIVE_ROWS = 20
+_DEEPEST = 10_000  # the last page of the list
+
+
+async def archive(visit: Visit) -> Html:
+    """Show the list, search results, or one archived page."""
+    asked = visit.asked
+    kept = visit.visitor.web.archive
+    if kept is None or not visit.visitor.sees_all:
+        return Html(template="archive.html", values={"asked": asked, "kept": None}, status=200)
+    reading = None
+    status = 200
+    if asked.get("open"):
+        reading = await read_kept(visit.visitor.web, kept, asked, viewer=OPERATOR)
+        status = 200 if reading is not None else 404
+    number = whole("p", asked.get("p"), 1, _DEEPEST) if asked.get("p") else 1
+    offset = (number - 1) * _ARCHIVE_ROWS
+    words = asked.get("q")
+    if words:
+        rows = await kept.search(words[:2_000], viewer=OPERATOR, limit=_ARCHIVE_ROWS + 1, offset=offset)
+    else:
+        rows = await kept.list(limit=_ARCHIVE_ROWS + 1, offset=offset, viewer=OPERATOR)
+    values = {
+        "asked": asked,
+        "kept": await kept.statistics(viewer=OPERATOR),
+        "rows": rows[:_ARCHIVE_ROWS],
+        "number": number,
+        "more": len(rows) > _ARCHIVE_ROWS,
+        "reading": reading,
+        "is_missing": status == 404,
+    }
+    return Html(template="archive.html", values=values, status=status)
+
+
+async def sign_in(visit: Visit) -> Html | Redirect:
+    """Ask for a key, or sign in a visitor with a valid one."""
+    sign_ins = _sign_ins(visit)
+    request = visit.request
+    if request.method != "POST":
+        after = local_path(visit.asked.get("next"))
+        if await sign_ins.visitor(request) is not None:
+            return Redirect(to=after)
+        # A navigation from another site does not send the cookie; a further step within this one does.
+        came_from_elsewhere = request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}
+        return _form(after, may_be_in=came_from_elsewhere)
+    after = local_path(visit.form.get("next", ""))
+    secure = "https" in {request.url.scheme, urlsplit(request.headers.get("origin", "")).scheme}
+    cookie = await sign_ins.sign_in(visit.form.get("key", "").strip(), secure=secure)
+    if cookie is None:
+        if wait := await sign_ins.count_wrong_key(request):
+            seconds = math.ceil(wait)
+            page = _form(after, problem=f"Too many wrong keys. Wait {seconds} s and try again.", status=429)
+            waits = (("retry-after", str(seconds)),)
+            return Html(template=page.template, values=page.values, status=429, headers=waits)
+        return _form(after, problem="This key is unknown or revoked.", status=403)
+    return Redirect(to=after, headers=(("set-cookie", cookie),))
+
+
+async def sign_out(visit: Visit) -> Redirect:
+    """End the login session. The pages were sent with `no-store`, so the browser keeps none of them."""
+    cookie = await _sign_ins(visit).sign_out(visit.request)
+    return Redirect(to="/sign-in", headers=(("set-cookie", cookie),))
+
+
+def _sign_ins(visit: Visit) -> SignIns:
+    if visit.context.sign_ins is None:
+        raise RuntimeError("There is no route to the login page where there are no logins.")
+    return visit.context.sign_ins
+
+
+def _form(after: str, *, problem: str = "", may_be_in: bool = False, status: int = 200) -> Html:
+    values = {"after": after, "problem": problem, "may_be_in": may_be_in}
+    return Html(template="sign_in.html", values=values, status=status)
+
+
+_MOST = 200  # sessions on a page
+_SOURCE_ROWS = 100  # sources on a page
+_SOURCES = "sources:"  # the prefix of the names of sessions' sources in the store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """One session."""
+
+    name: str
+    """Its name, without the prefix of the visitor's sessions."""
+    searches: int
+    """The searches that it has made."""
+    cost_usd: float
+    """What they cost, in US dollars."""
+    tokens: int
+    """The tokens of page text that it has read; counted only under a limit."""
+    is_here: bool
+    """Whether it belongs to this browser."""
+
+
+async def sessions(visit: Visit) -> Html:
+    """Show the sessions with known names."""
+    prefix = visit.visitor.prefix
+    names = {visit.session}
+    more = False
+    async for key in visit.visitor.web.store.scan(f"{_SOURCES}{prefix}"):
+        names.add(key.removeprefix(_SOURCES))
+        if len(names) > _MOST:
+            more = True
+            break
+    rows = [await _row(visit, name) for name in names]
+    rows.sort(key=lambda row: (not row.is_here, -row.searches, row.name))
+    web = visit.visitor.web
+    values = {"rows": rows[:_MOST], "more": more, "limits": web.settings.session, "today": await web.daily_usage()}
+    return Html(template="sessions.html", values=values)
+
+
+async def session(visit: Visit) -> Html:
+    """Show a session: its budget, and its sources by citation number."""
+    asked = visit.asked
+    name = f"{visit.visitor.prefix}{asked.get('name')}" if asked.get("name") else visit.session
+    row = await _row(visit, name)
+    web = visit.visitor.web
+    pages: tuple[CitedPage, ...] = ()
+    if web.settings.session.citations == "session":
+        pages = await web.session(name).sources(content=False)
+    first = whole("from", asked.get("from"), 0, 10**6) if asked.get("from") else 0
+    values = {
+        "row": row,
+        "limits": web.settings.session,
+        "sources": pages[first : first + _SOURCE_ROWS],
+        "count": len(pages),
+        "first": first,
+        "following": first + _SOURCE_ROWS if first + _SOURCE_ROWS < len(pages) else 0,
+    }
+    return Html(template="session.html", values=values)
+
+
+async def new_session(visit: Visit) -> Redirect:
+    """Give the browser a new session with a full budget; the old one is unchanged."""
+    return Redirect(to="/", headers=(("set-cookie", session_cookie(secrets.token_hex(12))),))
+
+
+async def _row(visit: Visit, name: str) -> SessionRow:
+    used = await visit.visitor.web.session(name).usage()
+    return SessionRow(
+        name=name.removeprefix(visit.visitor.prefix),
+        searches=round(used["searches"]),
+        cost_usd=used["cost_usd"],
+        tokens=round(used["tokens"]),
+        is_here=name == visit.session,
+    )
+
+
+_READ: tuple[tuple[str, ViewFunction], ...] = (
+    ("/", start),
+    ("/providers", providers),
+    ("/sessions", sessions),
+    ("/session", session),
+    ("/archive", archive),
+)
+_ASSETS = "/page"
+
+
+def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None) -> list[BaseRoute]:
+    """Return the routes of the web page, for the root of a Starlette application.
+
+    They are `/`, `/providers`, `/sessions`, `/session`, `/archive`, `/sign-in`, `/sign-out` and `/page/`. `Host` is
+    checked by the middleware in front of them; the origin of a form is checked here.
+
+    Args:
+        web: The web to search and read with; the caller closes it.
+        authenticate: Authenticates an API key; None admits every visitor.
+    """
+    assets = Assets(_ASSETS)
+    sign_ins = None if authenticate is None else SignIns(authenticate, web.store)
+    context = ViewContext(visitor=Visitor(web=web), sign_ins=sign_ins, assets=assets)
+    routes: list[BaseRoute] = [Route(path, View(context, view), methods=["GET"]) for path, view in _READ]
+    routes.append(Route("/session/new", View(context, new_session), methods=["POST"]))
+    routes.append(Route(f"{_ASSETS}/{{name}}", assets, methods=["GET"]))
+    if sign_ins is not None:
+        routes.append(Route("/sign-in", View(context, sign_in, is_open=True), methods=["GET", "POST"]))
+        routes.append(Route("/sign-out", View(context, sign_out, is_open=True), methods=["POST"]))
+    return routes

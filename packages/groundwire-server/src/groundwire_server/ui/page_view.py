@@ -1,0 +1,252 @@
+"""The reader view: a page as inert HTML, the requested part, and what is missing of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from groundwire.errors import GroundwireError
+from groundwire.models import Excerpt, Page
+from groundwire.reading.passages.view import check_ask
+from groundwire.reading.workers.pool import view_off_loop
+from groundwire.safety.tenancy import Viewer
+from groundwire.storage import StoreError
+from groundwire.storage.archive.store import Archive
+from groundwire.web import Web
+from groundwire_server.ui.formatting import web_url
+from groundwire_server.ui.query_params import ViewQuery
+
+__all__ = ["Reading", "ShownPassage", "inert_html", "read_kept", "read_page"]
+
+_NESTING = 30  # blocks within blocks; what is deeper stays as it is written
+_TOP = 3  # the level of the highest heading of a page, below those of the template
+_DEEPEST = 6
+
+
+def inert_html(markdown: str, *, title: str = "") -> Markup:
+    """Return Markdown as HTML that is safe to embed in the web page.
+
+    HTML in the Markdown is shown as text, pictures as their descriptions. A link keeps its address only if that is one
+    of http or https, and tells the browser to send no referrer. Headings begin at the third level and skip none.
+
+    Args:
+        markdown: CommonMark with the tables and the struck out text of GitHub's dialect.
+        title: The heading shown above it; an identical heading at the start of the page is omitted.
+    """
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}).enable(["table", "strikethrough"])
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]  # judged below, where its words can be kept
+    tokens = parser.parse(markdown)
+    if len(tokens) > 2 and tokens[0].type == "heading_open" and _words(tokens[1]) == title.casefold().split() != []:
+        del tokens[:3]
+    _set_headings(tokens)
+    for block in tokens:
+        if block.children:
+            block.children = list(_inline(block.children))
+    return Markup(parser.renderer.render(_framed(tokens), parser.options, {}))  # noqa: S704  # made of escaped text
+
+
+def _words(token: Token) -> list[str]:
+    return "".join(child.content for child in token.children or ()).casefold().split()
+
+
+def _set_headings(tokens: Sequence[Token]) -> None:
+    """Shift headings below those of the template, without skipping a level, as screen readers expect."""
+    last = _TOP - 1
+    for token in tokens:
+        if token.type == "heading_open":
+            last = min(int(token.tag[1:]) + _TOP - 1, last + 1, _DEEPEST)
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{last}"
+
+
+def _inline(children: Sequence[Token]) -> Iterator[Token]:
+    """Yield the inline content of a line, with images as text and only safe links."""
+    stack: list[Token] = []
+    for number, token in enumerate(children):
+        if token.type == "image":
+            yield from _picture(token)
+            continue
+        if token.type == "link_open":
+            if children[number + 1].type == "link_close":  # a link without text would be invisible
+                stack.append(_as_span(token))
+                continue
+            stack.append(_safe_link(token))
+        elif token.type == "link_close":
+            opened = stack.pop()
+            if children[number - 1].type == "link_open":
+                continue
+            token.tag = opened.tag
+        yield token
+
+
+def _safe_link(token: Token) -> Token:
+    url = web_url(str(token.attrGet("href") or ""))
+    if not url:
+        return _as_span(token)
+    token.attrs = {"href": url, "rel": "noopener noreferrer nofollow", "target": "_blank", "title": url}
+    return token
+
+
+def _as_span(token: Token) -> Token:
+    token.tag, token.attrs = "span", {"class": "unlinked"}
+    return token
+
+
+def _picture(token: Token) -> Iterator[Token]:
+    opened = Token("picture_open", "span", 1)
+    opened.attrs = {"class": "picture"}
+    yield opened
+    described = Token("text", "", 0)
+    described.content = " ".join(token.content.split()) or "image without a description"
+    yield described
+    yield Token("picture_close", "span", -1)
+
+
+def _framed(tokens: Sequence[Token]) -> list[Token]:
+    """Wrap tables and code in frames that can be scrolled with the keyboard."""
+    framed: list[Token] = []
+    head = "th"
+    for token, following in pairwise([*tokens, Token("end", "", 0)]):
+        if token.type == "table_open":
+            frame = Token("frame_open", "div", 1, block=True)
+            frame.attrs = {"class": "wide", "tabindex": "0", "role": "group", "aria-label": "Table"}
+            framed.append(frame)
+        if token.type in {"fence", "code_block"}:
+            framed += _code(token)
+            continue
+        if token.type == "th_open":  # a heading without words would be one that a screen reader cannot say
+            head = "th" if following.content.strip() else "td"
+        if token.type in {"th_open", "th_close"}:
+            token.tag = head
+        if token.type in {"th_open", "td_open"}:
+            align = str(token.attrGet("style") or "").removeprefix("text-align:")
+            token.attrs = {"class": f"to-{align}"} if align in {"left", "center", "right"} else {}
+        framed.append(token)
+        if token.type == "table_close":
+            framed.append(Token("frame_close", "div", -1, block=True))
+    return framed
+
+
+def _code(token: Token) -> Iterator[Token]:
+    opened = Token("code_open", "pre", 1)
+    opened.attrs = {"tabindex": "0"}
+    yield opened
+    text = Token("code_inline", "code", 0)
+    text.content = token.content
+    yield text
+    yield Token("code_close", "pre", -1, block=True)
+
+
+_LONGEST = 20_000  # characters per piece; more would keep a browser busy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPassage:
+    """A part of a page that is shown."""
+
+    html: Markup
+    """It as inert HTML."""
+    excerpt: Excerpt | None = None
+    """Its position, if it is an excerpt; None for a piece from beginning to end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What the reader shows."""
+
+    url: str
+    """The requested URL."""
+    page: Page | None = None
+    """The page; None when it cannot be read."""
+    error: GroundwireError | None = None
+    """The reason, if it cannot be read."""
+    passages: Sequence[ShownPassage] = ()
+    """What is shown of it."""
+    answers: Sequence[ShownPassage] = ()
+    """The most relevant part, if all of it is shown."""
+    milliseconds: float = 0.0
+    """How long it took."""
+
+    @property
+    def failed(self) -> str:
+        """Why the page could not be read; empty when it was."""
+        if self.error is not None:
+            return str(self.error)
+        return self.page.error if self.page is not None and self.page.status == "error" else ""
+
+
+async def read_page(web: Web, asked: ViewQuery) -> Reading:
+    """Open the requested page; a failure is part of the result."""
+    url = asked.get("open")
+    started = time.perf_counter()
+    try:
+        part = {**_part(asked), "max_length": _room(asked, web.settings.read.max_length)}
+        page = await web.open_page(url, refresh=bool(asked.get("refresh")), **part)
+    except GroundwireError as error:
+        return Reading(url=url, error=error, milliseconds=_since(started))
+    return await _reading(url, page, started)
+
+
+async def read_kept(web: Web, archive: Archive, asked: ViewQuery, *, viewer: Viewer) -> Reading | None:
+    """Return the archived version of a page, or None.
+
+    Args:
+        web: Whose settings hold, and whose processes look through long pages.
+        archive: The archive.
+        asked: The address and the part that is asked for.
+        viewer: The reader of the data.
+    """
+    url, usual = asked.get("open"), web.settings.read.max_length
+    started = time.perf_counter()
+    try:
+        ask = check_ask(**_part(asked), max_length=_room(asked, usual), usual=usual)
+        whole = await archive.get_page(url, viewer=viewer)
+        if whole is None:
+            return None
+        page = await view_off_loop(web.workers, whole, ask)
+    except StoreError:
+        raise
+    except GroundwireError as error:
+        return Reading(url=url, error=error, milliseconds=_since(started))
+    return await _reading(url, page, started)
+
+
+def _part(asked: ViewQuery) -> dict[str, Any]:
+    """Return the requested part of the page; a query takes precedence over a position."""
+    for field, argument in (("about", "query"), ("find", "find"), ("at", "cursor")):
+        if value := asked.get(field):
+            return {argument: value}
+    return {}
+
+
+def _room(asked: ViewQuery, usual: int) -> int:
+    chosen = bool(asked.get("about") or asked.get("find"))
+    return min(usual, 4_000 if chosen else _LONGEST)
+
+
+async def _reading(url: str, page: Page, started: float) -> Reading:
+    took = _since(started)
+    # A long page takes longer to be put into HTML than others may wait for.
+    passages, answers = await asyncio.to_thread(_made, page)
+    return Reading(url=url, page=page, passages=passages, answers=answers, milliseconds=took)
+
+
+def _made(page: Page) -> tuple[list[ShownPassage], list[ShownPassage]]:
+    chosen = [ShownPassage(html=inert_html(one.text), excerpt=one) for one in page.excerpts]
+    # Of a page that is shown from beginning to end the excerpts only point at some of it.
+    is_piece = (page.end or 0) - page.start <= len(page.content)
+    if chosen and not is_piece:
+        return chosen, []
+    return [ShownPassage(html=inert_html(page.content, title=page.title))], chosen
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1_000

@@ -1,0 +1,227 @@
+"""Views as ASGI endpoints: the visitor, the response, and cancellation when they disconnect."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
+
+from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.storage import StoreError
+from groundwire.web import Web
+from groundwire_server.client_disconnect import until_done
+from groundwire_server.ui.login_sessions import SignIns, Visitor
+from groundwire_server.ui.query_params import ViewQuery, link
+from groundwire_server.ui.template_streaming import Assets, Html, Redirect, Templates, page_headers
+
+__all__ = ["View", "ViewContext", "ViewFunction", "Visit", "session_cookie"]
+
+_COOKIE = "groundwire_session"
+_TOKEN = re.compile(r"[0-9a-f]{24}")
+_MONTH = 30 * 86_400  # seconds
+_LARGEST = 8_192  # bytes of a form
+_OURS = frozenset({"same-origin", "none"})  # Sec-Fetch-Site of Groundwire's pages, and of a typed URL
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewContext:
+    """The state shared by all views."""
+
+    visitor: Visitor
+    """The visitor if there are no logins."""
+    sign_ins: SignIns | None
+    """The login sessions; None where there are no logins."""
+    assets: Assets
+    """The files of the page."""
+    templates: Templates = field(default_factory=Templates)
+    """What pages are made of."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Visit:
+    """A request of a visitor."""
+
+    context: ViewContext
+    """What all views share."""
+    request: Request
+    """The request."""
+    visitor: Visitor
+    """The visitor."""
+    body: bytes = b""
+    """What was sent with it."""
+    token: str = ""
+    """The random ID of the browser, which determines its session name."""
+    is_new: bool = False
+    """Whether the browser does not have the cookie yet."""
+    tasks: list[asyncio.Task[Any]] = field(default_factory=list)
+    """Its running tasks."""
+
+    @property
+    def asked(self) -> ViewQuery:
+        """The parsed query.
+
+        Raises:
+            InvalidRequest: a field is far too long.
+        """
+        return ViewQuery.read(self.request.query_params)
+
+    @property
+    def form(self) -> dict[str, str]:
+        """The fields of a form that was sent."""
+        return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20))
+
+    @property
+    def session(self) -> str:
+        """The name of the browser's session."""
+        # Who sees a session's name must not learn the cookie that would let them go on with it.
+        name = self.visitor.web.settings.session.id or f"page-{hashlib.sha256(self.token.encode()).hexdigest()[:10]}"
+        return f"{self.visitor.prefix}{name}"
+
+    @property
+    def web(self) -> Web:
+        """The web for this browser."""
+        return self.visitor.web.session(self.session)
+
+    @property
+    def may_spend(self) -> bool:
+        """Whether it may search or fetch: the request must not come from another site's page.
+
+        A browser says so itself (Fetch Metadata Request Headers); other clients send nothing.
+        """
+        headers = self.request.headers
+        prefetch = "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
+        return self.request.method == "GET" and not prefetch and headers.get("sec-fetch-site", "none") in _OURS
+
+    def begin(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
+        """Start a task that ends with the request."""
+        task = asyncio.create_task(work)
+        self.tasks.append(task)
+        return task
+
+
+ViewFunction = Callable[[Visit], Awaitable[Html | Redirect]]
+"""Renders the response of a view."""
+
+
+class View:
+    """A view as an ASGI application.
+
+    Args:
+        context: What all views share.
+        view: The view.
+        is_open: Whether it is shown without a login, too.
+    """
+
+    def __init__(self, context: ViewContext, view: ViewFunction, *, is_open: bool = False) -> None:
+        self._desk = context
+        self._view = view
+        self._is_open = is_open
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await until_done(self._answer, scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        token = request.cookies.get(_COOKIE, "")
+        known = bool(_TOKEN.fullmatch(token))
+        visit = Visit(
+            context=self._desk,
+            request=request,
+            visitor=self._desk.visitor,
+            token=token if known else secrets.token_hex(12),
+            is_new=not known,
+        )
+        try:
+            answer = await self._made(visit)
+            await self._send(visit, answer, send)
+        except ClientDisconnect:
+            return
+        finally:
+            for task in visit.tasks:
+                task.cancel()
+            await asyncio.gather(*visit.tasks, return_exceptions=True)
+
+    async def _made(self, visit: Visit) -> Html | Redirect:
+        try:
+            await _read_body(visit)
+            if visit.request.method not in {"GET", "HEAD"} and not _from_ourselves(visit.request):
+                return _refusal(403, "This form was sent from another site.", "Open the page directly and try again.")
+            if self._desk.sign_ins is not None:
+                visitor = await self._desk.sign_ins.visitor(visit.request)
+                if visitor is None and not self._is_open:
+                    return Redirect(to=link("/sign-in", next=_here(visit.request)))
+                visit.visitor = visitor or visit.visitor
+            return await self._view(visit)
+        except GroundwireError as error:
+            return _refusal(_status(error), str(error))
+
+    async def _send(self, visit: Visit, answer: Html | Redirect, send: Send) -> None:
+        private = self._desk.sign_ins is not None
+        headers = list(answer.headers)
+        if visit.is_new and visit.may_spend and answer.status < 400:
+            headers.append(("set-cookie", session_cookie(visit.token)))
+        if isinstance(answer, Redirect):
+            raw = page_headers([*headers, ("location", answer.to), ("content-length", "0")], private=private)
+            await send({"type": "http.response.start", "status": answer.status, "headers": raw})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        page = Html(template=answer.template, values=answer.values, status=answer.status, headers=tuple(headers))
+        values = {
+            "assets": self._desk.assets,
+            "visitor": visit.visitor,
+            "signs_in": private,
+            "path": visit.request.url.path,
+        }
+        head_only = visit.request.method == "HEAD"
+        await self._desk.templates.send(page, values, send, head_only=head_only, private=private)
+
+
+def session_cookie(token: str) -> str:
+    """Return the cookie with a browser's session, which is not sent from pages of other sites."""
+    return f"{_COOKIE}={token}; Path=/; Max-Age={_MONTH}; HttpOnly; SameSite=Strict"
+
+
+def _status(error: GroundwireError) -> int:
+    if isinstance(error, InvalidRequest):
+        return 400
+    return 503 if isinstance(error, StoreError) else 500
+
+
+async def _read_body(visit: Visit) -> None:
+    data = bytearray()
+    async for piece in visit.request.stream():
+        data += piece
+        if len(data) > _LARGEST:
+            raise InvalidRequest("form", f"has more than {_LARGEST:,} bytes", "Send less.")
+    visit.body = bytes(data)
+
+
+def _from_ourselves(request: Request) -> bool:
+    """Return whether a form was sent by one of Groundwire's pages; every browser sends the origin with a POST."""
+    origin = request.headers.get("origin")
+    if origin is None:
+        return request.headers.get("sec-fetch-site") == "same-origin"
+    try:
+        return urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower() != ""
+    except ValueError:
+        return False
+
+
+def _here(request: Request) -> str:
+    query = request.url.query
+    return request.url.path + (f"?{query}" if query else "")
+
+
+def _refusal(status: int, problem: str, fix: str = "") -> Html:
+    return Html(template="refused.html", values={"problem": problem, "fix": fix}, status=status)

@@ -1,0 +1,501 @@
+"""Searching, reading and checking through the gateway, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from groundwire import Settings, Web
+from groundwire.errors import Closed
+from groundwire.testing.fault_injection import InjectedFault
+from groundwire.testing.http_messages import Recorded
+from groundwire.testing.model_apis import Say, quoting
+from groundwire_server.api import build_gateway
+from groundwire_server.uvicorn_runner import serving
+from world import World
+from world.model_apis import ModelServer
+
+QUERY = {"query": "reciprocal rank fusion"}
+
+
+async def post(client: aiohttp.ClientSession, path: str, body: Any, **options: Any) -> tuple[int, Any]:
+    async with client.post(path, json=body, **options) as response:
+        assert response.headers["Content-Type"] == "application/json"
+        return response.status, await response.json()
+
+
+async def get(client: aiohttp.ClientSession, path: str) -> tuple[int, Any]:
+    async with client.get(path) as response:
+        return response.status, await response.json()
+
+
+async def events(
+    client: aiohttp.ClientSession, path: str, body: Any, accept: str = "text/event-stream"
+) -> list[tuple[str, Any]]:
+    async with client.post(path, json=body, headers={"Accept": accept}) as response:
+        assert response.headers["Content-Type"].startswith("text/event-stream")
+        return read_events(await response.text())
+
+
+def read_events(text: str) -> list[tuple[str, Any]]:
+    pieces = [piece.split("\n") for piece in text.split("\n\n") if piece]
+    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in pieces]
+
+
+@pytest.mark.req("B18")
+async def test_searching(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    status, body = await post(client, "/v1/search", QUERY | {"limit": 2, "time_range": "all"})
+    assert (status, body["provider"], len(body["results"])) == (200, "searxng", 2)
+    assert [row["citation_id"] for row in body["results"]] == [1, 2]
+    assert body["attempts"][0]["outcome"] == "ok"
+
+
+async def test_names_of_other_apis_are_told_the_right_member(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    for path, given, hint in (
+        ("/v1/search", QUERY | {"max_results": 2}, "max_results: is unknown; did you mean 'limit'?"),
+        ("/v1/search", QUERY | {"excludeDomains": ["a.test"]}, "did you mean 'blocked_domains'?"),
+        ("/v1/search", QUERY | {"search_depth": "advanced"}, "search_depth: is unknown; a search is as deep as"),
+        ("/v1/pages", {"url": "https://a.test/", "max_chars": 300}, "did you mean 'max_length'?"),
+        ("/v1/pages", {"link": "https://a.test/"}, "did you mean 'url'?"),
+        ("/v1/ask", {"q": "bm25"}, "did you mean 'question'?"),
+    ):
+        status, said = await post(client, path, given)
+        assert (status, said["error"]["code"]) == (400, "invalid_request")
+        assert hint in said["error"]["message"]
+
+
+async def test_names_of_other_apis_are_taken_at_their_paths(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    status, body = await post(client, "/v2/search", {"query": "reciprocal rank fusion", "limit": 2, "tbs": "qdr:y"})
+    assert (status, len(body["data"]["web"])) == (200, 2)
+    link = {"urls": [body["data"]["web"][0]["url"]], "extract_depth": "advanced"}
+    status, said = await post(client, "/extract", link)
+    assert (status, len(said["results"])) == (200, 1)
+    assert "extract_depth has no effect: pages are always Markdown" in said["results"][0]["warnings"]
+    status, said = await post(client, "/fetch", {"link": link["urls"][0], "url": link["urls"][0]})
+    assert (status, said["error"]["field"]) == (400, "link")  # which of the two is meant nobody can know
+
+
+async def test_what_is_wrong_is_said(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    for body, field in (
+        ({}, "query"),
+        ({"query": "  "}, "query"),
+        ({"query": 5}, "query"),
+        (QUERY | {"limit": 51}, "limit"),
+        (QUERY | {"limit": "5"}, "limit"),
+        (QUERY | {"color": "red"}, "color"),
+        (QUERY | {"published_after": "2026-02-02", "published_before": "2026-01-01"}, "published_before"),
+        (QUERY | {"published_after": "0"}, "published_after"),
+        (QUERY | {"published_before": 5e-324}, "published_before"),
+        (QUERY | {"published_before": "1e-5"}, "published_before"),
+        (QUERY | {"session": "../x"}, "session"),
+        (QUERY | {"timeout": 0.5}, "timeout"),
+    ):
+        status, said = await post(client, "/v1/search", body)
+        assert (status, said["error"]["code"]) == (400, "invalid_request")
+        assert said["error"]["field"] == field, body
+        assert field in said["error"]["message"]
+    misspelled = await post(client, "/v1/search", QUERY | {"limt": 3})
+    assert misspelled[1]["error"]["message"] == "limt: is unknown; did you mean 'limit'?"
+    async with client.post("/v1/search", data="{", headers={"Content-Type": "application/json"}) as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (400, "invalid_json")
+    async with client.post("/v1/search", data="{}") as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (415, "not_json")
+    status, said = await get(client, "/v1/verify")
+    assert (status, said["error"]["code"]) == (405, "wrong_method")
+    status, said = await get(client, "/v1/nothing")
+    assert (status, said["error"]["code"]) == (404, "no_such_path")
+
+
+@pytest.mark.req("B1")
+async def test_nothing_found_is_no_failure_and_a_failure_is_not_nothing(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    status, body = await post(client, "/v1/search", {"query": "zzyzx qwrtp vbnmk"})
+    assert (status, body["results"]) == (200, [])
+    for fault, expected in (
+        (InjectedFault.status(500), 502),
+        (InjectedFault.status(429, headers={"Retry-After": "7"}), 503),
+    ):
+        word = f"fusion{expected}"
+        world.searxng.fail(fault, times=10, when=lambda request, word=word: word in request.params["q"])  # type: ignore[misc]
+        async with client.post("/v1/search", json={"query": word, "timeout": 5}) as response:
+            said = (await response.json())["error"]
+            assert (response.status, said["code"]) == (expected, "all_providers_failed")
+            assert said["attempts"][0]["provider"] == "searxng"
+            assert response.headers.get("Retry-After") == ("7" if expected == 503 else None)
+
+
+@pytest.mark.req("B1")
+async def test_a_call_ends_when_its_time_is_up(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    world.searxng.fail(InjectedFault.hang(), times=10)
+    status, body = await post(client, "/v1/search", QUERY | {"timeout": 1})
+    assert (status, body["error"]["code"]) == (504, "all_providers_failed")
+    assert {attempt["outcome"] for attempt in body["error"]["attempts"]} == {"timeout"}
+
+
+async def test_what_a_client_asked_for_ends_when_it_leaves(gateway: Any, world: World) -> None:
+    served = await gateway()
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+
+    def note(_request: Recorded) -> bool:
+        loop.call_soon_threadsafe(asked.set)
+        return True
+
+    world.searxng.fail(InjectedFault.hang(), times=10, when=note)
+    for accept in ("application/json", "text/event-stream"):
+        client = await served.client()
+        body = QUERY | {"timeout": 60}
+        waiting = asyncio.create_task(_begun(client, body, accept))
+        await asked.wait()
+        assert served.gateway.running == 1
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await client.close()
+        await asyncio.wait_for(served.gateway.idle(), 100)
+        asked.clear()
+
+
+async def _begun(client: aiohttp.ClientSession, body: Any, accept: str) -> None:
+    async with client.post("/v1/search", json=body, headers={"Accept": accept}) as response:
+        await response.read()
+
+
+@pytest.mark.req("B18")
+async def test_progress_is_told(gateway: Any, world: World) -> None:
+    other = world.add_searxng("second")
+    sections = {
+        "search": {"providers": ("searxng", "searxng:second"), "strategy": "fallback"},
+        "providers": {"searxng": {"base_url": world.searxng.url}, "searxng:second": {"base_url": other.url}},
+    }
+    client = await (await gateway(**sections)).client()
+    world.searxng.fail(InjectedFault.status(500), times=10)
+    told = await events(client, "/v1/search", QUERY)
+    assert [(name, data.get("provider")) for name, data in told[:4]] == [
+        ("attempt_started", "searxng"),
+        ("attempt_finished", "searxng"),
+        ("attempt_started", "searxng:second"),
+        ("attempt_finished", "searxng:second"),
+    ]
+    assert told[1][1]["outcome"] == "unavailable"
+    name, result = told[-1]
+    assert (name, result["provider"]) == ("result", "searxng:second")
+    other.fail(InjectedFault.status(500), times=10)
+    name, failure = (await events(client, "/v1/search", {"query": "another"}))[-1]
+    assert (name, failure["error"]["code"]) == ("error", "all_providers_failed")
+
+
+async def test_before_anything_is_told_a_failure_has_its_status(gateway: Any) -> None:
+    client = await (await gateway(session={"max_searches": 1, "warning_threshold": 1})).client()
+    await post(client, "/v1/search", QUERY | {"session": "one"})
+    status, body = await post(
+        client, "/v1/search", {"query": "more", "session": "one"}, headers={"Accept": "text/event-stream"}
+    )
+    assert (status, body["error"]["code"]) == (402, "budget_exceeded")
+
+
+@pytest.mark.parametrize(
+    ("accept", "wants"),
+    [
+        ("text/event-stream", True),
+        ("application/json, text/event-stream;q=0.5", False),
+        ("text/event-stream, application/json;q=0.5", True),
+        ("text/event-stream;q=0", False),
+        ("text/event-stream;q=x", False),
+        ("*/*", False),
+    ],
+)
+async def test_events_are_for_who_wants_them(gateway: Any, accept: str, wants: bool) -> None:
+    client = await (await gateway()).client()
+    async with client.post("/v1/search", json=QUERY, headers={"Accept": accept}) as response:
+        assert response.headers["Content-Type"].startswith("text/event-stream") == wants
+
+
+@pytest.mark.req("B18")
+async def test_reading(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    url = f"{world.site('papers').url}/"
+    status, body = await post(client, "/v1/pages", {"url": url})
+    [page] = body["pages"]
+    assert (status, page["status"], page["url"]) == (200, "success", url)
+    status, body = await post(client, "/v1/pages", {"url": url, "max_length": 60})
+    [piece] = body["pages"]
+    assert piece["truncated"]
+    status, body = await post(client, "/v1/pages", {"url": url, "cursor": piece["next_cursor"]})
+    assert page["content"].startswith(piece["content"].rstrip())
+    assert body["pages"][0]["content"] in page["content"]
+    word = page["content"].split()[2]
+    status, body = await post(client, "/v1/pages", {"url": url, "find": word})
+    assert body["pages"][0]["match_count"] >= 1
+
+
+async def test_pages_that_cannot_be_had(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    good, missing = f"{world.site('papers').url}/", f"{world.site('papers').url}/nothing-here"
+    for url, status, code in (
+        (missing, 404, "page_not_found"),
+        ("http://10.0.0.1/", 403, "blocked_address"),
+        ("no address", 400, "invalid_request"),
+        (f"{world.closed_url}/", 403, "blocked_address"),
+    ):
+        assert code_of(await post(client, "/v1/pages", {"url": url})) == (status, code), url
+    status, body = await post(client, "/v1/pages", {"urls": [good, missing, "http://10.0.0.1/"]})
+    assert (status, [page["status"] for page in body["pages"]]) == (200, ["success", "error", "error"])
+    assert all(page["error"] for page in body["pages"][1:])
+    wrong: list[dict[str, Any]] = [{}, {"url": good, "urls": [good]}, {"urls": []}, {"urls": [good], "cursor": "#2"}]
+    for body in (*wrong, {"url": good, "query": "x", "find": "y"}):
+        assert (await post(client, "/v1/pages", body))[0] == 400
+
+
+def code_of(answer: tuple[int, Any]) -> tuple[int, str]:
+    return answer[0], answer[1]["error"]["code"]
+
+
+@pytest.mark.req("B18")
+async def test_a_session(gateway: Any, world: World) -> None:
+    client = await (await gateway(session={"max_searches": 2, "warning_threshold": 2})).client()
+    status, body = await get(client, "/v1/sessions/research")
+    assert (status, body["error"]["code"]) == (404, "no_such_session")
+    _, first = await post(client, "/v1/search", QUERY | {"session": "research"})
+    found = first["results"][0]
+    _, read = await post(client, "/v1/pages", {"url": found["url"], "session": "research"})
+    assert read["pages"][0]["citation_id"] == found["citation_id"]
+    _, session = await get(client, "/v1/sessions/research")
+    assert (session["searches"], session["limit"], session["remaining"]) == (1, 2, 1)
+    assert session["sources"][0] == {
+        "citation_id": 1,
+        "title": found["title"],
+        "url": found["url"],
+        "opened": True,
+    }
+    await post(client, "/v1/search", {"query": "more", "session": "research"})
+    status, body = await post(client, "/v1/search", {"query": "too much", "session": "research"})
+    assert (status, body["error"]["code"]) == (402, "budget_exceeded")
+    assert "DELETE /v1/sessions/NAME" in body["error"]["message"]
+    assert (await post(client, "/v1/search", {"query": "by itself"}))[0] == 200
+    async with client.delete("/v1/sessions/research") as response:
+        assert (response.status, (await response.json())["searches"]) == (200, 2)
+    async with client.delete("/v1/sessions/research") as response:
+        assert response.status == 404
+    _, anew = await post(client, "/v1/search", QUERY | {"session": "research"})
+    assert (anew["results"][0]["citation_id"], anew["budget"]["spent"]) == (1, 1)
+    for wrong in ("a%20b", "x" * 129, "%C3%BC"):
+        assert (await get(client, f"/v1/sessions/{wrong}"))[0] in (400, 404)
+
+
+async def test_a_call_that_names_no_session_leaves_nothing_in_the_store(gateway: Any, tmp_path: Path) -> None:
+    served = await gateway(storage={"url": f"sqlite:///{tmp_path / 'store.db'}"})
+    client = await served.client()
+    for session in ({}, {"session": "kept"}):
+        assert (await post(client, "/v1/search", QUERY | session))[0] == 200
+    with closing(sqlite3.connect(tmp_path / "store.db")) as file:
+        tables = [table for (table,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        values = [value for table in tables for row in file.execute(f'SELECT * FROM "{table}"') for value in row]
+    keys = [
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+        for value in values
+        if value is not None
+    ]
+    assert {key for key in keys if key.startswith(("session:", "sources:"))} == {
+        "session:kept:searches",
+        "sources:kept",
+    }
+
+
+@pytest.mark.req("B34")
+async def test_answering_a_question(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    asked = {"question": "reciprocal rank fusion", "quote": True, "session": "asked"}
+    status, body = await post(client, "/v1/ask", asked)
+    assert (status, body["model"], body["searches"], body["report"]["supported"]) == (200, "", 1, True)
+    assert body["sources"]
+    assert all(f"[{source['citation_id']}]" in body["text"] for source in body["sources"])
+    status, again = await post(client, "/v1/ask", asked)
+    assert again["sources"] == body["sources"]  # in one session a page keeps its number
+    async with client.post("/v1/ask", json=asked, headers={"Accept": "text/event-stream"}) as reply:
+        text = await reply.text()
+    assert "event: result\n" in text
+    assert (await post(client, "/v1/ask", {"question": "  "}))[0] == 400
+
+
+@pytest.mark.req("B34")
+@pytest.mark.parametrize("how", ["accept", "stream", "query"])
+async def test_an_answer_is_streamed_as_it_is_written(gateway: Any, world: World, how: str) -> None:
+    model = world.add(ModelServer(quoting, name="writer"))
+    client = await (await gateway(answer={"model": "m", "base_url": f"{model.url}/v1"})).client()
+    asked = {"question": "reciprocal rank fusion"}
+    if how == "accept":
+        told = await events(client, "/v1/ask", asked)
+    elif how == "stream":
+        told = await events(client, "/v1/ask", asked | {"stream": True}, accept="application/json")
+    else:
+        async with client.get("/v1/ask", params={**asked, "stream": "true"}) as reply:
+            told = read_events(await reply.text())
+    names = [name for name, _ in told]
+    assert names[0] == "attempt_started"
+    assert names.count("delta") >= 2
+    assert names.index("delta") > names.index("attempt_finished")
+    name, result = told[-1]
+    assert (name, result["model"], result["report"]["supported"]) == ("result", "m", True)
+    assert "".join(data["delta"] for name, data in told if name == "delta") == result["text"]
+
+
+@pytest.mark.req("B32")
+async def test_arguments_may_be_in_the_query_string(gateway: Any) -> None:
+    client = await (await gateway()).client()
+
+    async def got(path: str, **given: str) -> tuple[int, Any]:
+        async with client.get(path, params=given) as reply:
+            return reply.status, await reply.json()
+
+    status, body = await got("/v1/search", query="reciprocal rank fusion", limit="2", time_range="year", keep="false")
+    assert (status, len(body["results"])) == (200, 2)
+    assert [row["filter"] for row in body["filters"]] == ["time_range"]
+    url = body["results"][0]["url"]
+    status, body = await got("/v1/search", query="bm25", blocked_domains="nowhere.test,other.test", published_after="x")
+    assert (status, body["error"]["field"]) == (400, "published_after")
+    status, body = await got("/v1/search", query="bm25", blocked_domains="nowhere.test,other.test")
+    assert (status, bool(body["results"])) == (200, True)
+    for path in ("/v1/pages", "/v1/read", "/v1/open", "/v1/fetch"):
+        status, body = await got(path, url=url, max_length="300")
+        assert (status, body["pages"][0]["status"]) == (200, "success")
+    async with client.get("/v1/pages", params=[("urls", url), ("urls", url + "?b=1,2")]) as reply:
+        assert [page["url"] for page in (await reply.json())["pages"]] == [url, url + "?b=1,2"]
+    status, body = await got("/v1/answer", question="reciprocal rank fusion", quote="true")
+    assert (status, body["report"]["supported"]) == (200, True)
+    assert (await got("/v1/search", limit="2"))[1]["error"]["field"] == "query"
+    assert "did you mean /v1/pages?" in (await got("/api/extract", url=url))[1]["error"]["message"]
+    assert "did you mean" not in (await got("/nothing"))[1]["error"]["message"]
+
+
+@pytest.mark.req("B34")
+async def test_the_gateways_model_answers_and_a_client_cannot_choose_another(gateway: Any, world: World) -> None:
+    model = world.add(ModelServer(quoting, name="writer"))
+    served = await gateway(answer={"model": "m", "base_url": f"{model.url}/v1"})
+    client = await served.client()
+    status, body = await post(client, "/v1/ask", {"question": "reciprocal rank fusion"})
+    assert (status, body["model"]) == (200, "m")
+    assert "Answer the question" in model.requests[0].body.decode()
+    status, body = await post(client, "/v1/ask", {"question": "x", "base_url": "http://127.0.0.1:1/v1"})
+    assert status == 400
+
+
+@pytest.mark.req("B18")
+async def test_checking_an_answer(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    sources = [{"number": 1, "url": "https://example.org/", "content": "The tower is 324 metres high."}]
+    answer = "The tower is 324 metres high [1]. The tower is 900 metres high [1]."
+    status, body = await post(client, "/v1/verify", {"answer": answer, "sources": sources})
+    assert (status, body["supported"]) == (200, False)
+    assert [finding["verdict"] for finding in body["findings"]] == ["supported", "contradicted"]
+    assert body["counts"] == {"contradicted": 1, "supported": 1}
+    _, found = await post(client, "/v1/search", QUERY | {"session": "cited"})
+    title = found["results"][0]["title"]
+    status, body = await post(client, "/v1/verify", {"answer": f"{title} [1]. Else [99].", "session": "cited"})
+    assert (status, body["unknown"]) == (200, [99])
+    assert (await post(client, "/v1/verify", {"answer": answer}))[0] == 400
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize("judge", ["words", "model"])
+async def test_the_operator_chooses_whether_a_model_judges(gateway: Any, world: World, judge: str) -> None:
+    model = world.add(ModelServer(lambda _: Say("It is fine."), name="writer"))
+    client = await (await gateway(answer={"model": "m", "base_url": f"{model.url}/v1", "judge": judge})).client()
+    sources = [{"number": 1, "url": "https://example.org/", "content": "The tower is 324 metres tall."}]
+    asked = {"answer": "The tall tower is 324 metres, with guests, a lift and mail [1].", "sources": sources}
+    status, body = await post(client, "/v1/verify", asked)
+    assert (status, body["findings"][0]["judge"]) == (200, "words")
+    assert len(model.requests) == len(body["warnings"]) == (judge == "model")
+    assert (await post(client, "/v1/verify", asked | {"judge": "model"}))[0] == 400
+
+
+@pytest.mark.req("B18")
+async def test_the_providers(gateway: Any, world: World) -> None:
+    sections = {"search": {"providers": ("searxng", "brave", "wikipedia")}}
+    client = await (await gateway(**sections)).client()
+    _, body = await get(client, "/v1/providers")
+    assert body["providers"][0]["health"] == "healthy"
+    world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "60"}), times=1)
+    await post(client, "/v1/search", QUERY)
+    status, body = await get(client, "/v1/providers")
+    rows = {row["name"]: row for row in body["providers"]}
+    assert (status, list(rows)) == (200, ["searxng", "wikipedia", "local", "brave"])
+    resting = rows["searxng"]
+    assert (resting["health"], 50 < resting["cooldown_seconds"] <= 60) == ("cooldown", True)
+    assert "too many requests" in resting["reason"]
+    assert resting["records"][0]["attempts"] == 1
+    assert resting["price"] is None
+    assert rows["local"]["roles"] == ["read"]
+    assert not rows["brave"]["configured"]
+    assert "BRAVE_API_KEY" in rows["brave"]["needs"]
+
+
+@pytest.mark.req("B20")
+async def test_health_and_metrics(gateway: Any, world: World) -> None:
+    served = await gateway()
+    client = await served.client()
+    assert await get(client, "/healthz") == (200, {"status": "ok"})
+    assert await get(client, "/readyz") == (200, {"status": "ok"})
+    await post(client, "/v1/search", QUERY)
+    async with client.get("/metrics") as response:
+        text = await response.text()
+    assert 'groundwire_searches_total{outcome="ok",provider="searxng"} 1' in text
+    assert 'groundwire_http_requests_total{path="/v1/search",method="POST",status="200"} 1' in text
+    other = await (await gateway()).client()  # whose provider has never answered, so that nothing speaks against it
+    world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "60"}), times=1)
+    await post(other, "/v1/search", {"query": "again"})
+    assert await get(other, "/readyz") == (503, {"status": "no_provider"})
+    served.gateway.drain()
+    assert await get(client, "/healthz") == (200, {"status": "ok"})
+    assert await get(client, "/readyz") == (503, {"status": "draining"})
+    async with client.post("/v1/search", json=QUERY) as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (503, "draining")
+        assert int(response.headers["Retry-After"]) > 0
+
+
+async def test_a_gateway_whose_store_is_gone_is_not_ready(gateway: Any) -> None:
+    client = await (await gateway(storage={"url": "valkey://127.0.0.1:1/0"})).client()
+    assert await get(client, "/readyz") == (503, {"status": "no_store"})
+    assert (await post(client, "/v1/search", QUERY))[0] == 200
+
+
+async def test_a_gateway_over_anothers_web_leaves_it_open(settings: Callable[..., Settings], tmp_path: Path) -> None:
+    made = settings(server={"key_file": str(tmp_path / "keys.json")})
+    async with Web(made) as web:
+        gateway = build_gateway(web, page=False, mcp=False)
+        async with serving(gateway) as url, aiohttp.ClientSession(url) as client:
+            assert await get(client, "/readyz") == (503, {"status": "starting"})
+            async with gateway:
+                assert await get(client, "/readyz") == (200, {"status": "ok"})
+                assert (await post(client, "/v1/search", QUERY))[0] == 200
+                for path in ("/", "/mcp"):
+                    assert (await get(client, path))[0] == 404
+                async with client.get("/metrics") as response:
+                    assert "groundwire_searches_total" not in await response.text()
+        assert (await web.search("rank fusion")).results
+
+
+async def test_it_lives_with_the_lifespan_of_its_server(settings: Callable[..., Settings], tmp_path: Path) -> None:
+    gateway = build_gateway(settings(server={"key_file": str(tmp_path / "keys.json")}))
+    coming: asyncio.Queue[Any] = asyncio.Queue()
+    said: asyncio.Queue[Any] = asyncio.Queue()
+    living = asyncio.create_task(gateway({"type": "lifespan"}, coming.get, said.put))
+    await coming.put({"type": "lifespan.startup"})
+    assert await said.get() == {"type": "lifespan.startup.complete"}
+    assert (await gateway.web.search("rank fusion")).results
+    await coming.put({"type": "lifespan.shutdown"})
+    assert await said.get() == {"type": "lifespan.shutdown.complete"}
+    await living
+    with pytest.raises(Closed):
+        await gateway.web.search("rank fusion")

@@ -1,0 +1,58 @@
+"""Who may come in, by the name and the address of the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from groundwire.errors import ConfigurationError
+from groundwire.settings import ServerSettings, Settings
+from groundwire_server.auth import AccessPolicy, KeyFile, check_listening
+from groundwire_server.host_check import is_loopback
+
+TOKEN = "a-token-for-the-tests-only"
+
+
+def policy(host: str, *also: str) -> AccessPolicy:
+    return AccessPolicy.of(ServerSettings(), host, also=also, any_port=True)
+
+
+@pytest.mark.parametrize(
+    ("policy", "host", "origin", "fault"),
+    [
+        (policy("127.0.0.1"), "127.0.0.1:8765", None, None),
+        (policy("127.0.0.1"), "localhost", "http://localhost:3000", None),
+        (policy("127.0.0.1"), "[::1]:8765", None, None),
+        (policy("127.0.0.1"), "evil.example", None, "name"),
+        (policy("127.0.0.1"), "10.0.0.1", None, "name"),
+        (policy("127.0.0.1"), None, None, "name"),
+        (policy("127.0.0.1"), "", None, "name"),
+        (policy("127.0.0.1"), "[", None, "name"),
+        (policy("127.0.0.1"), "localhost", "https://evil.example", "page"),
+        (policy("127.0.0.1"), "localhost", "null", "page"),
+        (policy("127.0.0.1"), "localhost", "", "page"),
+        (policy("127.0.0.1", "tools.example"), "TOOLS.example:80", "https://tools.example", None),
+        (policy("0.0.0.0"), "10.0.0.1:8765", None, None),
+        (policy("0.0.0.0"), "evil.example", None, "name"),
+        (policy("tools.example"), "tools.example", None, None),
+    ],
+)
+def test_hosts_and_origins(policy: AccessPolicy, host: str | None, origin: str | None, fault: str | None) -> None:
+    assert policy.hosts.judge(host, origin) == fault
+
+
+def test_where_a_server_may_listen(tmp_path: Path) -> None:
+    settings, keys = Settings(), KeyFile(tmp_path / "keys.json")
+    for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
+        assert is_loopback(host)
+        check_listening(settings, keys, host=host, token="")
+        assert not AccessPolicy.of(settings.server, host).require_key
+    for host in ("0.0.0.0", "::", "10.0.0.1", "tools.example"):
+        with pytest.raises(ConfigurationError, match="no token"):
+            check_listening(settings, keys, host=host, token="")
+        check_listening(settings, keys, host=host, token=TOKEN)
+        assert AccessPolicy.of(settings.server, host).require_key
+    with pytest.raises(ConfigurationError, match="at least 16"):
+        check_listening(settings, keys, host="127.0.0.1", token="short")
+    assert TOKEN not in repr(AccessPolicy.of(settings.server, token=TOKEN))

@@ -1,0 +1,139 @@
+"""`groundwire keys`: a key is shown once, what is listed tells nobody anything, and a revoked one is dead."""
+
+from __future__ import annotations
+
+import json
+import stat
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from groundwire_server.auth.keys import KeyFile, id_of, is_key_of
+
+
+@pytest.fixture
+def file(terminal: Any) -> KeyFile:
+    path = terminal.home / "keys" / "keys.json"
+    terminal.variables["GROUNDWIRE_SERVER_KEY_FILE"] = str(path)
+    return KeyFile(path)
+
+
+def test_from_its_making_to_its_end(terminal: Any, file: KeyFile) -> None:
+    made = terminal.here("keys", "create", "ci")
+    assert made.exit_code == 0
+    key = made.stdout.strip()
+    assert made.stdout == f"{key}\n"  # nothing else, so that it can be piped
+    assert key not in made.stderr
+    (record,) = file.records()
+    assert is_key_of(record, key)
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
+    listed = terminal.here("keys", "list")
+    assert f"...{key[-4:]}" in listed.stdout
+    assert "valid" in listed.stdout
+    revoked = terminal.here("keys", "revoke", "ci")
+    assert (revoked.exit_code, "is revoked" in revoked.stdout) == (0, True)
+    assert "revoked" in terminal.here("keys", "list").stdout
+    for said in (listed, revoked, terminal.here("keys", "list", "--json")):
+        assert key.rpartition("_")[2] not in said.stdout + said.stderr
+        assert record.digest not in said.stdout + said.stderr
+
+
+def test_one_key_in_the_place_of_another(terminal: Any, file: KeyFile) -> None:
+    old = terminal.here("keys", "create", "ci", "--rate", "60").stdout.strip()
+    rotated = terminal.here("keys", "rotate", "ci", "--grace-period", "12h")
+    assert rotated.exit_code == 0
+    new = rotated.stdout.strip()
+    first, second = file.records()
+    assert is_key_of(first, old)
+    assert is_key_of(second, new)
+    assert (first.limits, first.tenant) == (second.limits, second.tenant)
+    assert first.expires == second.created + timedelta(hours=12)
+    assert f"{second.id} replaces {first.id}" in rotated.stderr
+    assert new not in rotated.stderr
+    said = json.loads(terminal.here("keys", "rotate", second.id, "--grace-period", "0", "--json").stdout)
+    assert (said["state"], said["replaces"]["id"], said["replaces"]["state"]) == ("valid", second.id, "revoked")
+    assert id_of(said["key"]) == said["id"]
+    both = terminal.here("keys", "revoke", "ci").stdout.splitlines()
+    assert len(both) == 2
+
+
+def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
+    options = {
+        "--rate": "60",
+        "--burst": "7",
+        "--concurrent": "4",
+        "--calls-per-day": "100",
+        "--usd-per-day": "2.5",
+        "--provider": "searxng,local",
+        "--allow-domain": "python.org,example.com",
+        "--block-domain": "evil.example",
+        "--tenant": "team",
+        "--expires": "90d",
+    }
+    words = [word for option in options.items() for word in option]
+    said = json.loads(terminal.here("keys", "create", "ci", "--operator", "--json", *words).stdout)
+    assert id_of(said["key"]) == said["id"]
+    assert said["limits"] == {
+        "rate": 60,
+        "burst": 7,
+        "concurrent": 4,
+        "calls_per_day": 100,
+        "usd_per_day": 2.5,
+        "providers": ["searxng", "local"],
+        "allowed_domains": ["python.org", "example.com"],
+        "blocked_domains": ["evil.example"],
+        "keep": True,
+    }
+    (record,) = file.records()
+    assert (record.tenant, record.operator, record.limits.rate) == ("team", True, 60)
+    assert record.expires is not None
+    assert (record.expires - record.created).days == 90
+    (row,) = json.loads(terminal.here("keys", "list", "--json").stdout)
+    assert "key" not in row
+    assert "digest" not in row
+    assert row["state"] == "valid"
+    table = terminal.here("keys", "list").stdout
+    assert "60/min, 4 at once, 100 calls/day, $2.5/day" in table
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["create", "a b"], "letters, digits"),
+        (["create", "a", "--tenant", "a:b"], "letters, digits"),
+        (["create", "a", "--provider", "brve"], "did you mean 'brave'"),
+        (["create", "a", "--allow-domain", "http://a"], "not a domain name"),
+        (["create", "a", "--expires", "soon"], "90d"),
+        (["create", "a", "--expires", "2020-01-01"], "is in the past"),
+        (["create", "a", "--burst", "3"], "--burst requires --rate"),
+        (["create", "a", "--rate", "0"], "--rate"),
+        (["create", "a", "--usd-per-day", "nan"], "usd_per_day"),
+        (["revoke", "nobody"], "keys list"),
+        (["rotate", "nobody"], "keys list"),
+        (["rotate", "ci", "--grace-period", "soon"], "--grace-period"),
+        (["rotate", "ci", "--grace-period", "5"], "--grace-period"),
+    ],
+)
+def test_what_is_wrong_is_said(terminal: Any, file: KeyFile, arguments: list[str], says: str) -> None:
+    done = terminal.here("keys", *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert not file.path.exists()
+
+
+def test_a_name_twice_and_a_key_that_can_do_half(terminal: Any, file: KeyFile) -> None:
+    half = terminal.here("keys", "create", "ci", "--provider", "searxng")
+    assert "can only search" in half.stderr
+    again = terminal.here("keys", "create", "ci")
+    assert (again.exit_code, "is taken" in again.stderr) == (2, True)
+    assert "can only open pages" in terminal.here("keys", "create", "reader", "--provider", "local").stderr
+
+
+def test_no_keys_and_a_damaged_file(terminal: Any, file: KeyFile) -> None:
+    assert "Create one" in terminal.here("keys", "list").stderr
+    assert terminal.here("keys", "list", "--json").stdout.strip() == "[]"
+    file.path.parent.mkdir()
+    file.path.write_text("{")
+    broken = terminal.here("keys", "list")
+    assert (broken.exit_code, "cannot be used" in broken.stderr) == (2, True)

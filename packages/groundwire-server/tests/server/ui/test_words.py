@@ -1,0 +1,85 @@
+"""Values as a reader wants them, and charts of them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from groundwire_server.ui.formatting import age, duration, host, money, percent, plural, size, tile, web_url
+from groundwire_server.ui.providers_view import Series, bar_chart, line_chart
+
+NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ("2026-11-22", "today"),
+        ("2026-11-21", "yesterday"),
+        ("2026-11-20", "2 days ago"),
+        ("2026-11-22T09:29:30+00:00", "just now"),
+        ("2026-11-22T08:30:00Z", "1 hour ago"),
+        ("2026-11-22T10:20:00+02:00", "1 hour ago"),
+        ("2026-11-21T09:31:00", "23 hours ago"),
+        ("2026-09-22", "2 months ago"),
+        ("2020-01-01", "6 years ago"),
+        ("2027-03-01", "dated 2027-03-01"),
+        ("soon", ""),
+        (None, ""),
+        (NOW - timedelta(minutes=5), "5 minutes ago"),
+    ],
+)
+def test_ages(when: str | datetime | None, said: str) -> None:
+    assert age(when, NOW) == said
+
+
+def test_quantities() -> None:
+    assert [money(one) for one in (None, 0, 0.00001, 0.0015, 0.005, 0.02, 0.25, 1234.5)] == [
+        *("–", "$0", "< $0.0001", "$0.0015", "$0.005", "$0.02", "$0.25", "$1,234.50")
+    ]
+    assert [duration(one) for one in (None, 431.4, 2_440)] == ["–", "431\u00a0ms", "2.4\u00a0s"]
+    assert [percent(one) for one in (None, 1, 0.975, 0.9666)] == ["–", "100\u00a0%", "97.5\u00a0%", "96.7\u00a0%"]
+    assert [plural(1, "search", "searches"), plural(12_000, "page")] == ["1 search", "12,000 pages"]
+    assert [size(one) for one in (999, 3_600, 2_000_000, 7e9)] == ["999 bytes", "3.6 kB", "2.0 MB", "7.0 GB"]
+
+
+def test_addresses() -> None:
+    assert host("https://www.a.test:8080/x") == "a.test"
+    assert host("http://[") == ""
+    assert web_url(" https://a.test/x ") == "https://a.test/x"
+    assert [web_url(one) for one in ("javascript:x", "http://", "//a.test", "http://[", "ftp://a.test")] == [""] * 5
+
+
+VALUES = st.lists(st.none() | st.floats(0, 1e9), min_size=1, max_size=35)
+
+
+@given(VALUES, st.text(max_size=20))
+@example([5e-324], "the least that there is")
+def test_a_chart_is_drawn_within_its_frame_and_said(values: list[float | None], name: str) -> None:
+    days = [date(2026, 10, 1) + timedelta(days=number) for number in range(len(values))]
+    series = Series(name=name, values=values)
+    for chart in (
+        line_chart("Of <it>", days, [series], show=lambda value: f"{value:.0f}<"),
+        bar_chart("Of <it>", days, series, show=lambda value: f"{value:.0f}<"),
+    ):
+        allowed = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]", "", chart)  # not for XML
+        root = ET.fromstring(allowed)
+        assert root.attrib["aria-label"].startswith("Of <it>. ")
+        if all(value is None for value in values):
+            assert root.attrib["aria-label"] == "Of <it>. No data."
+        for one in root.iter():
+            for what, most in (("x", 320), ("cx", 320), ("y", 132), ("cy", 132)):
+                assert 0 <= float(one.get(what, 0)) <= most
+        assert len(list(root.iter("title"))) == sum(value is not None for value in values)
+
+
+def test_a_site_has_the_same_letter_and_color_everywhere() -> None:
+    assert tile("https://www.example.org/a")[0] == "E"
+    assert tile("https://www.example.org/a") == tile("https://example.org/b?c")
+    assert {tile(f"https://{name}.org/")[1] for name in "abcdefgh"} == set(range(6))
+    assert tile("mailto:x")[0] == tile("http://127.0.0.1/")[0] == ""

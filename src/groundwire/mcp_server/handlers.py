@@ -1,0 +1,365 @@
+"""MCP handlers: tools, resources, the prompt, progress. The protocol itself is the official SDK's."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote, unquote
+
+import mcp_types as types
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from groundwire._version import __version__
+from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
+from groundwire.mcp_server.client_presence import Presence
+from groundwire.mcp_server.elicitation import KeyRequests, ask_permission
+from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
+from groundwire.models.argument_names import tool_method
+from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
+from groundwire.tools.definitions import guidance, instructions, local_search_definition
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    Context = ServerRequestContext[Any, Any]
+
+__all__ = [
+    "NEW_SESSION",
+    "PAGE_TEMPLATE",
+    "PROMPT",
+    "SESSION",
+    "make_server",
+    "page_of",
+    "page_uri",
+]
+
+SESSION = "groundwire://session"
+"""The usage, results and pages of a session."""
+
+PAGE_TEMPLATE = "groundwire://page/{url}{?cursor}"
+"""A page (RFC 6570)."""
+
+_PAGE = "groundwire://page/"
+
+
+def page_uri(url: str) -> str:
+    """Return the resource URI of a page."""
+    return _PAGE + quote(url, safe="")
+
+
+def page_of(uri: str) -> tuple[str, str | None] | None:
+    """Return the URL and the cursor in a resource URI, or None.
+
+    An unencoded URL is accepted, as far as its own query is unambiguous.
+    """
+    if not uri.startswith(_PAGE):
+        return None
+    rest = uri.removeprefix(_PAGE)
+    if "://" in rest.partition("?")[0]:
+        return rest, None
+    encoded, _, query = rest.partition("?")
+    cursor = parse_qs(query).get("cursor", [None])[-1]
+    url = unquote(encoded)
+    return (url, cursor) if url else None
+
+
+PROMPT, NEW_SESSION = "web_research", "new_session"
+_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions
+_MARKDOWN = "text/markdown"
+_COMPLETIONS = 100  # the maximum of the protocol
+
+
+def make_server(sessions: Sessions, *, keys: KeyRequests | None = None, heartbeat: float = HEARTBEAT) -> Server[Any]:
+    """Return the server over sessions, which the caller closes.
+
+    Args:
+        sessions: The sessions.
+        keys: Asks the user for a missing API key; None where the keys are not the user's.
+        heartbeat: Seconds of silence after which the progress of a call is reported.
+    """
+    handlers = _Handlers(sessions, keys, heartbeat)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # logging is deprecated in the newest protocol, but available in older ones
+        return _server(sessions, handlers)
+
+
+def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
+    return Server(
+        "groundwire",
+        version=__version__,
+        title="Groundwire",
+        description="The web for AI agents: one tool finds pages, the other reads one as clean Markdown.",
+        instructions=handlers.instructions,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_resource_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
+        on_set_logging_level=handlers.set_logging_level,
+    )
+
+
+class _Handlers:
+    def __init__(self, sessions: Sessions, keys: KeyRequests | None, heartbeat: float) -> None:
+        self._sessions = sessions
+        self._keys = keys
+        self._heartbeat = heartbeat
+        self._asked_for: set[str] = set()
+        search, page = web_tool_definitions(sessions.settings)
+        self.instructions = instructions(sessions.settings)
+        if sessions.settings.search.local.tool == "search":
+            search = local_search_definition(sessions.settings)
+            page = replace(page, description=page.description.replace("web_search", search.name))
+            self.instructions = self.instructions.replace("web_search", search.name)
+        self._definitions = {search.name: search, page.name: page}
+
+    async def list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        asyncio.get_running_loop().call_later(0.1, self._sessions.warm_up)  # after the response
+        return types.ListToolsResult(tools=[_tool(one) for one in self._definitions.values()])
+
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        meant = {"search": "web_search", "open_page": "open_page"}.get(tool_method(params.name), "")
+        if params.name not in self._definitions and meant in self._definitions:
+            params = params.model_copy(update={"name": meant})
+        if params.name not in self._definitions:
+            raise MCPError(
+                types.INVALID_PARAMS,
+                f"There is no tool {params.name[:100]!r}; there are {' and '.join(self._definitions)}.",
+            )
+        result = await self._call_with_leave(ctx, params)
+        if isinstance(result, types.InputRequiredResult):
+            return result
+        return types.CallToolResult(
+            content=[types.TextContent(text=render_text(result))],
+            structured_content=result.model_dump(mode="json"),
+            is_error=result.status == "error",
+        )
+
+    async def list_resources(
+        self, ctx: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        opened = (await self._session(ctx)).pages()
+        session = types.Resource(
+            uri=SESSION,
+            name="session",
+            title="This session",
+            description="Searches made and left, the sources found, the pages opened",
+            mime_type="application/json",
+        )
+        pages = [
+            types.Resource(uri=page_uri(url), name=title or url, title=title or None, mime_type=_MARKDOWN)
+            for url, title in opened
+        ]
+        return types.ListResourcesResult(resources=[session, *pages])
+
+    async def list_resource_templates(
+        self, _ctx: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        page = types.ResourceTemplate(
+            uri_template=PAGE_TEMPLATE,
+            name="page",
+            title="A web page",
+            description="The page at a URL (percent-encoded) as Markdown; cursor continues it",
+            mime_type=_MARKDOWN,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[page])
+
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        if uri.rstrip("/") == SESSION:
+            described = await (await self._session(ctx)).describe()
+            return _contents(uri, json.dumps(described, ensure_ascii=False), "application/json")
+        asked = page_of(uri)
+        if asked is None:
+            raise MCPError(
+                types.INVALID_PARAMS,
+                f"There is no resource {uri[:200]!r}; there are {SESSION} and {PAGE_TEMPLATE}.",
+                {"uri": uri},
+            )
+        url, cursor = asked
+        result = await self._call(ctx, "open_page", {"url": url} | ({"cursor": cursor} if cursor else {}))
+        if result.status == "error":
+            raise MCPError(types.INVALID_PARAMS, render_text(result))
+        return _contents(uri, render_text(result), _MARKDOWN)
+
+    async def list_prompts(
+        self, _ctx: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        question = types.PromptArgument(name="question", description="The question to answer", required=False)
+        prompt = types.Prompt(
+            name=PROMPT,
+            title="Research on the web",
+            description="How to search, open pages, cite, and stay within the limits",
+            arguments=[question],
+        )
+        new_session = types.Prompt(
+            name=NEW_SESSION,
+            title="Start a new session",
+            description="Resets the session's usage and its source numbers",
+        )
+        return types.ListPromptsResult(prompts=[prompt, new_session])
+
+    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        if params.name not in (PROMPT, NEW_SESSION):
+            known = f"there are {PROMPT} and {NEW_SESSION}"
+            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {known}.")
+        if params.name == NEW_SESSION:
+            await (await self._session(ctx)).reset()
+            text = "A new session of web_search and open_page has started: its usage is zero, citations begin at [1]."
+        else:
+            question = (params.arguments or {}).get("question", "").strip()
+            text = guidance(self._sessions.settings) + (f"\n\n## The question\n\n{question}" if question else "")
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))])
+
+    async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        session, asked = await self._session(ctx), params.argument
+        known: tuple[str, ...] = ()
+        if isinstance(params.ref, types.PromptReference):
+            if params.ref.name == PROMPT and asked.name == "question":
+                known = session.queries()
+        elif params.ref.uri == PAGE_TEMPLATE and asked.name == "url":
+            known = session.addresses()
+        found = [one for one in known if asked.value.lower() in one.lower()]
+        most = found[:_COMPLETIONS]
+        return types.CompleteResult(
+            completion=types.Completion(values=most, total=len(found), has_more=len(found) > len(most))
+        )
+
+    async def set_logging_level(self, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        (await self._session(ctx)).log_level = params.level
+        return types.EmptyResult()
+
+    async def _call_with_leave(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> ToolResult | types.InputRequiredResult:
+        """Call a tool, after asking the user if a rule or an unknown URL requires it and the client supports it."""
+        arguments = params.arguments or {}
+        if asked := await self._ask_for_key(ctx, params):
+            return asked
+        with suppress(MCPError):  # the call itself reports invalid settings
+            if question := (await self._session(ctx)).question(params.name, arguments):
+                leave = await self._ask(ctx, params, "call", question)
+                if isinstance(leave, types.InputRequiredResult):
+                    return leave
+                if leave is False:
+                    text = f"Permission denied: the user was asked and refused this call of {params.name}."
+                    return refused(params.name, arguments, PermissionDenied(f"{text} Go on without it."))
+        result = await self._call(ctx, params.name, arguments)
+        if result.status == "error" and _is_unknown(result.error):
+            url = str(arguments.get("url", ""))
+            question = f"Open this URL? It comes neither from you nor from a search: {url[:500]}"
+            leave = await self._ask(ctx, params, "open", question)
+            if isinstance(leave, types.InputRequiredResult):
+                return leave
+            if leave:
+                await (await self._session(ctx)).allow(url)
+                result = await self._call(ctx, params.name, arguments)
+        return result
+
+    async def _ask(
+        self, ctx: Context, params: types.CallToolRequestParams, name: str, question: str
+    ) -> bool | types.InputRequiredResult | None:
+        max_wait = self._sessions.settings.permission.confirm_timeout
+        return await ask_permission(ctx, params, name, question, max_wait)
+
+    async def _ask_for_key(self, ctx: Context, params: types.CallToolRequestParams) -> types.InputRequiredResult | None:
+        """Ask the user for a key: without it nothing can be searched with, or they chose what needs it.
+
+        A key that other providers can do without is asked for once.
+        """
+        if self._keys is None:
+            return None
+        try:
+            await self._sessions.get(_key(ctx), ctx.request)
+        except GroundwireError as error:
+            if isinstance(error.__cause__, MissingKey):
+                return await self._keys.ask(ctx, params, error.__cause__)
+            return None
+        missing = self._sessions.missing_key(params.name, params.arguments or {})
+        if missing is None or missing.variable in self._asked_for:
+            return None
+        question = await self._keys.ask(ctx, params, missing)
+        if question is None:
+            self._asked_for.add(missing.variable)
+            await self._sessions.renew()
+        return question
+
+    async def _session(self, ctx: Context) -> Any:
+        try:
+            return await self._sessions.get(_key(ctx), ctx.request)
+        except GroundwireError as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error)) from error
+
+    async def _call(self, ctx: Context, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        work = self._sessions.call(_key(ctx), tool, arguments, ctx.request)
+        level = "debug" if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None
+        with suppress(MCPError):
+            level = (await self._session(ctx)).log_level or level
+        if level is not None:
+            work = logging_attempts(ctx.session, ctx.request_id, level, work)
+        presence = Presence.of(ctx.request)
+        if presence is not None:
+            work = presence.during(work)
+        if ctx.meta is None or ctx.meta.get("progress_token") is None:
+            return await work
+        settings = self._sessions.settings
+        total = settings.search.timeout if tool != "open_page" else settings.read.timeout
+        return await reporting(ctx.session.report_progress, total, work, heartbeat=self._heartbeat)
+
+
+def _tool(definition: ToolDefinition) -> types.Tool:
+    hints = definition.annotations
+    return types.Tool(
+        name=definition.name,
+        title={"web_search": "Search the web", "search": "Search the web", "open_page": "Open a web page"}.get(
+            definition.name
+        ),
+        description=definition.description,
+        input_schema=definition.definition()["parameters"],
+        output_schema=copy.deepcopy(dict(definition.output_schema)),
+        annotations=types.ToolAnnotations(
+            read_only_hint=hints["readOnlyHint"],
+            open_world_hint=hints["openWorldHint"],
+            destructive_hint=hints["destructiveHint"],
+        ),
+    )
+
+
+def _is_unknown(error: str) -> bool:
+    from groundwire.web.known_urls import UNKNOWN  # a starting server loads nothing that searches
+
+    return UNKNOWN in error
+
+
+def _contents(uri: str, text: str, mime_type: str) -> types.ReadResourceResult:
+    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, text=text, mime_type=mime_type)])
+
+
+def _key(ctx: Context) -> str:
+    """Return a key that identifies the client of a server.
+
+    Streamable HTTP had sessions until protocol 2026-07-28, as has SSE. A client of the newer protocol is identified by
+    its address and its name.
+    """
+    request = ctx.request
+    if request is None:
+        return ""
+    named = request.headers.get("mcp-session-id") or request.query_params.get("session_id")
+    if named:
+        return f"session {named}"
+    info: Any = (ctx.meta or {}).get(_CLIENT_INFO)
+    name = info.get("name") if isinstance(info, dict) else None
+    return f"client {request.client.host if request.client else ''} {str(name)[:100]}"

@@ -1,1 +1,0 @@
-"""Servers: one HTTP server, and MCP over standard input and output."""

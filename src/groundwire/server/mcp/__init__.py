@@ -1,1 +1,0 @@
-"""The server of the Model Context Protocol (https://modelcontextprotocol.io), and its installation in clients."""
