@@ -156,11 +156,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for function, line, reason in (
             ("_Learned", "limit: float = 1.0", "before a refusal none is allowed, as after a long time"),
             ("_Learned", "limit: float = (-1.0)", "before a refusal none is allowed, as after a long time"),
-            (
-                "_Learned.refuse",
-                "self.burst = max(1, int(density[place]) // 5) if window > 2 else 1",
-                "no window lies between",
-            ),
             ("RateLimiter.acquire", "held = self._held.get(where, (-1.0)) - clock()", "either has passed"),
             ("RateLimiter.acquire", "wait = max((-1.0), held)", "neither is waited for"),
             ("RateLimiter.acquire", "if wait >= 0:", _WORK),
@@ -615,7 +610,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "set where code begins",
     ),
     *(
-        ("src/groundwire/routing/single_flight.py", function, line, "the event loop keeps a running task; this only makes sure")
+        (
+            "src/groundwire/routing/single_flight.py",
+            function,
+            line,
+            "the event loop keeps a running task; this only makes sure",
+        )
         for function, line in (
             ("SingleFlight._start", "self._tasks.add(load.task) => pass"),
             ("SingleFlight._ended", "self._tasks.discard(task) => pass"),
