@@ -156,11 +156,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for function, line, reason in (
             ("_Learned", "limit: float = 1.0", "before a refusal none is allowed, as after a long time"),
             ("_Learned", "limit: float = (-1.0)", "before a refusal none is allowed, as after a long time"),
-            (
-                "_Learned.refuse",
-                "self.burst = max(1, int(density[place]) // 5) if window > 2 else 1",
-                "no window lies between",
-            ),
             ("RateLimiter.acquire", "held = self._held.get(where, (-1.0)) - clock()", "either has passed"),
             ("RateLimiter.acquire", "wait = max((-1.0), held)", "neither is waited for"),
             ("RateLimiter.acquire", "if wait >= 0:", _WORK),

@@ -28,6 +28,7 @@ __all__ = ["EmptyConfirmer", "second_opinion"]
 
 _CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every web index has pages for it
 _JUST_NOW = 10.0  # seconds since rows that count as much as a control query, if none can be paid
+# Without the chance, doubts and learned shares together: 6 of 3,000 searches end in a wrong "nothing found".
 _CHANCE, _MOST_AGAIN = 2e-4, 3  # the chance that all empty results are false; repeated attempts to lower it
 _MOST_REQUESTS = 3  # of one search per second
 _REASON = "a control query, to see whether it finds anything at all"

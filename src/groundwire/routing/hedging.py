@@ -33,12 +33,16 @@ from groundwire.routing.provider_call import ProviderCaller
 __all__ = ["HedgeResult", "HedgedRunner"]
 
 _LEFT, _LEFT_BESIDE = "abandoned: another provider answered first", "abandoned: another request to it answered first"
+# The effect of each rule was measured by switching it off: benchmarks/NOTES.md, "Rules of routing switched off".
 _ENOUGH_EMPTY = 3  # credible empty results that suffice, with four providers or more
-_IN_DANGER = 2  # late calls that make the next one urgent
-_FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
-_PATIENCE = 3.0  # third quartiles of a slow provider's latency
+_IN_DANGER = 2  # late calls that make the next one urgent; never: p99 2.83 -> 3.41 s when a hang goes round
+# The share of the budget that hedges of late calls leave to searches that would end without a result. None: 99.0 ->
+# 97.8 % answered with a first provider that is always empty and 30 % faults on the others.
+_FOR_ANSWERS = 1 / 4
+_PATIENCE = 3.0  # third quartiles of a slow provider's latency; 0: 12.1 -> 15.4 paid calls of 100 beside one of 3 s
 _REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
 _USUALLY = 5  # answers; a service with fewer that does not answer in time may just be slow
+# Without waiting, outages of 4 s in 30: 100 -> 89.8 % answered; without turns, 90.5 -> 89.5 % when no name resolves.
 _OUTAGE, _TURN, _POLL = 60.0, 1.0, 0.1  # seconds since the last rows, between two tries of all, and two checks
 _TRANSIENT: frozenset[Outcome] = frozenset(
     {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}

@@ -1,6 +1,7 @@
 """The parameters of the hedging policy.
 
-The defaults were chosen by a simulation of the fault patterns in `benchmarks/fates.py` and confirmed on sockets:
+What each rule changes is in `benchmarks/NOTES.md`, "Rules of routing switched off". The defaults were chosen by a
+simulation of the fault patterns in `benchmarks/fates.py` and confirmed on sockets:
 hedging at the running provider's own 95th percentile costs about 5 % more calls and removes the long tail.
 """
 
