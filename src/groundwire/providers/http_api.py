@@ -12,6 +12,8 @@ from datetime import date
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+from pydantic import Field
+
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     ConfigurationError,
@@ -51,6 +53,8 @@ class ApiOptions(Options):
 
     base_url: str = ""
     """Another base URL, such as your own gateway; it may be private."""
+    daily_searches: int = Field(default=0, ge=0)
+    """Maximum searches a day, counted by all processes that share the store, until midnight UTC; 0 means no limit."""
 
 
 class ApiProvider:
@@ -77,6 +81,10 @@ class ApiProvider:
     """The header for the key: the plain key, except that Authorization is prefixed with Bearer."""
     key_needed: ClassVar[bool] = True
     """Whether it requires a key."""
+    keyless: ClassVar[bool] = False
+    """Whether it is a public service that is asked without a key; `search.keyless` turns those off."""
+    terms: ClassVar[str] = ""
+    """The terms of use of a keyless service."""
     tells_rates: ClassVar[bool] = False
     """Whether every response states the rate limits, so that concurrent calls wait for the first response."""
     errors: ClassVar[tuple[ErrorRule, ...]] = ()
@@ -101,6 +109,8 @@ class ApiProvider:
         self._base = (base_url or self.service).rstrip("/")
         self._prices = prices or Prices()
         self._options = options or self.Options()
+        self.daily_searches = self._options.daily_searches
+        """Maximum searches a day; 0 means no limit."""
         self.today: date | None = None
         """The day on which time ranges end; None for the current one, in UTC."""
 
@@ -109,9 +119,11 @@ class ApiProvider:
         """Create the provider from its options and keys.
 
         Raises:
-            MissingKey: There is no key and one is required. NotConfigured: The service has no URL.
+            MissingKey: There is no key and one is required. NotConfigured: The service has no URL, or is turned off.
             ConfigurationError: An option is invalid.
         """
+        if cls.keyless and not context.settings.search.keyless:
+            raise NotConfigured(context.name, "search.keyless is false, so it is not asked")
         options = context.options(cls.Options)
         keys = context.keys(*cls.key_variables, needed=cls.key_needed and bool(cls.key_variables))
         transport = context.transports.service(cls.service)
