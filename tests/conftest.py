@@ -38,7 +38,7 @@ hypothesis.settings.register_profile("groundwire", deadline=None, max_examples=e
 hypothesis.settings.load_profile("groundwire")
 
 _SCRUBBED = ("GROUNDWIRE_", "WEB_SEARCH_", "DDGS_")
-_SCRUBBED_ENDS = ("_API_KEY", "_PROXY", "_proxy")
+_SCRUBBED_ENDS = ("_API_KEY", "_API_BASE", "_PROXY", "_proxy")
 
 
 @pytest.fixture(scope="session")

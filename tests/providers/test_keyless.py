@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -178,7 +179,9 @@ async def test_the_searches_of_a_day_are_counted_and_then_the_next_is_asked(worl
 
 
 @pytest.mark.req("B36")
-async def test_who_sees_queries_is_said_once_and_first(world: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_who_sees_queries_is_said_once_and_first(
+    world: World, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
     seen: list[int] = []
 
     class Handler(logging.Handler):
@@ -188,12 +191,14 @@ async def test_who_sees_queries_is_said_once_and_first(world: World, caplog: pyt
     logger, handler = logging.getLogger("groundwire.routing.keyless"), Handler()
     for name in CHAIN:
         world.service(name)
-    settings = chain(world)
+    settings = chain(world, storage={"url": f"sqlite:///{tmp_path}/store.db"})
     logger.addHandler(handler)
     try:
         async with Web(settings) as web:
             await web.search("bm25")
             await web.search("search engines")
+        async with Web(settings) as web:
+            await web.search("ranking")
     finally:
         logger.removeHandler(handler)
     assert seen == [0]

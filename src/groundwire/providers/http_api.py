@@ -29,13 +29,14 @@ from groundwire.providers.http_parsing import (
     ErrorRule,
     json_answer,
     json_or_empty,
+    noted,
     number_or_none,
     objects,
     results,
     value_at,
 )
 from groundwire.providers.key_rotation import Keys, digest, rate_windows
-from groundwire.providers.query_mapping import Mapped
+from groundwire.providers.query_mapping import Mapped, base_of
 from groundwire.transport import Response, Transport
 
 __all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiProvider"]
@@ -106,7 +107,7 @@ class ApiProvider:
         self.name = name
         self._transport = transport
         self._keys = keys or None
-        self._base = (base_url or self.service).rstrip("/")
+        self._base = base_of(base_url or self.service, getattr(self, "search_path", ""))
         self._prices = prices or Prices()
         self._options = options or self.Options()
         self.daily_searches = self._options.daily_searches
@@ -130,6 +131,7 @@ class ApiProvider:
         where = f"providers.{context.name}.base_url"
         if options.base_url:
             try:
+                base_of(options.base_url, "")
                 transport = context.transports.operator(options.base_url)
             except GroundwireError as error:
                 raise ConfigurationError(f"{where} = {options.base_url!r}: {error}") from error
@@ -254,7 +256,7 @@ class ApiProvider:
         return json_answer(reply, self.name, self.errors, self.key_variables)
 
     def rows(
-        self, reply: Response, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
+        self, reply: Response, items: object, row: Callable[[dict[str, Any], str], SearchResult | None], *notes: str
     ) -> Results:
         """Return the rows of a successful response; see `http_parsing.results`.
 
@@ -262,8 +264,10 @@ class ApiProvider:
             reply: The response.
             items: The value where the list of rows belongs.
             row: Reads one object, given the provider's name; None if it has no URL.
+            notes: The names of lists in the response whose messages are warnings.
         """
-        return results(reply, self.name, items, [row(item, self.name) for item in objects(items)])
+        found = results(reply, self.name, items, [row(item, self.name) for item in objects(items)])
+        return replace(found, warnings=noted(reply, self.name, notes)) if notes else found
 
     def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
         """Add what is known about the request to its results: filters, warnings, cost (by default one `request`)."""
