@@ -5,6 +5,7 @@ from __future__ import annotations
 from generating.docstrings import first_paragraph, row
 from generating.settings import listing
 from groundwire.providers.registry import provider_class, provider_names
+from groundwire.setup.apply import load_offers
 
 __all__ = ["providers"]
 
@@ -29,4 +30,15 @@ def providers() -> str:
         "Use these names in `search.providers` and `read.providers`. "
         "To configure a second instance of a provider, add a suffix, such as `searxng:mine`."
     )
-    return "\n\n".join(["# Providers", intro, "\n".join(rows), *details])
+    return "\n\n".join(["# Providers", intro, "\n".join(rows), _keyless(), *details])
+
+
+def _keyless() -> str:
+    """Return the section of services that are asked without a key."""
+    rows = ["| name | what it allows | who sees queries | terms of use |", "| --- | --- | --- | --- |"]
+    for name, offer in load_offers().items():
+        if offer.open_host:
+            free = offer.prices.free or "its limit is not published"
+            rows.append(row(f"`{name}`", free, f"`{offer.open_host}`", f"<{offer.terms}>"))
+    intro = "They see the query and the address of this machine. `search.keyless = false` turns them off."
+    return "\n\n".join(["## Services without a key", intro, "\n".join(rows)])

@@ -226,7 +226,7 @@ def test_a_key_comes_from_standard_input(clean: Terminal, file: Path, keys: Path
     assert "not encrypted" in done.stderr
     assert SECRET not in done.stdout + done.stderr + file.read_text()
     assert SECRET in keys.read_text()
-    assert 'providers = ["brave", "duckduckgo_lite"]' in file.read_text()
+    assert 'providers = ["brave", "you_free", "parallel_free", "exa_free", ' in file.read_text()
 
 
 VERDICTS = {

@@ -74,7 +74,7 @@ class Makes:
         base_url = self._world.service(name).url
         return cls(
             self.transport(),
-            keys=Keys(name, [SecretStr(key) for key in keys or ("test-key",) if key]),
+            keys=Keys(name, [SecretStr(key) for key in keys or ("test-key",) if key and cls.key_variables]),
             base_url=base_url,
             prices=load_prices().get(name),
             name=name,

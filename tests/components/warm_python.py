@@ -29,7 +29,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import groundwire
-import groundwire_server
 
 __all__ = ["warm_python"]
 
@@ -117,6 +116,8 @@ def _load(modules: list[str]) -> None:
 
 
 def _of_groundwire() -> Iterator[str]:
+    import groundwire_server  # which the environments of frameworks do not have
+
     for package in (groundwire, groundwire_server):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not _NOT_LOADED & {*module.name.split(".")}:

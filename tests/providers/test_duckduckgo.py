@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from groundwire import Settings
 from groundwire._version import install_extra
 
 _WITHOUT = """
@@ -42,7 +41,3 @@ def test_without_ddgs_it_is_skipped_and_says_what_to_install() -> None:
     assert among_others.startswith(_NEEDS)
     assert _NEEDS in alone
     assert "There is no provider to search with." in alone
-
-
-def test_the_default_needs_neither_key_nor_extra() -> None:
-    assert Settings().search.providers == ("searxng", "duckduckgo_lite", "brave", "tavily")

@@ -206,3 +206,16 @@ class TestOnTheWire:
         page = await exa.read_url(PAGE)
         assert found.cost_usd == pytest.approx(0.015)
         assert page.cost_usd == pytest.approx(0.002)
+
+
+def test_what_it_says_of_the_request_and_of_the_results_is_a_warning() -> None:
+    body = {
+        "results": [{"url": "https://a.example/x", "title": "A"}],
+        "warnings": [{"code": "IGNORED_FIELD", "path": "/x", "message": "x has no effect."}],
+        "notices": [
+            {"code": "RESTRICTIONS_RELAXED", "path": "/query", "message": "Without site:b.example."},
+            1,
+        ],
+    }
+    found = results_of("exa", answer(body))
+    assert found.warnings == ("exa: x has no effect.", "exa: Without site:b.example.")

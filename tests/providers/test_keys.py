@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pydantic import SecretStr
 
+from groundwire import Web
 from groundwire.errors import (
     AuthenticationFailed,
     ProviderError,
@@ -14,6 +17,7 @@ from groundwire.errors import (
     RequestRefused,
 )
 from groundwire.providers.key_rotation import Keys
+from groundwire.settings import load
 
 
 class Clock:
@@ -129,3 +133,33 @@ async def test_a_key_that_the_service_repeats_is_taken_out() -> None:
     )
     assert caught.value.reason == "what is ***?"
     assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("variable", "provider"),
+    [
+        ("YOUCOM_API_KEY", "you"),
+        ("PPLX_API_KEY", "perplexity"),
+        ("PERPLEXITYAI_API_KEY", "perplexity"),
+        ("PARALLEL_AI_API_KEY", "parallel"),
+        ("YDC_API_KEY", "you"),
+        ("BRAVE_SEARCH_API_KEY", "brave"),
+    ],
+)
+async def test_keys_are_found_under_the_names_of_other_programs(tmp_path: Path, variable: str, provider: str) -> None:
+    given = {variable: "k" * 20}
+    settings = load({"search.providers": provider}, environment=given, folder=tmp_path, user_folder=tmp_path)
+    async with Web(settings) as web:
+        assert [one.name for one in web.search_providers] == [provider]
+    async with Web({"storage.url": "memory://"}, **{variable.lower(): "k" * 20}) as web:  # type: ignore[arg-type]
+        assert web.search_providers[0].name == provider
+
+
+def test_the_address_of_searxng_is_found_under_the_name_of_another_program(tmp_path: Path) -> None:
+    base = {"SEARXNG_API_BASE": "http://127.0.0.1:8888"}
+    settings = load({}, environment=base, folder=tmp_path, user_folder=tmp_path)
+    assert settings.providers["searxng"]["base_url"] == base["SEARXNG_API_BASE"]
+    assert settings.origin("providers.searxng.base_url") == "environment SEARXNG_API_BASE"
+    (tmp_path / "groundwire.toml").write_text('[providers.searxng]\nbase_url = "http://127.0.0.1:1"\n')
+    settings = load({}, environment=base, folder=tmp_path, user_folder=tmp_path)
+    assert settings.providers["searxng"]["base_url"] == "http://127.0.0.1:1"

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from components.exchanges import answer, recorded, shape
-from components.services import posted, request_of, results_of
+from components.services import Makes, posted, request_of, results_of, sent
 from groundwire.errors import QuotaExceeded, RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.perplexity import PerplexityOptions, PerplexitySearchProvider
+from world import World
 from world.services.json_search_apis import Perplexity
 
 parse = partial(results_of, "perplexity")
@@ -175,3 +176,13 @@ class TestOnTheWire:
     def test_a_wrong_option_is_refused(self) -> None:
         with pytest.raises(ValueError, match="mode"):
             PerplexityOptions.model_validate({"mode": "images"})
+
+
+async def test_a_fast_search_is_asked_for_and_costs_a_fifth(world: World, makes: Makes) -> None:
+    usual, fast = (makes(PerplexitySearchProvider, search_type=kind) for kind in ("web", "fast"))
+    found = await usual.search("bm25")
+    assert "search_type" not in sent(world.service("perplexity"))
+    cheaper = await fast.search("bm25")
+    assert sent(world.service("perplexity"))["search_type"] == "fast"
+    assert (found.cost_usd, cheaper.cost_usd) == (0.005, 0.001)
+    assert makes(PerplexitySearchProvider, search_type="people").price_usd == 0.005

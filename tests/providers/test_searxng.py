@@ -287,3 +287,30 @@ class TestCreate:
     async def test_the_instance_may_be_private(self, url: str) -> None:
         async with self.make({"base_url": url}) as web:
             assert web.skipped == ()
+
+
+@pytest.mark.parametrize("end", ["/search?q=<query>", "/search?q=%s&format=json", "/?q=<query>", "/search/", "/"])
+async def test_the_address_of_its_search_page_is_that_of_the_instance(world: World, end: str) -> None:
+    settings = Settings.model_validate(
+        {
+            "search": {"providers": ("searxng",)},
+            "policy": {"allowed_origins": world.origins},
+            "providers": {"searxng": {"base_url": world.searxng.url + end}},
+        }
+    )
+    async with Web(settings) as web:
+        assert (await web.search("bm25")).results
+    [request] = world.searxng.requests
+    assert request.path == "/search"
+    assert request.target.count("q=") == 1
+
+
+def test_another_query_in_its_address_is_refused_with_the_right_value() -> None:
+    settings = Settings.model_validate(
+        {
+            "search": {"providers": ("searxng",)},
+            "providers": {"searxng": {"base_url": "http://127.0.0.1:1/x/search?token=1"}},
+        }
+    )
+    with pytest.raises(ConfigurationError, match=r"providers\.searxng\.base_url.* such as http://127\.0\.0\.1:1/x"):
+        Web(settings)

@@ -145,3 +145,12 @@ class TestOnTheWire:
         with pytest.raises(RateLimited) as caught:
             await make().search("search")
         assert caught.value.retry_after == 7
+
+
+def test_a_page_without_organic_rows_has_those_of_its_boxes() -> None:
+    box = {"title": "A", "link": "https://a.example/", "snippet": "An answer"}
+    asked = [{"question": "Q?", "title": "B", "link": "https://b.example/", "snippet": "b"}, {"question": "no link"}]
+    body = {"searchParameters": {"type": "search", "q": "x"}, "answerBox": box, "peopleAlsoAsk": asked, "credits": 1}
+    assert [row.url for row in results_of("serper", answer(body))] == ["https://a.example/", "https://b.example/"]
+    graph = {"searchParameters": {"type": "search", "q": "x"}, "knowledgeGraph": {"title": "X"}, "credits": 1}
+    assert len(results_of("serper", answer(graph))) == 0

@@ -30,6 +30,7 @@ from groundwire.cli.terminal_text import (
     escaped,
     exit_code,
     is_quiet,
+    keyless_notes,
     say_error,
     say_failure,
     storage_notes,
@@ -146,7 +147,7 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
                 await web.aclose(grace_seconds=_GRACE_SECONDS)
                 return result
 
-    with storage_notes():
+    with storage_notes(), keyless_notes():
         return asyncio.run(without_waiting(whole))
 
 

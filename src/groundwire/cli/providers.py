@@ -119,6 +119,9 @@ def _print(
     for row in rows:
         if row.in_use and row.state != "ready":
             console.print(Text(clean(f"{row.name}: {row.reason.removeprefix(f'{row.name} ')}")))
+    for offer in (row.offer for row in rows if row.in_use and row.offer.open_host):
+        allowed = offer.prices.free or "its limit is not published"
+        console.print(Text(f"{offer.name}: {allowed}, no cost; {offer.open_host} sees queries; terms: {offer.terms}"))
     for result in tried.values():
         if not result.works:
             console.print(Text(f"{result.provider}: {clean(result.what)} {clean(result.fix)}"))
@@ -200,6 +203,8 @@ def _as_dict(
         "prices": dict(offer.prices.units),
         "prices_as_of": offer.prices.as_of,
         "free": offer.prices.free,
+        "open_host": offer.open_host,
+        "terms": offer.terms,
         "filters": [name for name, has in zip(_FILTERS, _filters(able), strict=True) if has],
         "max_results": able.max_results if able.search else None,
         "health": health,

@@ -28,6 +28,7 @@ __all__ = [
     "escaped",
     "exit_code",
     "is_quiet",
+    "keyless_notes",
     "log_to_stderr",
     "say_error",
     "say_failure",
@@ -298,6 +299,26 @@ def warn_of_result(warnings: Iterable[str]) -> None:
     context = click.get_current_context(silent=True)
     explained = STORAGE_FAILS if context and context.meta.get(_EXPLAINED) else ()
     warn(*(text for text in warnings if text not in explained))
+
+
+class _KeylessNotes(logging.Handler):
+    """Prints who sees queries, before the first one is sent."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        warn(record.getMessage())
+
+
+@contextmanager
+def keyless_notes() -> Iterator[None]:
+    """Print to standard error which services see queries without a key while the block runs, unless the log does."""
+    logger, handler = logging.getLogger("groundwire.routing.keyless"), _KeylessNotes(logging.WARNING)
+    said_by_log = logger.isEnabledFor(logging.INFO)
+    if not said_by_log:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 @contextmanager

@@ -45,6 +45,8 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
 
     service: ClassVar[str] = _ADDRESSES["lite"]
     key_needed = False
+    keyless: ClassVar[bool] = True
+    terms: ClassVar[str] = "https://duckduckgo.com/terms"
     search_timeout: ClassVar[float] = 15.0
     Options: ClassVar[type[DuckDuckGoLiteOptions]] = DuckDuckGoLiteOptions
     _options: DuckDuckGoLiteOptions

@@ -95,7 +95,7 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return self.rows(reply, self.answer(reply).get("results"), _row)
+        return self.rows(reply, self.answer(reply).get("results"), _row, "warnings", "notices")
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: in dollars as stated in the response, or from the price list."""

@@ -100,8 +100,8 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
         data = self.answer(reply)
-        lists = data.get("data")
-        items = [*objects(lists.get("web")), *objects(lists.get("news"))] if isinstance(lists, dict) else None
+        lists = data.get("data")  # in v1, and of compatible servers, one flat list
+        items = [*objects(lists.get("web")), *objects(lists.get("news"))] if isinstance(lists, dict) else lists
         return replace(self.rows(reply, items, _row), warnings=self._warnings(data))
 
     def search_cost(self, reply: Response, found: Results) -> float:

@@ -12,6 +12,8 @@ from datetime import date
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+from pydantic import Field
+
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     ConfigurationError,
@@ -27,13 +29,14 @@ from groundwire.providers.http_parsing import (
     ErrorRule,
     json_answer,
     json_or_empty,
+    noted,
     number_or_none,
     objects,
     results,
     value_at,
 )
 from groundwire.providers.key_rotation import Keys, digest, rate_windows
-from groundwire.providers.query_mapping import Mapped
+from groundwire.providers.query_mapping import Mapped, base_of
 from groundwire.transport import Response, Transport
 
 __all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiProvider"]
@@ -51,6 +54,8 @@ class ApiOptions(Options):
 
     base_url: str = ""
     """Another base URL, such as your own gateway; it may be private."""
+    daily_searches: int = Field(default=0, ge=0)
+    """Maximum searches a day, counted by all processes that share the store, until midnight UTC; 0 means no limit."""
 
 
 class ApiProvider:
@@ -77,6 +82,10 @@ class ApiProvider:
     """The header for the key: the plain key, except that Authorization is prefixed with Bearer."""
     key_needed: ClassVar[bool] = True
     """Whether it requires a key."""
+    keyless: ClassVar[bool] = False
+    """Whether it is a public service that is asked without a key; `search.keyless` turns those off."""
+    terms: ClassVar[str] = ""
+    """The terms of use of a keyless service."""
     tells_rates: ClassVar[bool] = False
     """Whether every response states the rate limits, so that concurrent calls wait for the first response."""
     errors: ClassVar[tuple[ErrorRule, ...]] = ()
@@ -98,9 +107,11 @@ class ApiProvider:
         self.name = name
         self._transport = transport
         self._keys = keys or None
-        self._base = (base_url or self.service).rstrip("/")
+        self._base = base_of(base_url or self.service, getattr(self, "search_path", ""))
         self._prices = prices or Prices()
         self._options = options or self.Options()
+        self.daily_searches = self._options.daily_searches
+        """Maximum searches a day; 0 means no limit."""
         self.today: date | None = None
         """The day on which time ranges end; None for the current one, in UTC."""
 
@@ -109,15 +120,18 @@ class ApiProvider:
         """Create the provider from its options and keys.
 
         Raises:
-            MissingKey: There is no key and one is required. NotConfigured: The service has no URL.
+            MissingKey: There is no key and one is required. NotConfigured: The service has no URL, or is turned off.
             ConfigurationError: An option is invalid.
         """
+        if cls.keyless and not context.settings.search.keyless:
+            raise NotConfigured(context.name, "search.keyless is false, so it is not asked")
         options = context.options(cls.Options)
         keys = context.keys(*cls.key_variables, needed=cls.key_needed and bool(cls.key_variables))
         transport = context.transports.service(cls.service)
         where = f"providers.{context.name}.base_url"
         if options.base_url:
             try:
+                base_of(options.base_url, "")
                 transport = context.transports.operator(options.base_url)
             except GroundwireError as error:
                 raise ConfigurationError(f"{where} = {options.base_url!r}: {error}") from error
@@ -242,7 +256,7 @@ class ApiProvider:
         return json_answer(reply, self.name, self.errors, self.key_variables)
 
     def rows(
-        self, reply: Response, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
+        self, reply: Response, items: object, row: Callable[[dict[str, Any], str], SearchResult | None], *notes: str
     ) -> Results:
         """Return the rows of a successful response; see `http_parsing.results`.
 
@@ -250,8 +264,10 @@ class ApiProvider:
             reply: The response.
             items: The value where the list of rows belongs.
             row: Reads one object, given the provider's name; None if it has no URL.
+            notes: The names of lists in the response whose messages are warnings.
         """
-        return results(reply, self.name, items, [row(item, self.name) for item in objects(items)])
+        found = results(reply, self.name, items, [row(item, self.name) for item in objects(items)])
+        return replace(found, warnings=noted(reply, self.name, notes)) if notes else found
 
     def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
         """Add what is known about the request to its results: filters, warnings, cost (by default one `request`)."""

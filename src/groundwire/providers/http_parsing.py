@@ -35,6 +35,7 @@ __all__ = [
     "json_object",
     "json_or_empty",
     "masked",
+    "noted",
     "number_or_none",
     "objects",
     "raise_for_error",
@@ -340,6 +341,13 @@ def said(words: object) -> str:
     """Return a service's message in one line of at most 200 characters; empty if it is not a string."""
     text = " ".join(clean(words).split()).rstrip(".")
     return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"
+
+
+def noted(reply: Response, name: str, keys: Iterable[str]) -> tuple[str, ...]:
+    """Return the messages in lists of a response, such as `warnings`, as warnings of a provider."""
+    data = json_or_empty(reply)
+    words = (" ".join(clean(item.get("message")).split()) for key in keys for item in objects(data.get(key)))
+    return tuple(f"{name}: {text[:_MAX_MESSAGE]}" for text in words if text)
 
 
 def any_date(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
@@ -32,7 +31,7 @@ class ParallelSearchProvider(SearchApiProvider):
     """Web search with the Parallel Search API."""
 
     service = "https://api.parallel.ai"
-    key_variables: ClassVar[tuple[str, ...]] = ("PARALLEL_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("PARALLEL_API_KEY", "PARALLEL_AI_API_KEY")
     key_page = "https://platform.parallel.ai"
     key_header = "x-api-key"
     search_path = "/v1/search"
@@ -69,10 +68,7 @@ class ParallelSearchProvider(SearchApiProvider):
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        data = self.answer(reply)
-        found = self.rows(reply, data.get("results"), _row)
-        said = (" ".join(text_or_empty(warning.get("message")).split()) for warning in objects(data.get("warnings")))
-        return replace(found, warnings=tuple(f"{self.name}: {words[:200]}" for words in said if words))
+        return self.rows(reply, self.answer(reply).get("results"), _row, "warnings")
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: one request, and the results beyond the included ones, also unusable ones."""

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from groundwire.errors import PageEmpty, PageError, PageNotFound, PageRefused, PageUnavailable
+from groundwire.errors import ConfigurationError, PageEmpty, PageError, PageNotFound, PageRefused, PageUnavailable
 from groundwire.models import Applied, Filters, ReadResult
 from groundwire.providers.http_parsing import clean, said
 
@@ -21,6 +21,7 @@ __all__ = [
     "RANGE_NAMES",
     "Mapped",
     "american_date",
+    "base_of",
     "clipped",
     "country_name",
     "empty_page",
@@ -151,6 +152,23 @@ class Mapped:
         if code:
             self.applied["language"] = "not_possible"
         return ""
+
+
+def base_of(url: str, path: str) -> str:
+    """Return the base of a service's URL, which may be given as other programs have it: `/search?q=<query>`.
+
+    Args:
+        url: The URL.
+        path: The path of its searches, which is not part of the base.
+
+    Raises:
+        ConfigurationError: it has a query of another kind; the message has the right value.
+    """
+    address, _, query = url.strip().partition("?")
+    base = address.rstrip("/").removesuffix(path).rstrip("/")
+    if query and not query.startswith(("q=", "format=")):
+        raise ConfigurationError(f"It must be an address without a query, such as {base}.")
+    return base
 
 
 RANGE_NAMES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}

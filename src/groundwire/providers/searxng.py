@@ -39,7 +39,7 @@ class SearXngOptions(ApiOptions):
     """`[providers.searxng]`."""
 
     base_url: str = ""
-    """The URL of the instance, such as `http://127.0.0.1:8888`; it may be private."""
+    """The URL of the instance, such as `http://127.0.0.1:8888`, or of its search page; it may be private."""
     engines: Words = ()
     """The engines to use; empty means those of the categories."""
     categories: Words = ("general",)

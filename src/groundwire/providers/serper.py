@@ -11,7 +11,7 @@ from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
-from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, day, result, text_or_empty, value_at
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, day, objects, result, text_or_empty, value_at
 from groundwire.providers.query_mapping import Mapped, with_site_operators
 from groundwire.transport import Response
 
@@ -19,6 +19,7 @@ __all__ = ["SerperOptions", "SerperSearchProvider"]
 
 _MAX_RESULTS = 100  # of one request; more than ten cost a second credit
 _ROWS: Final[Mapping[str, str]] = {"search": "organic", "news": "news"}  # the key of the rows, by search type
+_BOXES = frozenset({"answerBox", "knowledgeGraph", "peopleAlsoAsk"})
 _LANGUAGES = frozenset({"es-419", "pt-br", "pt-pt", "zh-cn", "zh-tw"})  # those with more than a language code
 _SAFE: Final[Mapping[str, str]] = {"off": "off", "strict": "active"}  # Google's own default is between the two
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -92,7 +93,11 @@ class SerperSearchProvider(SearchApiProvider):
         data = self.answer(reply)
         kind = text_or_empty(value_at(data, "searchParameters.type"))
         key = _ROWS.get(kind) or next((key for key in _ROWS.values() if key in data), "organic")
-        return self.rows(reply, data.get(key, [] if kind and kind not in _ROWS else None), _row)
+        rows = data.get(key, [] if kind and kind not in _ROWS else None)
+        if key not in data and _BOXES & data.keys():  # all that Google has for some questions
+            boxes = (data.get("answerBox"), data.get("knowledgeGraph"), *objects(data.get("peopleAlsoAsk")))
+            rows = [box for box in boxes if isinstance(box, dict) and box.get("link")]
+        return self.rows(reply, rows, _row)
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search from the credits stated in the response."""

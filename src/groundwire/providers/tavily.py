@@ -14,7 +14,7 @@ from groundwire.providers.http_parsing import ErrorRule, any_date, clean, result
 from groundwire.providers.query_mapping import Mapped, clipped, country_name, page_failure, page_result, time_filter
 from groundwire.transport import Response
 
-__all__ = ["TavilyOptions", "TavilyProvider"]
+__all__ = ["TavilyFreeOptions", "TavilyOptions", "TavilyProvider"]
 
 _MAX_RESULTS = 20
 _MAX_QUERY = 400  # characters
@@ -23,17 +23,15 @@ _SEARCH_CREDITS: Final[Mapping[str, int]] = {"basic": 1, "fast": 1, "ultra-fast"
 _EXTRACT_CREDITS: Final[Mapping[str, float]] = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
 _WAIT = "error.retry_after_seconds"
 _KEYLESS = ("the free searches without a key are used up", "Set TAVILY_API_KEY")
-_ERRORS = (
+_ERRORS = (  # 432: the plan's or the key's limit; 433: that of pay as you go
     ErrorRule(QuotaExceeded, *_KEYLESS, at=_WAIT, pattern=r"\d", wait=_WAIT),
     ErrorRule(QuotaExceeded, *_KEYLESS, status=(402, 429), at="error.code", pattern="[a-z]"),
-    ErrorRule(  # the plan's or the key's limit; the pay-as-you-go limit
-        QuotaExceeded, "the plan's limit is reached", "Raise the limit, or wait for the next month", status=(432, 433)
-    ),
+    ErrorRule(QuotaExceeded, "the plan's limit is reached", "Raise it, or wait for the next month", status=(432, 433)),
 )
 
 
-class TavilyOptions(ApiOptions):
-    """`[providers.tavily]`."""
+class TavilyFreeOptions(ApiOptions):
+    """`[providers.tavily_free]`."""
 
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] = "basic"
     """The search depth; `advanced` costs 2 credits instead of 1."""
@@ -41,10 +39,15 @@ class TavilyOptions(ApiOptions):
     """What to search; `news` has dates, and only `general` can prefer a country."""
     extract_depth: Literal["basic", "advanced"] = "basic"
     """The extraction depth; `advanced` gets more tables and embedded content and costs twice as much."""
-    keyless: bool = False
-    """Whether to use Tavily's keyless mode, which is free and has low limits, if there is no key."""
     safe_search: bool = False
     """Whether to request SafeSearch, which requires an enterprise plan; not with a fast depth."""
+
+
+class TavilyOptions(TavilyFreeOptions):
+    """`[providers.tavily]`."""
+
+    keyless: bool = False
+    """Whether to use Tavily's keyless mode, which is free and has low limits, if there is no key."""
 
 
 class TavilyProvider(SearchApiProvider, ReadApiProvider):
@@ -56,8 +59,8 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
     key_needed = False
     read_path = "/extract"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
-    Options: ClassVar[type[TavilyOptions]] = TavilyOptions
-    _options: TavilyOptions
+    Options: ClassVar[type[TavilyFreeOptions]] = TavilyOptions
+    _options: TavilyFreeOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
@@ -77,7 +80,8 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
             NotConfigured: there is no key, and the keyless mode is disabled.
             ConfigurationError: an option is invalid.
         """
-        if not context.options(TavilyOptions).keyless and not context.keys(*cls.key_variables, needed=False):
+        keyless = not cls.key_variables or context.options(TavilyOptions).keyless
+        if not keyless and not context.keys(*cls.key_variables, needed=False):
             needs = f"set {cls.key_variables[0]}, or providers.{context.name}.keyless = true to work without a key"
             raise NotConfigured(context.name, needs)
         return super().create(context)

@@ -36,7 +36,7 @@ class YouSearchProvider(SearchApiProvider):
     """
 
     service = "https://ydc-index.io"
-    key_variables: ClassVar[tuple[str, ...]] = ("YDC_API_KEY", "YOU_API_KEY")
+    key_variables: ClassVar[tuple[str, ...]] = ("YDC_API_KEY", "YOU_API_KEY", "YOUCOM_API_KEY")
     key_page = "https://you.com/platform"
     key_header = "X-API-Key"
     search_path = "/v1/search"

@@ -22,6 +22,7 @@ from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
 from groundwire.routing.hedging import HedgedRunner, HedgeResult
 from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.keyless import KeylessNotice
 from groundwire.routing.provider_call import ProviderCaller
 from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.routing.result_merging import fuse, replaced
@@ -67,13 +68,16 @@ class Router:
         self.providers: tuple[SearchProvider, ...] = tuple(providers)
         self._hedging = hedging or HedgePolicy()
         health = Health()
-        limiter = RateLimiter(store or MemoryStore(clock=lambda: asyncio.get_running_loop().time()))
+        kept = store or MemoryStore(clock=lambda: asyncio.get_running_loop().time())
+        limiter = RateLimiter(kept)
         self._runner = HedgedRunner(self._hedging, health, attempt_timeout=attempt_timeout, timeout=timeout)
         self._shared = SharedHealth(store, health, limiter, self._runner.extra, clock) if store is not None else None
         self._caller = ProviderCaller(
             health,
             attempt_listener=attempt_listener,
             limiter=limiter,
+            store=kept,
+            notice=KeylessNotice(kept, self.providers),
             shared=self._shared,
         )
         self._confirmer = EmptyConfirmer(self._runner.extra)

@@ -35,6 +35,7 @@ from groundwire.settings.sources import (
     FILE_VARIABLE,
     PREFIX,
     Flat,
+    from_other_variables,
     from_provider_variables,
     from_variables,
     is_left_by_demo,
@@ -133,6 +134,8 @@ def load(
 
     merged: Flat = {}
     for layer in (
+        from_other_variables(dotenv, ".env"),
+        from_other_variables(environment, "environment"),
         *files,
         plain[0],
         from_provider_variables(dotenv, ".env", instances, warnings),

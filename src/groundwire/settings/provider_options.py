@@ -41,6 +41,12 @@ _KEY_PREFIXES: Mapping[str, str] = MappingProxyType(
 )
 """The provider of a key, by the key's beginning."""
 
+_KEY_NAMES: Mapping[str, str] = MappingProxyType(
+    {"brave_search": "brave", "parallel_ai": "parallel", "perplexityai": "perplexity", "pplx": "perplexity"}
+    | {"ydc": "you", "youcom": "you"}
+)
+"""The provider of a key whose variable is called otherwise."""
+
 _OTHER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         other: right
@@ -189,13 +195,17 @@ class ProviderKeys(TypedDict, total=False):
     jina_api_key: str | None
     kagi_api_key: str | None
     linkup_api_key: str | None
+    parallel_ai_api_key: str | None
     parallel_api_key: str | None
     perplexity_api_key: str | None
+    perplexityai_api_key: str | None
+    pplx_api_key: str | None
     searxng_api_key: str | None
     serper_api_key: str | None
     tavily_api_key: str | None
     ydc_api_key: str | None
     you_api_key: str | None
+    youcom_api_key: str | None
 
 
 def check_keys(keys: Mapping[str, object], known: Iterable[str]) -> None:
@@ -271,5 +281,6 @@ def with_keys(
     for name, key in given.items():
         settings = settings.with_key(f"{name.upper()}_API_KEY", SecretStr(key))
     if given and providers is None:
-        return settings, (*given, *(name for name in settings.search.providers if name not in given))
+        owners = dict.fromkeys(_KEY_NAMES.get(name, name) for name in given)
+        return settings, (*owners, *(name for name in settings.search.providers if name not in owners))
     return settings, providers

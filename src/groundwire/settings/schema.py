@@ -81,15 +81,19 @@ KEY_VARIABLES = (
     "JINA_API_KEY",
     "KAGI_API_KEY",
     "LINKUP_API_KEY",
+    "PARALLEL_AI_API_KEY",
     "PARALLEL_API_KEY",
+    "PERPLEXITYAI_API_KEY",
     "PERPLEXITY_API_KEY",
+    "PPLX_API_KEY",
     "SEARXNG_API_KEY",
     "SERPER_API_KEY",
     "TAVILY_API_KEY",
     "YDC_API_KEY",
+    "YOUCOM_API_KEY",
     "YOU_API_KEY",
 )
-"""The variables in which the services' own documentation and the five design documents keep keys."""
+"""The variables in which the services' documentation, LiteLLM, LangChain, and the five design documents keep keys."""
 
 
 _MASK = "********"

@@ -106,8 +106,13 @@ class LocalSettings(SettingsSection):
 class SearchSettings(SettingsSection):
     """How to search."""
 
-    providers: Words = ("searxng", "duckduckgo_lite", "brave", "tavily")
+    providers: Words = (
+        *("searxng", "brave", "tavily"),
+        *("you_free", "parallel_free", "exa_free", "tavily_free", "firecrawl_free", "duckduckgo_lite"),
+    )
     """The search providers, in order of preference; one that is not configured is skipped."""
+    keyless: bool = True
+    """Whether public services are asked without a key: those whose name ends in `_free`, and `duckduckgo_lite`."""
     strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
     """The strategy: one provider after another, the next one when one is late, or several at once and merged."""
     latency: Literal["normal", "fast", "fastest"] = "normal"

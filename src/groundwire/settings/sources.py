@@ -27,6 +27,7 @@ __all__ = [
     "KEYS_FILE_NAME",
     "PREFIX",
     "Flat",
+    "from_other_variables",
     "from_provider_variables",
     "from_variables",
     "is_left_by_demo",
@@ -220,6 +221,16 @@ _DOCUMENT_VARIABLES = MappingProxyType(
 def variable(key: str) -> str:
     """Return the environment variable of a dotted key: `search.limit` becomes GROUNDWIRE_SEARCH_LIMIT."""
     return PREFIX + re.sub(r"[^A-Za-z0-9]", "_", key).upper()
+
+
+_OTHER_VARIABLES = MappingProxyType({"SEARXNG_API_BASE": "providers.searxng.base_url"})
+"""Variables of other programs (LiteLLM) that name a server of the user."""
+
+
+def from_other_variables(source: Mapping[str, str], origin: str) -> Flat:
+    """Return the settings in variables of other programs; every other source of a setting takes precedence."""
+    given = {name: source.get(name, "").strip() for name in _OTHER_VARIABLES}
+    return {_OTHER_VARIABLES[name]: (value, f"{origin} {name}") for name, value in given.items() if value}
 
 
 def is_of_a_document(origin: str) -> bool:

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 import tomlkit
 from pydantic import SecretStr
@@ -53,6 +54,10 @@ class Offer:
     """Whether its option `keyless` makes the key optional."""
     key_page: str = ""
     """The page where keys are created."""
+    open_host: str = ""
+    """The host that sees queries without a key; empty for a provider with a key, or of one's own."""
+    terms: str = ""
+    """The terms of use of such a service."""
     address_needed: bool = False
     """Whether its option `base_url` is required."""
     search_credits: int = 1
@@ -97,6 +102,8 @@ def load_offers() -> Mapping[str, Offer]:
             key_needed=bool(variables) and (getattr(cls, "key_needed", True) or "keyless" in fields),
             keyless="keyless" in fields,
             key_page=getattr(cls, "key_page", ""),
+            open_host=(urlsplit(getattr(cls, "service", "")).hostname or "") if getattr(cls, "keyless", False) else "",
+            terms=getattr(cls, "terms", ""),
             address_needed="base_url" in fields and not getattr(cls, "service", ""),
             search_credits=getattr(cls, "search_credits", 1),
             prices=prices.get(name, Prices()),

@@ -15,16 +15,21 @@ SERVICES: Final[Mapping[str, str]] = {
     "brave": "brave:Brave",
     "duckduckgo_lite": "duckduckgo_lite:DuckDuckGoLite",
     "exa": "exa:Exa",
+    "exa_free": "keyless:ExaFree",
     "firecrawl": "firecrawl:Firecrawl",
+    "firecrawl_free": "keyless:FirecrawlFree",
     "jina": "jina:Jina",
     "kagi": "kagi:Kagi",
     "linkup": "json_search_apis:Linkup",
     "parallel": "json_search_apis:Parallel",
+    "parallel_free": "keyless:ParallelFree",
     "perplexity": "json_search_apis:Perplexity",
     "serper": "json_search_apis:Serper",
     "tavily": "tavily:Tavily",
+    "tavily_free": "keyless:TavilyFree",
     "wikipedia": "wikipedia:Wikipedia",
     "you": "you:You",
+    "you_free": "keyless:YouFree",
 }
 """The module and the class of each service."""
 

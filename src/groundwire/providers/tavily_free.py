@@ -1,0 +1,27 @@
+"""Tavily's keyless mode: search and extraction without a key (https://docs.tavily.com/documentation/keyless).
+
+Requests and answers are those of the API with a key; the header `X-Tavily-Access-Mode: keyless` stands for the key. The
+limits are not published; an answer says when they are reached, and for how long (read on 2026-11-28).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from groundwire.providers.http_parsing import ErrorRule
+from groundwire.providers.mcp_search import walls
+from groundwire.providers.tavily import TavilyFreeOptions, TavilyProvider
+
+__all__ = ["TavilyFreeProvider"]
+
+
+class TavilyFreeProvider(TavilyProvider):
+    """Web search and reading with Tavily, without a key."""
+
+    key_variables: ClassVar[tuple[str, ...]] = ()
+    key_page = ""
+    keyless: ClassVar[bool] = True
+    terms: ClassVar[str] = "https://www.tavily.com/terms"
+    errors: ClassVar[tuple[ErrorRule, ...]] = (*TavilyProvider.errors, *walls("TAVILY_API_KEY"))
+    Options: ClassVar[type[TavilyFreeOptions]] = TavilyFreeOptions
+    _options: TavilyFreeOptions

@@ -1,0 +1,68 @@
+"""What precedes a call of a service without a key: it is said who sees queries, and the day's searches are counted."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from urllib.parse import urlsplit
+
+from groundwire.errors import BudgetExceeded
+from groundwire.providers.base import SearchProvider, scope
+from groundwire.routing.daily_quota import DailyLimits, DailyQuota
+from groundwire.storage.base import Store
+
+__all__ = ["KeylessNotice", "take_of_day"]
+
+_logger = logging.getLogger(__name__)
+_LIFE = 365 * 86_400.0  # seconds until it is said again
+
+
+class KeylessNotice:
+    """Logs a warning before the first query goes to a service without a key; once for all processes of a store.
+
+    Args:
+        store: Where it is noted that it was said.
+        providers: The search providers.
+    """
+
+    def __init__(self, store: Store, providers: Sequence[SearchProvider]) -> None:
+        self._store = store
+        self._services = {
+            one.name: urlsplit(str(getattr(one, "service", ""))).hostname or one.name
+            for one in providers
+            if getattr(one, "keyless", False)
+        }
+
+    async def before(self, provider: SearchProvider) -> None:
+        """Say which services see queries, unless it was said or this provider has a key."""
+        if provider.name not in self._services:
+            return
+        services, self._services = self._services, {}
+        said = await self._store.count(f"keyless:{' '.join(sorted(services))}", 1, ttl=_LIFE)
+        if said.total == 1:
+            named = ", ".join(f"{name} ({host})" for name, host in services.items())
+            _logger.warning(
+                "Queries are sent without a key to the first of these services that answers: %s. "
+                "`groundwire providers` has their limits and terms; search.keyless = false turns them off.",
+                named,
+            )
+
+
+async def take_of_day(store: Store, provider: SearchProvider, clock: Callable[[], float] = time.time) -> str:
+    """Count a search of a provider with a limit by day (`daily_searches`); return why it may not be made, or nothing.
+
+    Args:
+        store: The store of the counts.
+        provider: The provider.
+        clock: The time in seconds since the epoch.
+    """
+    most = int(getattr(provider, "daily_searches", 0))
+    if not most:
+        return ""
+    quota = DailyQuota(store, DailyLimits(f"provider:{scope(provider)}", calls=most), clock=clock)
+    try:
+        await quota.take(quota.today())
+    except BudgetExceeded:
+        return f"not called: its {most:,} searches of the day are used (daily_searches)"
+    return ""
