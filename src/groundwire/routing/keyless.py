@@ -43,7 +43,7 @@ class KeylessNotice:
         if said.total == 1:
             named = ", ".join(f"{name} ({host})" for name, host in services.items())
             _logger.warning(
-                "Queries are sent without a key to the first of these services that answers: %s. "
+                "Queries are sent without a key to these services, until one of them answers: %s. "
                 "`groundwire providers` has their limits and terms; search.keyless = false turns them off.",
                 named,
             )
