@@ -44,7 +44,7 @@ from groundwire.reading.block_pages.signatures import (
 )
 from groundwire.reading.text.sanitize import lower_ascii
 
-__all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
+__all__ = ["HELD_OFF", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
 
 _PAIRS: Final = (
     (
@@ -102,15 +102,6 @@ HELD_OFF: Final = re.compile(
     rf"\A(?:{'|'.join(f'(?=.*(?:{his}))(?=.*(?:{wrong})).+' for his, wrong in _PAIRS)})", re.DOTALL
 )
 """A sentence that states a problem with a visitor's network, browser, IP address or requests."""
-
-HELD_OFF_TITLE: Final = re.compile(
-    r"\A\W*+(?:(?:your )?(?:ip(?: address)?|access|request) (?:has been |is |was )?(?:temporarily )?(?:blocked"
-    r"|restricted|denied)"
-    r"|(?:vpn|proxy)(?: or (?:vpn|proxy))? detected|acc[eè]s (?:temporairement )?(?:restreint|bloqué)|accesso bloccato"
-    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*+"
-)
-"""The heading of such a page."""
-
 
 BlockKind = Literal[
     "bot check",
@@ -240,7 +231,7 @@ def _plea(said: PageSentences, url: str, seen: str, lowered: str) -> SoftBlock |
     )  # a form for writing, with a check beside it
     has_captcha = any(mark in lowered for mark in _CAPTCHA_MARKS)
     if not asks_for_text and said.words <= _WORDY:
-        if said.pleads(*BOT_CHECK) or (
+        if said.pleads(BOT_CHECK) or (
             said.words <= _SHORT
             and has_captcha
             and _CAPTCHA.search(seen)
@@ -248,13 +239,13 @@ def _plea(said: PageSentences, url: str, seen: str, lowered: str) -> SoftBlock |
             and said.speaks_of(CHECKS)
         ):
             return SoftBlock(kind="bot check", name="a bot check")
-        if said.words <= _SHORT and said.pleads(HELD_OFF, HELD_OFF_TITLE, room=_FEW):
+        if said.words <= _SHORT and said.pleads(HELD_OFF, room=_FEW):
             return SoftBlock(kind="bot check", name="a check of visitors")
         if said.pleads(QUEUE):
             return SoftBlock(kind="waiting room", name="a waiting room")
     if _wants_consent(said, seen):
         return SoftBlock(kind="consent page", name="a consent page")
-    if said.pleads(*PAYWALL):
+    if said.pleads(PAYWALL):
         return SoftBlock(kind="paywall", name="a paywall")
     if said.words > 2 * _SHORT:
         return None
@@ -264,7 +255,7 @@ def _plea(said: PageSentences, url: str, seen: str, lowered: str) -> SoftBlock |
         return None
     if said.pleads(MEMBERS) or _is_login(said, url, seen, lowered):
         return SoftBlock(kind="login page", name="a login")
-    if said.pleads(*AGE):
+    if said.pleads(AGE):
         return SoftBlock(kind="age gate", name="an age gate")
     if said.pleads(*PACE):
         return SoftBlock(kind="rate limit", name="a limit on requests")
@@ -370,8 +361,5 @@ def _ends_early(markup: str, content: str) -> bool:
     """Return whether a page is for subscribers, according to its data or its ending."""
     if "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
         return True
-    phrases, heads = PAYWALL
     end = lower(content[-_END:])
-    if not any(word in end for word in PAYWALL_WORDS):
-        return False
-    return phrases.search(end) is not None or any(heads.fullmatch(line) for line in end.split("\n"))
+    return any(word in end for word in PAYWALL_WORDS) and PAYWALL.search(end) is not None

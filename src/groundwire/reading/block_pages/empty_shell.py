@@ -28,15 +28,11 @@ _ROOTS: Final = frozenset(
 )  # fmt: skip
 """Names that frameworks and their templates give to the element filled by their script."""
 _ELEMENTS: Final = re.compile(r"(?:[a-z0-9]+-)?(?:app|root|shell)(?:-[a-z0-9]+)?")
-_LOADING: Final = re.compile(
-    r"\W*(?:loading|please wait|one moment|wird geladen|bitte warten|chargement|veuillez patienter|cargando|caricamento"
-    r"|carregando|laden|загрузка|ładowanie|yükleniyor|読み込み中|加载中|載入中|불러오는 중|جار التحميل).{0,40}",
-    re.IGNORECASE | re.DOTALL,
-)
 _WAITS: Final = (
     r"(?:loading|please wait|one moment|wird geladen|bitte warten|chargement|veuillez patienter|cargando|caricamento"
     r"|carregando|laden|загрузка|ładowanie|yükleniyor|読み込み中|加载中|載入中|불러오는 중|جار التحميل)"
 )
+_LOADING: Final = re.compile(rf"\W*{_WAITS}.{{0,40}}", re.IGNORECASE | re.DOTALL)
 _BOX: Final = re.compile(
     rf"\W{{0,5}}{_WAITS}(?:(?: [^\W\d_]{{1,20}}){{0,4}}\s?(?:\.{{2,4}}|…))?\W{{0,3}}", re.IGNORECASE
 )

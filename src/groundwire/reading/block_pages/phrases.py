@@ -25,51 +25,42 @@ def _line(*phrases: str) -> re.Pattern[str]:
     return re.compile(rf"\A\W*+(?:{'|'.join(phrases)})\W*+")
 
 
-BOT_CHECK: Final = (
-    _any(
-        r"(?:verify|verifying|confirm|prove|make sure|ensure|check\w{0,6}|know) (?:that |if |whether )?(?:you(?:'|’)?re"
-        r"|you are|your?) (?:an? |the )?(?:real )?(?:human|person|not an? (?:ro)?bot)",
-        r"\bi(?:'|’)?m not a robot|are you (?:a )?(?:human|robot)\b|robot or human|prove your humanity",
-        r"checking your browser|checking that you are a person|pardon our interruption",
-        r"unusual (?:traffic|activity) from",
-        r"verifying your browser|your (?:connection|request|browser) (?:needs to be|is being) (?:verified|checked)",
-        r"(?:complete|solve|pass) (?:the|this|a) (?:captcha|security check|challenge|puzzle)|press (?:&|and) hold",
-        r"(?:made us think|think|believe)s? (?:that )?you (?:are|might be|may be) a (?:ro)?bot",
-        r"undeclared automated tool",
-        r"(?:sorry, )?you(?: have|(?:'|’)ve) been blocked|access to this page has been (?:denied|blocked)",
-        r"(?:block|detect)\w{0,6} (?:an? )?(?:automated|suspicious|unusual) (?:access|activity|behaviou?r|requests?"
-        r"|traffic)",
-        r"blocked by network security|(?:enter|type) the characters you see",
-        r"kein (?:ro)?bot (?:bist|sind)|kein roboter|dass sie ein mensch sind|browser wird überprüft",
-        r"zeichen (?:unten |im bild )",
-        r"ungewöhnliche[nr]? (?:datenverkehr|aktivität)",
-        r"(?:pas|vous êtes bien) un robot|vous êtes (?:bien )?(?:un )?(?:être )?humain"
-        r"|vérification de (?:votre navigateur"
-        r"|sécurité)|saisissez les caractères",
-        r"no (?:soy|eres|es) un robot|(?:eres|es) (?:un ser )?(?:humano|una persona)\b.{0,80}(?:caracteres|captcha"
-        r"|imagen)",
-        r"(?:que|si) (?:eres|es) (?:un ser )?humano|comprobando (?:su|tu) navegador|escrib[ae] los caracteres",
-        r"non sei un robot|sei (?:un essere )?umano|che tu sia (?:una persona|un umano)|inserisci i caratteri",
-        r"não (?:é|sou) um robô|você é humano|digite os caracteres|geen robot bent|een mens bent|ben je een mens",
-        r"nie jesteś robotem|że jesteś człowiekiem",
-        r"вы не робот|я не робот|проверка (?:вашего )?браузера|подтвердите, что (?:запросы|вы)|что вы (?:не робот"
-        r"|человек)",
-        r"введите символы с картинки|nejste robot|robot olmad|inte är en robot",
-        r"ロボットではありません|ロボットではない|人間であることを確認|画像の文字を入力",
-        r"确认您是真人|不是机器人|不是機器人|请完成.{0,6}验证|完成(?:下方)?验证后|滑块完成验证|(?:网络)?环境(?:存在)?异常"
-        r"|点击(?:下方)?(?:验证)?按钮(?:进行|完成)验证",
-        r"로봇이 아닙니다|사람인지 확인|자동 접속이 의심|자동등록방지|정상적인 이용자인지",
-        r"لست روبوت|أنك إنسان|אינך רובוט|không phải (?:là )?(?:người máy|robot)|bukan robot",
-    ),
-    _line(
-        "human verification", "one more step", "security (?:check|verification)", "bot (?:check|verification)",
-        "(?:robot|captcha) (?:check|challenge|verification)(?: screen)?", "captcha", "attention required!?",
-        "sicherheits(?:über|ue)prüfung", "vérification de sécurité", "verificación de seguridad",
-        "controllo di sicurezza",
-        "verificação de segurança", "人机验证", "人機驗證", "安全验证", "安全驗證", "百度安全验证", "보안 확인",
-    ),
-)  # fmt: skip
-"""Requests of bot checks, and their headings."""
+BOT_CHECK: Final = _any(
+    r"(?:verify|verifying|confirm|prove|make sure|ensure|check\w{0,6}|know) (?:that |if |whether )?(?:you(?:'|’)?re"
+    r"|you are|your?) (?:an? |the )?(?:real )?(?:human|person|not an? (?:ro)?bot)",
+    r"\bi(?:'|’)?m not a robot|are you (?:a )?(?:human|robot)\b|robot or human|prove your humanity",
+    r"checking your browser|checking that you are a person|pardon our interruption",
+    r"unusual (?:traffic|activity) from",
+    r"verifying your browser|your (?:connection|request|browser) (?:needs to be|is being) (?:verified|checked)",
+    r"(?:complete|solve|pass) (?:the|this|a) (?:captcha|security check|challenge|puzzle)|press (?:&|and) hold",
+    r"(?:made us think|think|believe)s? (?:that )?you (?:are|might be|may be) a (?:ro)?bot",
+    r"undeclared automated tool",
+    r"(?:sorry, )?you(?: have|(?:'|’)ve) been blocked|access to this page has been (?:denied|blocked)",
+    r"(?:block|detect)\w{0,6} (?:an? )?(?:automated|suspicious|unusual) (?:access|activity|behaviou?r|requests?"
+    r"|traffic)",
+    r"blocked by network security|(?:enter|type) the characters you see",
+    r"kein (?:ro)?bot (?:bist|sind)|kein roboter|dass sie ein mensch sind|browser wird überprüft",
+    r"zeichen (?:unten |im bild )",
+    r"ungewöhnliche[nr]? (?:datenverkehr|aktivität)",
+    r"(?:pas|vous êtes bien) un robot|vous êtes (?:bien )?(?:un )?(?:être )?humain"
+    r"|vérification de (?:votre navigateur"
+    r"|sécurité)|saisissez les caractères",
+    r"no (?:soy|eres|es) un robot|(?:eres|es) (?:un ser )?(?:humano|una persona)\b.{0,80}(?:caracteres|captcha"
+    r"|imagen)",
+    r"(?:que|si) (?:eres|es) (?:un ser )?humano|comprobando (?:su|tu) navegador|escrib[ae] los caracteres",
+    r"non sei un robot|sei (?:un essere )?umano|che tu sia (?:una persona|un umano)|inserisci i caratteri",
+    r"não (?:é|sou) um robô|você é humano|digite os caracteres|geen robot bent|een mens bent|ben je een mens",
+    r"nie jesteś robotem|że jesteś człowiekiem",
+    r"вы не робот|я не робот|проверка (?:вашего )?браузера|подтвердите, что (?:запросы|вы)|что вы (?:не робот"
+    r"|человек)",
+    r"введите символы с картинки|nejste robot|robot olmad|inte är en robot",
+    r"ロボットではありません|ロボットではない|人間であることを確認|画像の文字を入力",
+    r"确认您是真人|不是机器人|不是機器人|请完成.{0,6}验证|完成(?:下方)?验证后|滑块完成验证|(?:网络)?环境(?:存在)?异常"
+    r"|点击(?:下方)?(?:验证)?按钮(?:进行|完成)验证",
+    r"로봇이 아닙니다|사람인지 확인|자동 접속이 의심|자동등록방지|정상적인 이용자인지",
+    r"لست روبوت|أنك إنسان|אינך רובוט|không phải (?:là )?(?:người máy|robot)|bukan robot",
+)
+"""Requests of bot checks."""
 
 CHECKS: Final = _any(
     r"robot|\bbots?\b|human|captcha|verif|vérif|verifi|secur|sicher|überprüf|bestätig|confirm|proceed|attim|moment",
@@ -161,55 +152,49 @@ JAVASCRIPT: Final = _any(
 )
 """Messages that a page requires scripts."""
 
-AGE: Final = (
-    _any(
-        r"are you (?:over|at least|of legal|above) (?:the age of )?(?:1[6-9]|2[01]|eighteen|twenty-one|drinking"
-        r"|smoking|age)",
-        r"(?:i am|you must be|you are|you(?:'|’)re) (?:over|at least|of legal|above) (?:the age of )?(?:1[6-9]|2[01]"
-        r"|eighteen"
-        r"|twenty-one|drinking|smoking|age)\b(?:.{0,40}(?:to (?:enter|view|visit|access|continue|see)|in your country"
-        r"|website"
-        r"|site|page)|\W*$)",
-        r"(?<!we )(?:enter|confirm|verify) (?:your (?:age|date of birth|birth ?(?:date|day))|that you are (?:of legal"
-        r"|over|at"
-        r" least))|(?:1[68]|21)\+? or older\?|must be (?:1[68]|21)\+ to",
-        r"bist du (?:schon )?(?:über|mindestens)? ?1[68]|sind sie (?:schon )?(?:über|mindestens)? ?1[68]",
-        r"avez-vous (?:plus de |au moins )?(?:1[68] ans|l(?:'|’)âge légal)|(?:eres|es usted) mayor de (?:edad|18)",
-        r"sei maggiorenne|(?:hai|avere) (?:più di|almeno) 18|(?:tem|você tem) mais de 18|ukończone 1[68] lat",
-        r"ben je (?:ouder dan |minstens )?18",
-        r"вам (?:уже )?(?:есть|исполнилось) 18|18 yaşında(?:n büyük)? mısınız|(?:18|20)歳以上ですか",
-        r"年满18|满18岁|만 ?1[89]세 이상",
-    ),
-    _line("age (?:verification|check|gate)", "altersprüfung", "vérification de l(?:'|’)âge", "성인 ?인증"),
+AGE: Final = _any(
+    r"are you (?:over|at least|of legal|above) (?:the age of )?(?:1[6-9]|2[01]|eighteen|twenty-one|drinking"
+    r"|smoking|age)",
+    r"(?:i am|you must be|you are|you(?:'|’)re) (?:over|at least|of legal|above) (?:the age of )?(?:1[6-9]|2[01]"
+    r"|eighteen"
+    r"|twenty-one|drinking|smoking|age)\b(?:.{0,40}(?:to (?:enter|view|visit|access|continue|see)|in your country"
+    r"|website"
+    r"|site|page)|\W*$)",
+    r"(?<!we )(?:enter|confirm|verify) (?:your (?:age|date of birth|birth ?(?:date|day))|that you are (?:of legal"
+    r"|over|at"
+    r" least))|(?:1[68]|21)\+? or older\?|must be (?:1[68]|21)\+ to",
+    r"bist du (?:schon )?(?:über|mindestens)? ?1[68]|sind sie (?:schon )?(?:über|mindestens)? ?1[68]",
+    r"avez-vous (?:plus de |au moins )?(?:1[68] ans|l(?:'|’)âge légal)|(?:eres|es usted) mayor de (?:edad|18)",
+    r"sei maggiorenne|(?:hai|avere) (?:più di|almeno) 18|(?:tem|você tem) mais de 18|ukończone 1[68] lat",
+    r"ben je (?:ouder dan |minstens )?18",
+    r"вам (?:уже )?(?:есть|исполнилось) 18|18 yaşında(?:n büyük)? mısınız|(?:18|20)歳以上ですか",
+    r"年满18|满18岁|만 ?1[89]세 이상",
 )
-"""Questions of an age gate, and its headings."""
+"""Questions of an age gate."""
 
-PAYWALL: Final = (
-    _any(
-        r"subscribe (?:now )?to (?:continue|keep) reading|read the rest of this (?:article|story)",
-        r"subscribe to (?:read|unlock|view|access) (?:this|the|more|full)",
-        r"to (?:continue|keep) reading,? (?:please )?(?:subscribe|log in|sign (?:in|up)|register|create)",
-        r"(?:create an account|sign up|register|log in) to (?:read|continue reading) (?:the|this|full)",
-        r"(?:this|the) (?:article|story|content|post) is (?:only |exclusively )?(?:for|available to"
-        r"|reserved for) (?:\w+ )?"
-        r"(?:subscribers|members)",
-        r"available to (?:\w+ )?(?:members|subscribers) only",
-        r"you(?:'|’)ve (?:reached|used) (?:your|all).{0,30}(?:free|articles)",
-        r"(?:weiterlesen|lesen sie weiter) mit\b|artikel ist (?:nur |exklusiv )?für (?:\w+ )?abonnent|(?:nur"
-        r"|exklusiv) für "
-        r"abonnent|(?:jetzt|zum) weiterlesen",
-        r"réservée?s? (?:à nos|aux) abonnés|il vous reste [\d ]+% de (?:cet|l)|pour lire la suite,? abonnez",
-        r"(?:exclusivo|solo) para (?:los )?suscriptores|sigue leyendo (?:por|con)",
-        r"suscríbete para (?:seguir|continuar) leyendo",
-        r"riservat[oa] agli abbonati|abbonati per (?:continuare|leggere)|exclusivo para assinantes",
-        r"assine para (?:continuar|ler)",
-        r"alleen voor abonnees|verder lezen\?|(?:pozostało|zostało) (?:ci )?(?:jeszcze )?\d+ ?% (?:artykułu|tekstu)",
-        r"tylko dla subskrybent",
-        r"(?:доступ\w*|только) (?:для|по) подписчик|只限订阅|订阅后(?:可)?阅读|付费(?:后)?阅读",
-        r"会員限定|有料会員|続きをお読み",
-        r"구독자 전용|구독 후 이용",
-    ),
-    _line(r"subscribe to (?:read|continue)", r"subscribers only", r"members only", r"premium article"),
+PAYWALL: Final = _any(
+    r"subscribe (?:now )?to (?:continue|keep) reading|read the rest of this (?:article|story)",
+    r"subscribe to (?:read|unlock|view|access) (?:this|the|more|full)",
+    r"to (?:continue|keep) reading,? (?:please )?(?:subscribe|log in|sign (?:in|up)|register|create)",
+    r"(?:create an account|sign up|register|log in) to (?:read|continue reading) (?:the|this|full)",
+    r"(?:this|the) (?:article|story|content|post) is (?:only |exclusively )?(?:for|available to"
+    r"|reserved for) (?:\w+ )?"
+    r"(?:subscribers|members)",
+    r"available to (?:\w+ )?(?:members|subscribers) only",
+    r"you(?:'|’)ve (?:reached|used) (?:your|all).{0,30}(?:free|articles)",
+    r"(?:weiterlesen|lesen sie weiter) mit\b|artikel ist (?:nur |exklusiv )?für (?:\w+ )?abonnent|(?:nur"
+    r"|exklusiv) für "
+    r"abonnent|(?:jetzt|zum) weiterlesen",
+    r"réservée?s? (?:à nos|aux) abonnés|il vous reste [\d ]+% de (?:cet|l)|pour lire la suite,? abonnez",
+    r"(?:exclusivo|solo) para (?:los )?suscriptores|sigue leyendo (?:por|con)",
+    r"suscríbete para (?:seguir|continuar) leyendo",
+    r"riservat[oa] agli abbonati|abbonati per (?:continuare|leggere)|exclusivo para assinantes",
+    r"assine para (?:continuar|ler)",
+    r"alleen voor abonnees|verder lezen\?|(?:pozostało|zostało) (?:ci )?(?:jeszcze )?\d+ ?% (?:artykułu|tekstu)",
+    r"tylko dla subskrybent",
+    r"(?:доступ\w*|только) (?:для|по) подписчик|只限订阅|订阅后(?:可)?阅读|付费(?:后)?阅读",
+    r"会員限定|有料会員|続きをお読み",
+    r"구독자 전용|구독 후 이용",
 )
 """Messages that a text, or the rest of it, is for subscribers."""
 

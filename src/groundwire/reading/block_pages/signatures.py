@@ -62,7 +62,6 @@ _ABOUT: Final = re.compile(
     r"|인증|로그인|이용|확인|تسجيل|تحقق|إعادة|متابعة"
 )
 """Topics of the other sentences of a block page."""
-_QUOTES: Final = tuple('"“„«‚‘`「『')
 
 
 def lower(text: str) -> str:
@@ -108,7 +107,7 @@ class PageSentences:
         """Return whether a page addresses one of the phrases to its reader, with little other text.
 
         Args:
-            phrases: Phrases anywhere in a sentence that is neither conditional nor quoted.
+            phrases: Phrases anywhere in a sentence that is not conditional.
             heads: Phrases that may be a whole title or one of the first lines.
             about: Topics of the other sentences of such a page.
             room: How many words may be in sentences on other topics; in longer texts a quarter.
@@ -169,7 +168,7 @@ def _pleas(phrases: re.Pattern[str], sentence: str) -> Iterator[str]:
     """Yield the parts of a sentence that address the reader."""
     if _TELLS.match(sentence) is None:
         for match in phrases.finditer(sentence):
-            if not sentence[: match.start()].rstrip().endswith(_QUOTES) and not _UNLESS.search(sentence, match.end()):
+            if not _UNLESS.search(sentence, match.end()):
                 yield match[0]
 
 
