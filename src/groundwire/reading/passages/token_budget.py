@@ -285,8 +285,3 @@ class TextBudget:
     def limited(self, characters: int, tokens: int | None) -> TextBudget:
         """Return another limit, counted in the same way."""
         return replace(self, characters=max(0, characters), tokens=None if tokens is None else max(0, tokens))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing fits."""
-        return self.characters <= 0 or (self.tokens is not None and self.tokens <= 0)

@@ -94,8 +94,6 @@ def check_ask(
     names = [name for name, value in given.items() if value is not None]
     if len(names) > 1:
         raise InvalidRequest(names[1], f"cannot be given together with {names[0]}", "Pass one of query, cursor, find.")
-    if query is not None:
-        query = _check_query(query)
     if cursor is not None and (not isinstance(cursor, str) or not cursor.strip() or len(cursor) > _LONGEST_CURSOR):
         raise InvalidRequest("cursor", "is not a cursor", "Pass next_cursor unchanged, or #2 for the second section.")
     tokens = None if max_tokens is None else check_int("max_tokens", max_tokens, 1, _MAX_TOKENS)
@@ -107,33 +105,24 @@ def check_ask(
         characters = usual if query is None and find is None else min(usual, _EXCERPTS)
     return Ask(
         room=TextBudget(characters=characters, tokens=tokens, count=count_tokens),
-        query=query if isinstance(query, str) else None,
+        query=None if query is None else _check_text("query", query, MAX_QUERY, "Pass what you want to know."),
         cursor=cursor.strip() if isinstance(cursor, str) else None,
-        find=None if find is None else _check_find(find),
+        find=None if find is None else _check_text("find", find, _MAX_FIND, "Pass the words to find."),
         around=around,
         ranker=ranker,
     )
 
 
-def _check_query(text: object) -> str:
+def _check_text(field_name: str, text: object, most: int, fix: str) -> str:
     if not isinstance(text, str):
-        raise InvalidRequest("query", f"must be text, not {type(text).__name__}", "Pass what you want to know.")
+        raise InvalidRequest(field_name, f"must be text, not {type(text).__name__}", fix)
     clean = " ".join(text.encode("utf-8", "replace").decode().split())
-    if not readable_run(clean):
-        raise InvalidRequest("query", "has no word in it", "Pass what you want to know.")
-    if len(clean) > MAX_QUERY:
-        raise InvalidRequest("query", f"has {len(clean):,} characters", f"Shorten it to at most {MAX_QUERY:,}.")
-    return clean
-
-
-def _check_find(text: object) -> str:
-    if not isinstance(text, str):
-        raise InvalidRequest("find", f"must be text, not {type(text).__name__}", "Pass the words to find.")
-    clean = " ".join(text.encode("utf-8", "replace").decode().split())
+    if field_name == "query" and not readable_run(clean):
+        raise InvalidRequest(field_name, "has no word in it", fix)
     if not clean:
-        raise InvalidRequest("find", "is empty", "Pass the words to find.")
-    if len(clean) > _MAX_FIND:
-        raise InvalidRequest("find", f"has {len(clean):,} characters", f"Pass at most {_MAX_FIND:,}.")
+        raise InvalidRequest(field_name, "is empty", fix)
+    if len(clean) > most:
+        raise InvalidRequest(field_name, f"has {len(clean):,} characters", f"Shorten it to at most {most:,}.")
     return clean
 
 
