@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from generating.docstrings import first_paragraph, row
 from generating.settings import listing
+from groundwire.providers.http_api import ApiOptions
 from groundwire.providers.registry import provider_class, provider_names
 from groundwire.setup.apply import load_offers
 
@@ -13,7 +14,7 @@ __all__ = ["providers"]
 def providers() -> str:
     """Return the page."""
     rows = ["| name | search | read | API key | description |", "| --- | --- | --- | --- | --- |"]
-    details = []
+    details, shared = [], listing(ApiOptions).splitlines()
     for name in provider_names():
         cls = provider_class(name)
         able = cls.capabilities
@@ -25,12 +26,17 @@ def providers() -> str:
         )
         options = getattr(cls, "Options", None)
         if options is not None and options.model_fields:
-            details += [f"## `[providers.{name}]`", listing(options)]
+            own = [line for line in listing(options).splitlines() if line not in shared]
+            details += [f"## `[providers.{name}]`", "\n".join(own)] if own else []
     intro = (
         "Use these names in `search.providers` and `read.providers`. "
         "To configure a second instance of a provider, add a suffix, such as `searxng:mine`."
     )
-    return "\n\n".join(["# Providers", intro, "\n".join(rows), _keyless(), *details])
+    common = (
+        "## Options of most providers\n\nEvery provider but `archive` has `delay`; services with an HTTP API have all "
+        "three. The sections below list what else a provider has, or where it differs.\n\n" + "\n".join(shared)
+    )
+    return "\n\n".join(["# Providers", intro, "\n".join(rows), _keyless(), common, *details])
 
 
 def _keyless() -> str:
