@@ -83,12 +83,7 @@ class EmptyConfirmer:
         proven = second_opinion(results, caller.health)
         if proven is not None and proven.empty == "filtered":
             return proven, attempts
-        empty = [item for item in results if item.empty in {"answered", "unproven"}]
-        empty.sort(key=lambda item: (item.empty == "unproven", price_of(named[item.attempt.provider]) > 0))
-        if proven is not None:  # the repeated attempt uses a free provider, if there is one
-            empty = self._free(empty, named, caller.health)
-        elif any(item.empty == "no" and item.attempt.provider in named for item in results):
-            empty = [item for item in empty if item.empty == "answered"]  # after failures, only these count
+        empty = self._candidates(results, named, caller.health, is_proven=proven is not None)
         doubtful = {name for item in empty if caller.health.is_doubtful(name := item.attempt.provider)}
         seen = [item for item in results if item.empty in {"answered", "unproven"}]
         chance = math.prod(caller.health.false_empties(item.attempt.provider) for item in seen)
@@ -120,6 +115,23 @@ class EmptyConfirmer:
                 if again.rows or (missing <= 0 and chance <= _CHANCE):
                     return again if again.rows else item, attempts
         return proven if chance <= _CHANCE else None, attempts
+
+    def _candidates(
+        self,
+        results: Sequence[AttemptResult],
+        named: dict[str, SearchProvider],
+        health: Health,
+        *,
+        is_proven: bool,
+    ) -> list[AttemptResult]:
+        """Return the empty results whose providers may be asked again, the best first."""
+        empty = [item for item in results if item.empty in {"answered", "unproven"}]
+        empty.sort(key=lambda item: (item.empty == "unproven", price_of(named[item.attempt.provider]) > 0))
+        if is_proven:  # the repeated attempt uses a free provider, if there is one
+            return self._free(empty, named, health)
+        if any(item.empty == "no" and item.attempt.provider in named for item in results):
+            return [item for item in empty if item.empty == "answered"]  # after failures, only these count
+        return empty
 
     async def control(self, provider: SearchProvider, call: SearchCall, caller: ProviderCaller) -> None:
         """Send a control query to a provider with repeated empty results; rows show that it is healthy.

@@ -85,23 +85,30 @@ def _step(name: str, parts: Sequence[str], whole: float) -> _Matrix:
         return (1.0, 0.0, 0.0, 1.0, *((0.0, x) if axis == "y" else (0.0, 0.0) if axis == "z" else (x, y)))
     numbers = [1.0 if (number := ratio(part)) is None else number for part in parts]
     if name.startswith("scale") and numbers:
-        x, y = numbers[0], numbers[min(len(numbers), 2) - 1]
-        if axis == "z":
-            return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0) if x == 0 else _IDENTITY
-        return (1.0 if axis == "y" else x, 0.0, 0.0, 1.0 if axis == "x" else y, 0.0, 0.0)
+        return _scaling(axis, numbers)
     if name.startswith("rotate") and parts and (angle := _angle(parts[-1])) is not None:
         return _turn(parts[0] if len(parts) == 2 else axis, numbers[:3] if len(parts) == 4 else (), angle)
     if name.startswith("skew") and parts:
-        slopes = [math.tan(_angle(part) or 0.0) for part in parts]
-        x = 0.0 if axis == "y" else slopes[0]
-        y = slopes[-1] if axis == "y" or len(slopes) > 1 else 0.0
-        return (0.0,) * 4 + (0.0, 0.0) if max(abs(x), abs(y)) > _SKEWED else (1.0, y, x, 1.0, 0.0, 0.0)
+        return _skewing(axis, [math.tan(_angle(part) or 0.0) for part in parts])
     if name == "matrix" and len(numbers) == 6:
         a, b, c, d, right, down = numbers
         return a, b, c, d, right, down
     if name == "matrix3d" and len(numbers) == 16:
         return numbers[0], numbers[1], numbers[4], numbers[5], numbers[12], numbers[13]
     return _IDENTITY
+
+
+def _scaling(axis: str, numbers: Sequence[float]) -> _Matrix:
+    x, y = numbers[0], numbers[min(len(numbers), 2) - 1]
+    if axis == "z":
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0) if x == 0 else _IDENTITY
+    return (1.0 if axis == "y" else x, 0.0, 0.0, 1.0 if axis == "x" else y, 0.0, 0.0)
+
+
+def _skewing(axis: str, slopes: Sequence[float]) -> _Matrix:
+    x = 0.0 if axis == "y" else slopes[0]
+    y = slopes[-1] if axis == "y" or len(slopes) > 1 else 0.0
+    return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0) if max(abs(x), abs(y)) > _SKEWED else (1.0, y, x, 1.0, 0.0, 0.0)
 
 
 def _product(matrices: Sequence[_Matrix]) -> _Matrix:

@@ -144,82 +144,115 @@ _MAX_TITLE: Final = 500  # characters
 
 def read_rtf(body: bytes) -> Extracted:
     r"""Return the text of a Rich Text document (Microsoft's specification, 1.9.1) without hidden text (`\v`)."""
-    found: list[str] = []
-    removed = size = 0
-    skip, unit, left, page = False, 1, 0, "cp1252"  # `left`: fallback characters that follow a numeric one
-    stack: list[tuple[bool, int, bool, bytes, frozenset[str]]] = []
-    styles = frozenset[str]()
-    hidden = first = in_table = False
-    inside, known = b"", dict[bytes, str]()  # the document property being read, and those read so far
-    target = ""  # of the link being read
+    reader = _RtfReader()
     for token in _RTF.finditer(body):
-        text, word = "", token["word"]
-        if brace := token["brace"]:
-            if brace == b"{" and len(stack) < _MAX_DEPTH:
-                stack.append((skip, unit, hidden, inside, styles))
-                first = True
-                continue
-            if brace == b"}" and stack:
-                ended = inside
-                skip, unit, hidden, inside, styles = stack.pop()
-                text = f"\x03{target}\x03" if ended == b"fldrslt" != inside and target else ""
-        elif word:
-            number = int(token["number"]) if token["number"] else None
-            if word in _UNSEEN:
-                skip = skip or first or word == b"pict"
-            elif (first and skip and word in {b"title", b"author"}) or word == b"fldinst":
-                inside, skip = word, True
-                known.pop(b"fldinst", None)
-            elif word == b"fldrslt" and (match := _LINK.search(known.get(b"fldinst", ""))):
-                inside, target, text = word, match[1], "\x02"
-            elif word == b"shptxt":  # of a drawing, whose other values are skipped
-                skip = skip and (len(stack) < 2 or stack[-2][0])
-            elif word == b"v":
-                hidden = number != 0
-            elif word in {b"plain", b"nosupersub"}:
-                hidden = hidden and word != b"plain"
-                styles = styles & {"del"} if word == b"nosupersub" else frozenset()
-            elif (name := _STYLED.get(word)) is not None:
-                styles = styles - {name} if number == 0 else styles | {name}
-            elif word == b"ansicpg" and number:
-                page = f"cp{number}"
-            elif word == b"uc" and number is not None:
-                unit = min(max(number, 0), 10)
-            elif word == b"u" and number is not None:
-                text, left = chr(number % 0x10000), unit
-            elif word == b"bin" and number:
-                skip = True
-            elif word in {b"pard", b"intbl"}:
-                in_table = word == b"intbl"
-            else:
-                text = " " if in_table and word == b"par" else _CHARACTERS.get(word, "")
-        elif token["hex"]:
-            text, left = ("", left - 1) if left else (_decoded(bytes.fromhex(token["hex"].decode()), page), 0)
-        elif symbol := token["symbol"]:
-            skip = skip or symbol == b"*"
-            text = {b"~": " ", b"_": "-"}.get(symbol, symbol.decode("ascii", "replace") if symbol in b"\\{}" else "")
-        elif token["text"]:
-            raw = token["text"]
-            text, left = _decoded(raw[left:], page), max(0, left - len(raw))
-        first = False
-        if inside and len(known.get(inside, "")) < _MAX_TITLE:
-            known[inside] = known.get(inside, "") + text
-        if text and not skip:
-            removed += hidden and bool(text.strip())
-            size += len(text)
-            if not hidden:
-                found.append(f"\x04{' '.join(styles)}\x04{text}\x04\x04" if styles and text.strip() else text)
-        if size > MAX_CONTENT:
+        reader.read(token)
+        if reader.size > MAX_CONTENT:
             break
-    author = _joined(known.get(b"author", "")) or None
+    known, removed = reader.known, reader.removed
     return Extracted(
         title=_joined(known.get(b"title", "")),
-        author=author,
-        content="\n\n".join(filter(None, _rtf_blocks(_paired("".join(found))))),
+        author=_joined(known.get(b"author", "")) or None,
+        content="\n\n".join(filter(None, _rtf_blocks(_paired("".join(reader.pieces))))),
         kind="document",
-        cut=size > MAX_CONTENT,
+        cut=reader.size > MAX_CONTENT,
         warnings=(f"hidden text removed: {removed}",) if removed else (),
     )
+
+
+class _RtfReader:
+    """The state of a Rich Text document from token to token; a group's end restores what its beginning saved."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.removed = self.size = 0
+        self.known: dict[bytes, str] = {}
+        """The document properties that were read."""
+        self._inside = b""
+        """The property that is being read."""
+        self._skip = self._hidden = self._first = self._in_table = False
+        self._unit, self._left = 1, 0
+        """The fallback characters that follow a numeric one, and those of the last one that still follow."""
+        self._page = "cp1252"
+        self._styles = frozenset[str]()
+        self._target = ""
+        """The link that is being read."""
+        self._stack: list[tuple[bool, int, bool, bytes, frozenset[str]]] = []
+
+    def read(self, token: re.Match[bytes]) -> None:
+        """Read one token."""
+        text = ""
+        if token["brace"] == b"{" and len(self._stack) < _MAX_DEPTH:
+            self._stack.append((self._skip, self._unit, self._hidden, self._inside, self._styles))
+            self._first = True
+            return
+        if token["brace"] == b"}" and self._stack:
+            ended = self._inside
+            self._skip, self._unit, self._hidden, self._inside, self._styles = self._stack.pop()
+            text = f"\x03{self._target}\x03" if ended == b"fldrslt" != self._inside and self._target else ""
+        elif token["word"]:
+            number = int(token["number"]) if token["number"] else None
+            text = self._control(token["word"], number) or self._format(token["word"], number)
+        elif token["hex"]:
+            if not self._left:
+                text = _decoded(bytes.fromhex(token["hex"].decode()), self._page)
+            self._left = max(0, self._left - 1)
+        elif symbol := token["symbol"]:
+            self._skip = self._skip or symbol == b"*"
+            text = {b"~": " ", b"_": "-"}.get(symbol, symbol.decode("ascii", "replace") if symbol in b"\\{}" else "")
+        elif raw := token["text"]:
+            text, self._left = _decoded(raw[self._left :], self._page), max(0, self._left - len(raw))
+        self._first = False
+        self._add(text)
+
+    def _control(self, word: bytes, number: int | None) -> str:
+        """Heed a word about what is read, and how; return the text that it stands for."""
+        if word in _UNSEEN:
+            self._skip = self._skip or self._first or word == b"pict"
+        elif (self._first and self._skip and word in {b"title", b"author"}) or word == b"fldinst":
+            self._inside, self._skip = word, True
+            self.known.pop(b"fldinst", None)
+        elif word == b"fldrslt" and (match := _LINK.search(self.known.get(b"fldinst", ""))):
+            self._inside, self._target = word, match[1]
+            return "\x02"
+        elif word == b"shptxt":  # of a drawing, whose other values are skipped
+            self._skip = self._skip and (len(self._stack) < 2 or self._stack[-2][0])
+        elif word == b"ansicpg" and number:
+            self._page = f"cp{number}"
+        elif word == b"uc" and number is not None:
+            self._unit = min(max(number, 0), 10)
+        elif word == b"u" and number is not None:
+            self._left = self._unit
+            return chr(number % 0x10000)
+        elif word == b"bin" and number:
+            self._skip = True
+        return ""
+
+    def _format(self, word: bytes, number: int | None) -> str:
+        """Heed a word about the style of the text; return the character that it stands for."""
+        if word == b"v":
+            self._hidden = number != 0
+        elif word in {b"plain", b"nosupersub"}:
+            self._hidden = self._hidden and word != b"plain"
+            self._styles = self._styles & {"del"} if word == b"nosupersub" else frozenset()
+        elif (name := _STYLED.get(word)) is not None:
+            self._styles = self._styles - {name} if number == 0 else self._styles | {name}
+        elif word in {b"pard", b"intbl"}:
+            self._in_table = word == b"intbl"
+        else:
+            return " " if self._in_table and word == b"par" else _CHARACTERS.get(word, "")
+        return ""
+
+    def _add(self, text: str) -> None:
+        """Add a text to the property that is being read, and to the content unless it is skipped or hidden."""
+        if self._inside and len(self.known.get(self._inside, "")) < _MAX_TITLE:
+            self.known[self._inside] = self.known.get(self._inside, "") + text
+        if text and not self._skip:
+            self.removed += self._hidden and bool(text.strip())
+            self.size += len(text)
+            if not self._hidden:
+                is_styled = self._styles and text.strip()
+                self.pieces.append(f"\x04{' '.join(self._styles)}\x04{text}\x04\x04" if is_styled else text)
 
 
 def _rtf_blocks(text: str) -> Iterator[str]:

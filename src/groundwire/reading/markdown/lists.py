@@ -59,34 +59,13 @@ def footnotes(root: Element) -> dict[str, str]:
     Args:
         root: The element to serialize.
     """
-    labels: dict[str, str] = {}
     _link_notes(root)
-    for reference in root.select(_MARKED if root.find("sup") is None else _REFERENCES):
-        link: object = reference
-        if reference.tag != "a":
-            link = reference.closest("a")
-        if not isinstance(link, Element):
-            continue
-        target = unquote((link.attr("href") or "").partition("#")[2])
-        label = note_label(link.text) if target and target not in labels else ""
-        if label and len(labels) < _MAX_NOTES:
-            labels[target] = label
+    labels = _marked_notes(root)
     plain = _plain_marks(root, labels)
     labels |= plain
     if not labels:
         return {}
-    ids = ", ".join(f"{tag}[id]" for tag in sorted(_HOLDERS))
-    holders = {name: element for element in root.select(ids) if (name := element.attr("id") or "") in labels}
-    missing = labels.keys() - holders.keys()
-    for anchor in root.select(_ANCHORS) if missing else ():
-        back = (anchor.attr("href") or "").partition("#")[2].replace("ref", "")
-        for target in (anchor.attr("id") or "", anchor.attr("name") or "", back):
-            if target in missing and (holder := _holder(anchor, labels[target], root)) is not None:
-                missing.discard(target)
-                part = _part_from(anchor, holder) if (holder.attr("id") or "") in labels else holder
-                if part is not None:
-                    part.attrs["id"] = target
-                    holders[target] = part
+    holders = _note_holders(root, labels)
     places: dict[Element, int] = {}
     for target in plain:
         if target in holders and not _begins_with(holders[target], labels[target], places):
@@ -102,6 +81,39 @@ def footnotes(root: Element) -> dict[str, str]:
         if target in plain and target in present and _DIGITS.fullmatch(link.text.strip()):
             link.attrs["role"] = "doc-noteref"  # without its number, the note no longer shows what the link is
     return present
+
+
+def _marked_notes(root: Element) -> dict[str, str]:
+    """Return the labels of the links that are marked as references to notes, by their targets."""
+    labels: dict[str, str] = {}
+    for reference in root.select(_MARKED if root.find("sup") is None else _REFERENCES):
+        link: object = reference
+        if reference.tag != "a":
+            link = reference.closest("a")
+        if not isinstance(link, Element):
+            continue
+        target = unquote((link.attr("href") or "").partition("#")[2])
+        label = note_label(link.text) if target and target not in labels else ""
+        if label and len(labels) < _MAX_NOTES:
+            labels[target] = label
+    return labels
+
+
+def _note_holders(root: Element, labels: Mapping[str, str]) -> dict[str, Element]:
+    """Return the elements of notes by their ids; those that only an anchor names get its id."""
+    ids = ", ".join(f"{tag}[id]" for tag in sorted(_HOLDERS))
+    holders = {name: element for element in root.select(ids) if (name := element.attr("id") or "") in labels}
+    missing = labels.keys() - holders.keys()
+    for anchor in root.select(_ANCHORS) if missing else ():
+        back = (anchor.attr("href") or "").partition("#")[2].replace("ref", "")
+        for target in (anchor.attr("id") or "", anchor.attr("name") or "", back):
+            if target in missing and (holder := _holder(anchor, labels[target], root)) is not None:
+                missing.discard(target)
+                part = _part_from(anchor, holder) if (holder.attr("id") or "") in labels else holder
+                if part is not None:
+                    part.attrs["id"] = target
+                    holders[target] = part
+    return holders
 
 
 def _unique(shown: Mapping[str, str]) -> dict[str, str]:

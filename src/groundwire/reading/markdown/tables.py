@@ -148,11 +148,8 @@ class Grid:
         for number, row in enumerate(rows):
             if sum(not cell.is_copy for cell in row) == 1 and not row[0].is_copy:  # a title above other rows
                 rows[number] = [row[0], *(_Cell("", is_header=False, is_copy=True) for _ in row[1:])]
+        rows = _used_columns(rows)
         width = max(len(row) for row in rows)
-        used = {column for row in rows for column, cell in enumerate(row) if cell.text and not cell.is_copy}
-        if len(used) < width and len(used) > 1:
-            rows = [[cell for column, cell in enumerate(row) if column in used] for row in rows]
-            width = len(used)
         filled = [cell for cell in rows[0] if cell.text]
         by_rows = len(rows) > 1 and rows[0][0].is_header and not any(cell.is_header for cell in rows[0][1:])
         if by_rows and len(filled) > 1:  # the headers are in the first column: the first row is data
@@ -164,6 +161,14 @@ class Grid:
         lines.append("|" + " --- |" * width)
         lines += [f"| {' | '.join([cell.text for cell in row])} |" for row in rows]
         return "\n".join(lines)
+
+
+def _used_columns(rows: list[list[_Cell]]) -> list[list[_Cell]]:
+    """Return rows without the columns that have no text, if two columns or more remain."""
+    used = {column for row in rows for column, cell in enumerate(row) if cell.text and not cell.is_copy}
+    if not 1 < len(used) < max(len(row) for row in rows):
+        return rows
+    return [[cell for column, cell in enumerate(row) if column in used] for row in rows]
 
 
 def _span(cell: Element, name: str) -> int:

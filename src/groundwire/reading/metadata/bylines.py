@@ -6,8 +6,8 @@ Structured data come first; this is for pages without, and for dates and authors
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Final
 
@@ -146,6 +146,71 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, class
     dated = said.kind not in UNDATED and (not said.published or said.disputed is not None or _is_rewritten(said))
     sought = dated or (said.kind not in UNDATED and not said.modified)
     order = day_order(text, said.language) if sought else ""
+    days = _Days(text, start, end, order, sought)
+    writers = _read_marks(document, classes, around, days)
+    if sought:
+        _read_written(days)
+    if dated and (first := labelled_day(text, low, order, ORIGINALLY)):
+        days.published.append((0, -1, first))
+    rank, _, published = min(days.published) if days.published else (9, 0, None)
+    changed = min(days.changed)[2] if days.changed and min(days.changed)[0] <= _NEAR else None
+    if dated and rank > _NEAR:  # dates far from the heading are often of other pages
+        published = None if changed else labelled_day(text, low, order, LABEL) or published
+    if not (changed or published) and (dated or (sought and said.kind not in _THREADS)):
+        changed = labelled_day(text, low, order, CHANGE)
+    return Byline(
+        published=published,
+        is_marked=rank in {0, 2},
+        is_alone=len({day for _, _, day in days.published}) < 2,
+        changed=changed,
+        author=_author(writers) or _by(text, start, end) or _written_by(text, low),
+    )
+
+
+@dataclass(slots=True)
+class _Days:
+    """The days that a page displays, and where."""
+
+    text: str
+    """The page's texts, a line each."""
+    start: int
+    """Where its heading begins."""
+    end: int
+    """Where that ends."""
+    order: str
+    """The order of day, month, and year in numeric dates."""
+    sought: bool
+    """Whether days are looked for at all."""
+    published: list[tuple[int, int, str]] = field(default_factory=list)
+    """Days that may be that of publication, each after its rank and place."""
+    changed: list[tuple[int, int, str]] = field(default_factory=list)
+    """Days that may be that of the last change."""
+    others: list[tuple[int, int]] = field(default_factory=list)
+    """The beginnings and ends of texts whose days are of something else, such as an event."""
+
+    def rank(self, place: int, *, marked: bool) -> tuple[int, int]:
+        """Return the rank of a place and its distance; see `_rank`."""
+        return _rank(place, self.start, self.end, marked=marked)
+
+    def add_marked(self, element: Element, names: str, place: int, size: int, day: str | None) -> None:
+        """Add the day of an element that is marked as a date or an event."""
+        position = self.rank(place, marked=True)
+        if _EVENT.search(names) is not None:
+            self.others.append((place, place + size))
+        elif day and "dateModified" in (element.attr("itemprop") or ""):
+            self.changed.append((*position, day))
+            self.others.append((place, place + size))
+        elif day and (other := OTHER_DAY.search(self.text[max(0, place - 60) : place])):
+            if other["changed"]:
+                self.changed.append((*position, day))
+        elif day:
+            self.published.append((*position, day))
+            if _UPDATED.search(names):
+                self.changed.append((*position, day))
+
+
+def _marked_elements(document: Document, classes: str) -> Iterator[Element]:
+    """Yield the elements that may be marked as dates or authors."""
     addresses = "\n".join([link.attr("href") or "" for link in document.find_all("a")])
     marks = ",".join(
         (
@@ -154,76 +219,56 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, class
             *(f"a[href*='{part}']" for part in _ADDRESSES if part in addresses),
         )
     )
-    dates: list[tuple[int, int, str]] = []
-    changes: list[tuple[int, int, str]] = []
-    others_in: list[tuple[int, int]] = []
+    return islice(document.select(marks), _MAX_MARKS)
+
+
+def _read_marks(
+    document: Document, classes: str, around: Container[Node], days: _Days
+) -> list[tuple[int, int, int, str]]:
+    """Add the days that are marked as such, and return the authors that are, each after its rank, place, and end."""
     writers: list[tuple[int, int, int, str]] = []
     cursor = 0
-    for element in islice(document.select(marks), _MAX_MARKS):
+    for element in _marked_elements(document, classes):
         strings = list(element.stripped_strings)
         shown = "\n".join(strings)
-        if len(shown) > _MARK:
-            continue
-        place = text.find(shown, cursor)
+        place = days.text.find(shown, cursor) if len(shown) <= _MARK else -1
         if place < 0:
             continue
         cursor = place
         names = f"{element.attr('class')} {element.attr('id')}"
-        day = _marked_day(element, names, shown, order) if sought else None
+        day = _marked_day(element, names, shown, days.order) if days.sought else None
         author = ""
         if shown and _is_writer(element, names):
             author = _names_in(strings) or _user_in(element, names, strings)
-        of_event = _EVENT.search(names) is not None
-        if not (day or author or of_event):
+        if not (day or author or _EVENT.search(names)):
             continue
         if (part := element.closest(_ELSEWHERE)) is not None and part not in around:
             continue
-        position = _rank(place, start, end, marked=True)
-        if of_event:
-            others_in.append((place, place + len(shown)))
-        elif day and "dateModified" in (element.attr("itemprop") or ""):
-            changes.append((*position, day))
-            others_in.append((place, place + len(shown)))
-        elif day and (other := OTHER_DAY.search(text[max(0, place - 60) : place])):
-            if other["changed"]:
-                changes.append((*position, day))
-        elif day:
-            dates.append((*position, day))
-            if _UPDATED.search(names):
-                changes.append((*position, day))
+        days.add_marked(element, names, place, len(shown), day)
         if author:
-            writers.append((*position, place + len(shown), author))
-    for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER) if sought else ():
-        before = text[max(0, match.start() - 60) : match.start()]
-        if (day := written_day(match, order)) is None or any(a <= match.start() < b for a, b in others_in):
+            writers.append((*days.rank(place, marked=True), place + len(shown), author))
+    return writers
+
+
+def _read_written(days: _Days) -> None:
+    """Add the days that are written near the heading."""
+    text, end = days.text, days.end
+    for match in WRITTEN.finditer(text, max(0, days.start - _BEFORE), end + _AFTER):
+        place = match.start()
+        before = text[max(0, place - 60) : place]
+        if (day := written_day(match, days.order)) is None or any(a <= place < b for a, b in days.others):
             continue
         if other := OTHER_DAY.search(before):
             if other["changed"]:
-                changes.append((*_rank(match.start(), start, end, marked=True), day))
+                days.changed.append((*days.rank(place, marked=True), day))
             continue
-        line = text[text.rfind("\n", 0, match.start()) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
+        line = text[text.rfind("\n", 0, place) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
         if any(label.end() == len(before) for label in LABEL.finditer(before)):
-            dates.append((*_rank(match.start(), start, end, marked=True), day))
+            days.published.append((*days.rank(place, marked=True), day))
         elif len(line) <= _LINE and not _PROSE.search(line):
-            beside = end <= match.start() <= end + _BESIDE
-            dates.append((*_rank(match.start(), start, end, marked=beside), day))
+            days.published.append((*days.rank(place, marked=end <= place <= end + _BESIDE), day))
         elif before.endswith("(") or (before[-1:] in {"", "\n"} and _DATELINE.match(text, match.end())):
-            dates.append((6, match.start(), day))  # any other day in a sentence is of what it tells
-    if dated and (first := labelled_day(text, low, order, ORIGINALLY)):
-        dates.append((0, -1, first))
-    rank, _, published = min(dates) if dates else (9, 0, None)
-    changed = min(changes)[2] if changes and min(changes)[0] <= _NEAR else None
-    if dated and rank > _NEAR:  # dates far from the heading are often of other pages
-        published = None if changed else labelled_day(text, low, order, LABEL) or published
-    if not (changed or published) and (dated or (sought and said.kind not in _THREADS)):
-        changed = labelled_day(text, low, order, CHANGE)
-    return Byline(
-        published=published,
-        is_marked=rank in {0, 2},
-        is_alone=len({day for _, _, day in dates}) < 2,
-        changed=changed,
-        author=_author(writers) or _by(text, start, end) or _written_by(text, low),
-    )
+            days.published.append((6, place, day))  # any other day in a sentence is of what it tells
 
 
 def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:

@@ -89,34 +89,46 @@ def _parse(value: str, today: date) -> str | None:
     if match := _SCRIPT.match(value):
         moment = datetime.strptime(match[0].replace("UTC", "GMT"), "%a %b %d %Y %H:%M:%S GMT%z")
         return moment.isoformat().replace("+00:00", "Z") if _is_sensible(moment.date(), today) else None
-    for pattern, order in ((_EAST_ASIAN, (1, 2, 3)), (_DAY_MONTH_YEAR, (3, 2, 1))):
-        if match := pattern.match(value):
-            year, month, number = (int(match[index]) for index in order)
-            day = date(year, month, number)
-            return day.isoformat() if _is_sensible(day, today) else None
+    if (numbers := _numbers_of(value)) is not None:
+        day = date(*numbers)
+        return day.isoformat() if _is_sensible(day, today) else None
     if match := _EPOCH.fullmatch(value):
         moment = datetime.fromtimestamp(int(match[1]), UTC)
         return moment.isoformat().replace("+00:00", "Z") if _is_sensible(moment.date(), today) else None
-    if match := _COMPACT.fullmatch(value):
-        day = date(int(match[1]), int(match[2]), int(match[3]))
-        return day.isoformat() if _is_sensible(day, today) else None
-    if (match := _YEAR_FIRST.match(value)) and match[2].lower() in _MONTHS:
-        day = date(int(match[1]), _MONTHS.index(match[2].lower()) + 1, int(match[3]))
-        return day.isoformat() if _is_sensible(day, today) else None
     if match := _MONTH_ONLY.fullmatch(value):
         day = date(int(match[1]), int(match[2]), 2)
         return f"{match[1]}-{match[2]}" if _is_sensible(day, today) else None
     if _YEAR_ONLY.fullmatch(value):
         return value if _EARLIEST <= int(value) <= today.year + 1 else None
+    if (numbers := _numbers_by_name(value)) is not None:
+        day = date(*numbers)
+        return day.isoformat() if _is_sensible(day, today) else None
+    moment = parsedate_to_datetime(value)
+    return moment.isoformat().replace("+00:00", "Z") if _is_sensible(moment.date(), today) else None
+
+
+def _numbers_of(value: str) -> tuple[int, int, int] | None:
+    """Return the year, month, and day of a date in figures, or with the name of the month after the year."""
+    for pattern, order in ((_EAST_ASIAN, (1, 2, 3)), (_DAY_MONTH_YEAR, (3, 2, 1))):
+        if match := pattern.match(value):
+            year, month, day = (int(match[index]) for index in order)
+            return year, month, day
+    if match := None if _EPOCH.fullmatch(value) else _COMPACT.fullmatch(value):
+        return int(match[1]), int(match[2]), int(match[3])
+    if (match := _YEAR_FIRST.match(value)) and match[2].lower() in _MONTHS:
+        return int(match[1]), _MONTHS.index(match[2].lower()) + 1, int(match[3])
+    return None
+
+
+def _numbers_by_name(value: str) -> tuple[int, int, int] | None:
+    """Return the year, month, and day of a date without a time that names its month first or second."""
     for pattern, order in ((_MONTH_FIRST, (3, 1, 2)), (_DAY_FIRST, (3, 2, 1))):
         if match := pattern.match(value):
             if re.search(r"\d{2}:\d{2}:\d{2}", value):
-                break
-            said, name, number_said = (match[index] for index in order)
-            day = date(int(said), _MONTHS.index(name[:3].lower()) + 1, int(number_said))
-            return day.isoformat() if _is_sensible(day, today) else None
-    moment = parsedate_to_datetime(value)
-    return moment.isoformat().replace("+00:00", "Z") if _is_sensible(moment.date(), today) else None
+                return None
+            year, name, day = (match[index] for index in order)
+            return int(year), _MONTHS.index(name[:3].lower()) + 1, int(day)
+    return None
 
 
 def _is_sensible(day: date, today: date) -> bool:

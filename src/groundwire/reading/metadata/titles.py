@@ -71,24 +71,13 @@ def read_title(
     is_section = names.are_in(parts[0]) or _bare(parts[0]) in COMMON | _FRONT
     shorter = [part for part in parts[1:-1] if _count(part) <= _count(parts[0])]  # a longer one follows a tag
     around = set() if is_section else {_bare(part) for part in (*shorter, *parts[1:][-1:])} - told
-    every, headings = [], []
     own_titles = {_bare(names.strip(title)) for title in titles}
-    for h1 in document.find_all("h1")[:_MAX_HEADINGS]:
-        if text := first_text("title", _without_label(list(_spaced(h1)), own_titles)[:2_000]):
-            every.append(text)
-            if _bare(text) in around or names.leads_home(h1):
-                names.add(text)
-            elif not names.has(text):
-                headings.append(text)
+    every, headings = _top_headings(document, own_titles, around, names)
     seen = _Seen(document, [entitled, *every])
     if names.begin(entitled):
         return names.strip(entitled)
     if own := _own_heading(headings, [entitled, *titles], parts):
-        own = names.strip(own)
-        if (label := _LABEL.match(own)) and _bare(label[1]) in {_bare(title) for title in (*titles, *parts)}:
-            own = label[1]
-        same = [title for title in (*titles, *parts) if _bare(title) == _bare(own)]
-        return max(own, *same, key=_count) if same else own  # lines of a heading may have no space between them
+        return _spelled(names.strip(own), [*titles, *parts])
     if title := next(filter(seen.has, titles), "") or entitled:
         title = names.strip(title)
         only = headings[0] if len(headings) == 1 else ""
@@ -98,6 +87,29 @@ def read_title(
         return title if seen.shows(title) else _told(seen.shorten(title), addressed)
     stated = first_text("title", candidates[0], metas.get("og:title")) or ""  # what every link to the page shows
     return next(iter(headings or every), "") or next(filter(seen.has_words_of, titles), "") or names.strip(stated)
+
+
+def _top_headings(
+    document: Document, titles: set[str], around: set[str], names: _SiteNames
+) -> tuple[list[str], list[str]]:
+    """Return the first-level headings, all and those without the site's names; what else names it is added to these."""
+    every, headings = [], []
+    for h1 in document.find_all("h1")[:_MAX_HEADINGS]:
+        if text := first_text("title", _without_label(list(_spaced(h1)), titles)[:2_000]):
+            every.append(text)
+            if _bare(text) in around or names.leads_home(h1):
+                names.add(text)
+            elif not names.has(text):
+                headings.append(text)
+    return every, headings
+
+
+def _spelled(heading: str, titles: list[str]) -> str:
+    """Return a heading as the page's titles spell it, without a label that they do not have."""
+    if (label := _LABEL.match(heading)) and _bare(label[1]) in {_bare(title) for title in titles}:
+        heading = label[1]
+    same = [title for title in titles if _bare(title) == _bare(heading)]
+    return max(heading, *same, key=_count) if same else heading  # lines of a heading may have no space between them
 
 
 def title_element(document: Document) -> str:

@@ -113,12 +113,22 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return ""
     if style.get("content-visibility") == "hidden" and boxed:
         return "content-visibility"
+    return _painted_by(style) or _placed_by(tag, style, boxed=boxed)
+
+
+def _painted_by(style: Mapping[str, str]) -> str:
+    """Return the property that leaves nothing of an element to be painted; empty if none does."""
     if ("clip" in style or "clip-path" in style) and cuts_all(style):
         return "clip"
     if "filter" in style and _filtered(style["filter"]):
         return "filter"
     if "mask-image" in style and (_masked(style["mask-image"]) or _is_nothing(style.get("mask-size", ""))):
         return "mask"
+    return ""
+
+
+def _placed_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
+    """Return the property that gives an element no room, or moves it out of sight; empty if none does."""
     if boxed and not TRANSFORMS.isdisjoint(style) and (is_flat(style) or is_turned_away(style)):
         return "transform"
     if not _MOVES.isdisjoint(style) and _is_away(style):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -231,37 +231,44 @@ def keep_folded(
     """
     folded = [element for element, reason in hidden.items() if reason in _FOLDS]
     named = _named(document) if alive and any(element.attr("id") for element in folded) else ()
-    kept: list[Element] = []
-    closed: list[Element] = []
-    for element in folded:
-        role, own = element.attr("role"), element.attr("id")
-        labeled = role == "tabpanel" or (role == "region" and element.attr("aria-labelledby"))
-        if alive and (labeled or own in named or _is_note(element) or _UNFOLDED.search(element.attr("class") or "")):
-            kept.append(element)
-        elif own or alive:
-            closed.append(element)
-    closed = [element for element in closed if _is_prose(element)]
+    kept = [element for element in folded if alive and _is_labeled(element, named)]
+    others = set(folded) - set(kept)
+    closed = [node for node in folded if node in others and (alive or node.attr("id")) and _is_prose(node)]
     linked, pressed = _references(document, hidden, {name for element in closed if (name := element.attr("id"))})
     reasons = {_SHOWING.get(reason, reason) for reason in hidden.values()} | {"visibility"} if styles.states else ()
     for state in (*boxes, *other_states(document, styles, reasons)) if reasons else ():
         kept += _shown_in(state, hidden, unseen, linked)
+    kept += _opened(closed, linked, pressed, alive=alive)
+    for element in kept:
+        hidden.pop(element, None)
+        unseen.pop(element, None)
+    return len(set(kept))
+
+
+def _is_labeled(element: Element, named: Container[str | None]) -> bool:
+    """Return whether an element says that it unfolds, by its role or class, or is named by a control."""
+    role = element.attr("role")
+    if role == "tabpanel" or (role == "region" and element.attr("aria-labelledby")):
+        return True
+    return element.attr("id") in named or _is_note(element) or bool(_UNFOLDED.search(element.attr("class") or ""))
+
+
+def _opened(closed: list[Element], linked: set[str], pressed: set[str], *, alive: bool) -> Iterator[Element]:
+    """Yield the prose that a link, a button, or an active element of its kind opens, and answers below questions."""
     answers: dict[str, list[Element]] = {}
     active: dict[Element, list[tuple[str, set[str]]]] = {}
     for element in closed:
         own, siblings = element.attr("id") or "-", element.previous_siblings
         above = next((node for node in siblings if isinstance(node, Element) and node.tag != "style"), None)
-        found = own in linked and (alive or (element.attr("hidden") or "").lower() == "until-found")
+        is_linked = own in linked and (alive or (element.attr("hidden") or "").lower() == "until-found")
         beside = alive and (_is_slide(element) or _is_inactive(element, active) or _has_button(element, above))
-        if own in pressed or found or beside:
-            kept.append(element)
+        if own in pressed or is_linked or beside:
+            yield element
         elif alive and _is_title(above):
             answers.setdefault(element.attr("class") or "", []).append(element)
     for group in answers.values():
-        kept += group if len(group) > 1 else []
-    for element in kept:
-        hidden.pop(element, None)
-        unseen.pop(element, None)
-    return len(set(kept))
+        if len(group) > 1:
+            yield from group
 
 
 def _is_note(element: Element) -> bool:

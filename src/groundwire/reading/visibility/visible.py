@@ -225,12 +225,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
             reason = "opacity" if _combined(element, faint) <= FAINT else ""
         if reason == ANIMATED:
             found.revealed += 1
-            reason = ""
-        if reason == "clip" and tag == "mjx-assistive-mml" and is_formula(" ".join(element.stripped_strings)):
-            reason = ""  # MathJax draws the same formula by generated content
-        if reason in {"contain", "size"} and _is_stretched(element, reason, styles):
-            reason = ""
-        if reason:
+        elif reason and not _is_shown_after_all(element, tag, reason, styles):
             if alive and (is_marked(element) if reason in _SOFT else reason == "display" and is_cloaked(element)):
                 found.revealed += 1
             else:
@@ -244,6 +239,21 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
                 found.revealed += 1
             else:
                 found.texts[name][element] = state
+    _judge_places(moved, styles, found, alive=alive)
+    return found
+
+
+def _is_shown_after_all(element: Element, tag: str, reason: str, styles: Styles) -> bool:
+    """Return whether an element is no less visible for what seems to hide it."""
+    if reason == "clip" and tag == "mjx-assistive-mml":  # MathJax draws the same formula by generated content
+        return is_formula(" ".join(element.stripped_strings))
+    return reason in {"contain", "size"} and _is_stretched(element, reason, styles)
+
+
+def _judge_places(
+    moved: Mapping[Element, tuple[float, float]], styles: Styles, found: _Judgement, *, alive: bool
+) -> None:
+    """Judge the elements that are moved, each with those around it."""
     frames: dict[Element, _Frame] = {}
     for element in moved:
         if not is_far(*_frame(element, moved, styles, frames)[0]):
@@ -252,7 +262,6 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
             found.revealed += 1
         else:
             found.whole.setdefault(element, "position")
-    return found
 
 
 def _frame(

@@ -269,19 +269,10 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | N
     every = text_lines([word for word in words if word.x1 > left and word.x0 < right])
     first, last = rules[0].at, rules[-1].at
     inside = [line for line in every if first <= line.middle <= last]
-    if any(word.x0 < left or word.x1 > right for line in inside for word in line.words) or len(inside) < _RULES:
-        return None
-    gutters = gutters_of(inside)
+    gutters = gutters_of(inside) if len(inside) >= _RULES and _lie_between(inside, left, right) else []
     if not gutters:
         return None
-    start, end = every.index(inside[0]), every.index(inside[-1]) + 1
-    while start and _belongs(every[start - 1], every[start], gutters, left, right):
-        start -= 1
-    while end < len(every) and _belongs(every[end], every[end - 1], gutters, left, right):
-        end += 1
-    taken = every[start:end]
-    while taken and len(_fill(taken[0], gutters)) < 2:
-        del taken[0]
+    taken = _with_lines_around(every, inside, gutters, left, right)
     bands: dict[int, list[TextLine]] = defaultdict(list)
     for line in taken:
         place_in_columns(line, {id(word): _column(word, gutters) for word in line.words})
@@ -289,34 +280,62 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | N
     columns = len(gutters) + 1
     parts = [line for band in bands.values() for line in band[1:]]
     wrapped = not parts or _are_parts(parts, columns)
-    grid = (
-        RuledTable(left, min(first, taken[0].middle), right, max(last, taken[-1].middle))
-        if taken
-        else RuledTable(0, 0, 0, 0)
-    )
+    grid = RuledTable(0, 0, 0, 0)
+    if taken:
+        grid = RuledTable(left, min(first, taken[0].middle), right, max(last, taken[-1].middle))
     order = {id(word): index for index, word in enumerate(words)}
     for number, band in bands.items():
-        inner = 0 < number < len(rules)
-        named = sum(0 in line.filled for line in band)
-        whole = wrapped and ((inner and len(bands) > _RULES) or (named == 1 and not _has_gaps(band)))
+        inner = 0 < number < len(rules) and len(bands) > _RULES
+        whole = wrapped and (inner or (sum(0 in line.filled for line in band) == 1 and not _has_gaps(band)))
         starts = with_entries([0], band) if whole else row_starts(band, columns)
         for begin, stop in itertools.pairwise([*starts, len(band)]):
-            row: list[list[Word]] = [[] for _ in range(columns)]
             text = [word for line in band[begin:stop] for word in line.words]
-            before: Word | None = None
-            column = 0
-            for word in sorted(text, key=lambda word: order[id(word)]):
-                if before is None or not word.glued or abs(word.x0 - before.x1) > _NARROW * word.face.size:
-                    column = _column(word, gutters)
-                row[column].append(word)
-                before = word
             grid.words += text
-            grid.rows.append(row)
+            grid.rows.append(_cells(sorted(text, key=lambda word: order[id(word)]), gutters))
     grid.words.sort(key=lambda word: order[id(word)])
-    lengths = [sum(len(word.text) + 1 for word in cell) for row in grid.rows for cell in row if cell]
-    if len(grid.rows) < 2 or len(lengths) < FILLED * columns * len(grid.rows) or max(lengths) > LONGEST:
-        return None
-    return grid
+    return grid if _has_full_cells(grid.rows) else None
+
+
+def _lie_between(lines: Sequence[TextLine], left: float, right: float) -> bool:
+    return all(left <= word.x0 and word.x1 <= right for line in lines for word in line.words)
+
+
+def _has_full_cells(rows: Sequence[Sequence[Sequence[Word]]]) -> bool:
+    """Return whether most cells of two rows or more have text, and none too much."""
+    lengths = [sum(len(word.text) + 1 for word in cell) for row in rows for cell in row if cell]
+    return len(rows) > 1 and len(lengths) >= FILLED * len(rows[0]) * len(rows) and max(lengths) <= LONGEST
+
+
+def _with_lines_around(
+    every: Sequence[TextLine],
+    inside: Sequence[TextLine],
+    gutters: Sequence[tuple[float, float]],
+    left: float,
+    right: float,
+) -> list[TextLine]:
+    """Return lines between rules with those above and below that are in the same columns, from a full row on."""
+    start, end = every.index(inside[0]), every.index(inside[-1]) + 1
+    while start and _belongs(every[start - 1], every[start], gutters, left, right):
+        start -= 1
+    while end < len(every) and _belongs(every[end], every[end - 1], gutters, left, right):
+        end += 1
+    lines = list(every[start:end])
+    while lines and len(_fill(lines[0], gutters)) < 2:
+        del lines[0]
+    return lines
+
+
+def _cells(words: Sequence[Word], gutters: Sequence[tuple[float, float]]) -> list[list[Word]]:
+    """Return the cells of a row, given its words in reading order; the parts of one word stay together."""
+    row: list[list[Word]] = [[] for _ in (None, *gutters)]
+    before: Word | None = None
+    column = 0
+    for word in words:
+        if before is None or not word.glued or abs(word.x0 - before.x1) > _NARROW * word.face.size:
+            column = _column(word, gutters)
+        row[column].append(word)
+        before = word
+    return row
 
 
 def gutters_of(lines: Sequence[TextLine]) -> list[tuple[float, float]]:

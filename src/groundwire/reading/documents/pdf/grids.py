@@ -52,6 +52,7 @@ _CENTERED: Final = 0.2  # times the font size; cells of a row are centered so pr
 _APART: Final = 0.7  # times the font size; rows are not nearer to each other
 _Columns = Sequence[Sequence[TextLine]]
 _Strips = Sequence[tuple[float, float]]
+_Rows = Sequence[Sequence[Sequence[TextLine]]]
 
 
 def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
@@ -149,10 +150,7 @@ def _connected(level: Sequence[Edge], upright: Sequence[Edge]) -> list[list[Edge
 def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word]) -> RuledTable | None:
     if len(level) < 2 or not upright:
         return None
-    left = min(*(edge.start for edge in level), *(edge.at for edge in upright))
-    right = max(*(edge.end for edge in level), *(edge.at for edge in upright))
-    top = min(*(edge.start for edge in upright), *(edge.at for edge in level))
-    bottom = max(*(edge.end for edge in upright), *(edge.at for edge in level))
+    left, top, right, bottom = _frame(level, upright)
     xs = _steps([left, right, *(edge.at for edge in upright)])
     ys = _steps([top, bottom, *(edge.at for edge in level)])
     if not 3 <= len(xs) <= _MAX_PLACES or not 3 <= len(ys) <= _MAX_ROWS:
@@ -175,6 +173,16 @@ def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word])
     few = len(grid.rows) <= _FEW_ROWS  # only its columns, and perhaps its head, are ruled
     grid.rows = [part for row in grid.rows for part in _parts(row, by_gaps=few)]
     return grid if len(grid.rows) > 1 and sum(used) > 1 else None
+
+
+def _frame(level: Sequence[Edge], upright: Sequence[Edge]) -> tuple[float, float, float, float]:
+    """Return the left, top, right, and bottom of the box around lines."""
+    return (
+        min(*(edge.start for edge in level), *(edge.at for edge in upright)),
+        min(*(edge.start for edge in upright), *(edge.at for edge in level)),
+        max(*(edge.end for edge in level), *(edge.at for edge in upright)),
+        max(*(edge.end for edge in upright), *(edge.at for edge in level)),
+    )
 
 
 def _parts(row: list[list[Word]], *, by_gaps: bool) -> list[list[list[Word]]]:
@@ -296,30 +304,43 @@ def _centered_table(lines: Sequence[TextLine], parts: Sequence[_Strips], start: 
     wide = [strip for strip in gutters if strip not in narrow]
     if _is_prose(_between(lines[start:end], wide or gutters)):
         return None
-    best = _rows_between(lines[start:end], gutters)
-    while narrow and len(narrow) <= _MOST_NARROW:  # they may be gaps between words that happen to be aligned
-        fewer = [[strip for strip in gutters if strip is not one] for one in narrow]
-        tried = [(_rows_between(lines[start:end], strips), at) for at, strips in enumerate(fewer) if strips]
-        rows, at = max(tried, key=lambda one: _worth(one[0]), default=(best, 0))
+    rows = _best_rows(lines[start:end], gutters, narrow)
+    cells = [[[word for line in cell for word in line.words] for cell in row] for row in rows]
+    if not _are_centered_rows(rows, [_length(cell) for row in cells for cell in row if cell]):
+        return None
+    words = [word for row in cells for cell in row for word in cell]
+    if len(words) < _MOST * sum(len(line.words) for line in lines[start:end]):
+        return None
+    x0, x1 = min(word.x0 for word in words), max(word.x1 for word in words)
+    y0, y1 = min(word.y0 for word in words), max(word.y1 for word in words)
+    grid = RuledTable(x0, y0, x1, y1, cells)
+    grid.words = words
+    return grid
+
+
+def _best_rows(lines: Sequence[TextLine], gutters: _Strips, narrow: list[tuple[float, float]]) -> _Rows:
+    """Return the rows between strips, without `narrow` ones that are gaps between words that happen to be aligned."""
+    best = _rows_between(lines, gutters)
+    while narrow and len(narrow) <= _MOST_NARROW:
+        fewer = [[strip for strip in gutters if strip is not gap] for gap in narrow]
+        candidates = [(_rows_between(lines, strips), at) for at, strips in enumerate(fewer) if strips]
+        rows, at = max(candidates, key=lambda candidate: _worth(candidate[0]), default=(best, 0))
         if _worth(rows) <= _worth(best):
             break
         best, gutters = rows, fewer[at]
         del narrow[at]
-    grid = RuledTable(0, 0, 0, 0, [[[word for line in cell for word in line.words] for cell in row] for row in best])
-    grid.words = [word for row in grid.rows for cell in row for word in cell]
-    lengths = [_length(cell) for row in grid.rows for cell in row if cell]
-    if any(len(cell) > 1 and all(_is_entry(line) for line in cell) for row in best for cell in row):
-        return None  # rows of two tables beside each other
-    mixed = any(len({len(cell) % 2 for cell in row if cell}) > 1 for row in best)
-    if not mixed or len(best) < _LEAST_ROWS or max(lengths) > LONGEST:
-        return None
-    beside = sum(len(line.words) for line in lines[start:end])
-    whole = [[line for cell in column for line in cell] for column in zip(*best, strict=True)]
-    if len(lengths) < _HALF * len(best) * len(best[0]) or len(grid.words) < _MOST * beside or _is_prose(whole):
-        return None
-    grid.x0, grid.x1 = min(word.x0 for word in grid.words), max(word.x1 for word in grid.words)
-    grid.y0, grid.y1 = min(word.y0 for word in grid.words), max(word.y1 for word in grid.words)
-    return grid
+    return best
+
+
+def _are_centered_rows(rows: _Rows, lengths: Sequence[int]) -> bool:
+    """Return whether rows look like those of one table with centered cells, given the lengths of those with text."""
+    if any(len(cell) > 1 and all(_is_entry(line) for line in cell) for row in rows for cell in row):
+        return False  # rows of two tables beside each other
+    is_mixed = any(len({len(cell) % 2 for cell in row if cell}) > 1 for row in rows)
+    if not is_mixed or len(rows) < _LEAST_ROWS or max(lengths) > LONGEST:
+        return False
+    columns = [[line for cell in column for line in cell] for column in zip(*rows, strict=True)]
+    return len(lengths) >= _HALF * len(rows) * len(rows[0]) and not _is_prose(columns)
 
 
 def _is_entry(line: TextLine) -> bool:
