@@ -187,7 +187,7 @@ def _right(name: str) -> Measure:
 
 def _stated(known: dict[str, Any], **names: str) -> dict[str, str]:
     """Return what is known about a page under our names."""
-    return {ours: known.get(their) or "" for ours, their in names.items()}
+    return {ours: value for ours, their in names.items() if isinstance(value := known.get(their), str)}
 
 
 def readability(options: Any) -> list[Row]:
