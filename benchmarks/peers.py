@@ -50,6 +50,7 @@ _FALLBACKS = ("httpx==0.28.1", "langchain-core==1.7.2", "litellm==1.106.2")
 _CONVERTERS_FOLDER = _FOLDER.with_name(".venv-peer-converters")
 _CONVERTERS = (
     "html-to-markdown==3.19.0",
+    "htmldate==1.11.0",
     "lxml_html_clean==0.4.6",
     "markdownify==1.2.3",
     "trafilatura==2.3.1",
