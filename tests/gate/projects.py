@@ -37,5 +37,5 @@ def run_project(python: Path, folder: Path, conftest: str, module: str, *argumen
     command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist.plugin", *_QUIET, *arguments]
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=50, check=False)
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=250, check=False)
     return done.returncode, done.stdout + done.stderr
