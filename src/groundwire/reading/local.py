@@ -31,7 +31,7 @@ from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import is_image, media_type
 from groundwire.reading.extracted import Unreadable, Why, read_result
-from groundwire.reading.refresh import read_refresh, refresh_target
+from groundwire.reading.refresh import Refreshes
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Head, Response, Transport
@@ -181,6 +181,7 @@ class LocalReadProvider:
         """Read a page, or find that it is unchanged; see `RevalidatingReader.read_url`."""
         deadline = deadline or Deadline.after(_TIMEOUT)
         conditions = {known.url: known.conditions} if known is not None and known.conditions else {}
+        refreshes = Refreshes()
         reply = await self._transport.fetch(
             url,
             deadline=deadline,
@@ -188,7 +189,7 @@ class LocalReadProvider:
             conditions=conditions,
             cap=self._max_bytes,
             inspect=partial(self._inspect, asked=bool(conditions)),
-            leads_to=refresh_target,
+            leads_to=refreshes.target,
         )
         said = freshness(reply.url, reply.headers)
         if reply.status == _NOT_MODIFIED:
@@ -205,7 +206,7 @@ class LocalReadProvider:
         if not converted.extracted.content:
             raise _empty(url, converted, reply)
         result = read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
-        if (onwards := read_refresh(reply)) is not None:
+        if (onwards := refreshes.last) is not None:
             moves = f"the page leads on to {onwards.url} after {onwards.seconds:g} seconds"
             result = result.model_copy(update={"warnings": (*result.warnings, moves)})
         return result.model_copy(update={"freshness": said})

@@ -14,9 +14,10 @@ from groundwire.errors import BlockedAddress, InvalidRequest
 from groundwire.safety.urls import join_url, parse_url
 from groundwire.transport import Response
 
-__all__ = ["Refresh", "read_refresh", "refresh_target"]
+__all__ = ["Refresh", "Refreshes", "read_refresh"]
 
 _SOON: Final = 5.0  # seconds; people read what stays longer
+_HTML: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _OWN_TEXT: Final = 200  # characters outside of links; "You are being redirected" in any words has fewer
 _LOOKED_AT: Final = 100_000  # bytes
 _MARK: Final = re.compile(rb"http-equiv\s*=\s*[\"']?\s*refresh", re.IGNORECASE)
@@ -35,18 +36,25 @@ class Refresh:
     """Whether it is to be followed as a redirect."""
 
 
-def refresh_target(response: Response) -> str:
-    """Return the URL that a page redirects to by itself; empty when it is to be read."""
-    found = read_refresh(response)
-    return found.url if found is not None and found.is_redirect else ""
+class Refreshes:
+    """What the pages of one chain of redirects lead on to."""
+
+    def __init__(self) -> None:
+        self.last: Refresh | None = None
+        """That of the last page."""
+
+    def target(self, response: Response) -> str:
+        """Return the URL that a page redirects to by itself; empty when it is to be read."""
+        self.last = read_refresh(response)
+        return self.last.url if self.last is not None and self.last.is_redirect else ""
 
 
 def read_refresh(response: Response) -> Refresh | None:
     """Return what a page leads on to; None for nothing, for itself, and for what is no web page."""
     start, said = response.body[:_LOOKED_AT], response.headers.get("Refresh", "")
-    page = _Sign()
-    if response.media_type in {"", "text/html", "application/xhtml+xml"} and (said or _MARK.search(start)):
-        page = _read(start, response)
+    if not (said or _MARK.search(start)):
+        return None
+    page = _read(start, response) if response.media_type in _HTML else _Sign()
     if (found := _VALUE.fullmatch((said or page.value)[:8_000])) is None:
         return None
     reference, seconds = found[2].strip(), float(found[1] or 0)

@@ -49,6 +49,8 @@ class ChainCookies:
 
     def header(self, url: WebUrl) -> dict[str, str]:
         """Return the header for a request to a URL; empty when its host has set no cookies."""
+        if not self._by_authority:
+            return {}
         kept = self._by_authority.get(url.authority, {})
         pairs = [f"{name}={value}" for name, (value, secure) in kept.items() if url.scheme == "https" or not secure]
         return {"Cookie": "; ".join(pairs)} if pairs else {}
