@@ -88,6 +88,8 @@ __all__ = [
 logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless logging is set up
 
 _HOMES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("Attempt", "Budget", "Filters", "Page", "Query"), "models"),
+    **dict.fromkeys(("ReadResult", "Results", "SearchResponse", "SearchResult", "Source"), "models"),
     **dict.fromkeys(("Capabilities", "ReadProvider", "SearchProvider"), "providers"),
     **dict.fromkeys(("SyncWeb", "open_page", "open_pages", "search"), "sync"),
     "Settings": "settings",
@@ -95,16 +97,14 @@ _HOMES: Final[Mapping[str, str]] = {
     "ask": "agent_loop.blocking",
     "web_tools": "tools",
 }
-"""Where a public name is unless it is an error or a noun: nothing else is loaded to find it."""
+"""Where a public name is if it is no error; nothing else is loaded to find it."""
 
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use (PEP 562)."""
     if name in __all__:
-        module = import_module(f"groundwire.{_HOMES.get(name, 'errors')}")
-        if name not in module.__all__:
-            module = import_module("groundwire.models")
-        value = globals()[name] = getattr(module, name)
+        home = import_module(f"groundwire.{_HOMES.get(name, 'errors')}")
+        value = globals()[name] = getattr(home, name)
         return value
     from groundwire.errors import __all__ as errors
     from groundwire.hints import public_hint
