@@ -29,9 +29,9 @@ class KeylessNotice:
     def __init__(self, store: Store, providers: Sequence[SearchProvider]) -> None:
         self._store = store
         self._services = {
-            one.name: urlsplit(str(getattr(one, "service", ""))).hostname or one.name
-            for one in providers
-            if getattr(one, "keyless", False)
+            provider.name: urlsplit(str(getattr(provider, "service", ""))).hostname or provider.name
+            for provider in providers
+            if getattr(provider, "keyless", False)
         }
 
     async def before(self, provider: SearchProvider) -> None:
@@ -39,13 +39,13 @@ class KeylessNotice:
         if provider.name not in self._services:
             return
         services, self._services = self._services, {}
-        said = await self._store.count(f"keyless:{' '.join(sorted(services))}", 1, ttl=_LIFE)
-        if said.total == 1:
-            named = ", ".join(f"{name} ({host})" for name, host in services.items())
+        notices = await self._store.count(f"keyless:{' '.join(sorted(services))}", 1, ttl=_LIFE)
+        if notices.total == 1:
+            names = ", ".join(f"{name} ({host})" for name, host in services.items())
             _logger.warning(
                 "Queries are sent without a key to these services, until one of them answers: %s. "
                 "`groundwire providers` has their limits and terms; search.keyless = false turns them off.",
-                named,
+                names,
             )
 
 
