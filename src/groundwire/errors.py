@@ -391,12 +391,7 @@ class AllProvidersFailed(GroundwireError):
         alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
         for one in self.attempts:  # several rounds usually end alike: each provider and cause is named once
             alike.setdefault((one.provider, one.outcome, one.status, one.reason), []).append(one)
-        texts = [same[-1].describe() for same in alike.values()]
-        for place, text in enumerate(texts):  # a remedy of several is named with the last of them
-            what, _, remedy = text.partition(". ")
-            if remedy and any(other.endswith(f". {remedy}") for other in texts[place + 1 :]):
-                texts[place] = what
-        times = zip(texts, map(len, alike.values()), strict=True)
+        times = ((same[-1].describe(), len(same)) for same in alike.values())
         self.causes: tuple[str, ...] = tuple(text + (f" ({n} times)" if n > 1 else "") for text, n in times)
         super().__init__("Web search unavailable. Errors: " + ("; ".join(self.causes) or "no provider is configured"))
 

@@ -343,21 +343,6 @@ def test_a_rest_is_shown_until_its_probe_is_answered() -> None:
     run_virtually(run())
 
 
-def test_a_remedy_of_several_causes_is_named_once() -> None:
-    remedy = "Check that this machine is online"
-    names = ("one", "two", "three")
-    providers = [
-        Scripted(name, raises(ProviderUnreachable(name, f"{name}.test does not resolve", fix=remedy))) for name in names
-    ]
-    providers.append(Scripted("four", raises(QuotaExceeded("four", "nothing is left", fix="Add credit"))))
-    with pytest.raises(AllProvidersFailed) as failed:
-        run_virtually(search(chain(*providers), seconds=2.0))
-    said = str(failed.value)
-    assert all(f"{name}.test does not resolve" in said for name in names)
-    assert (said.count(remedy), said.count("Add credit")) == (1, 1)
-    assert said.index(remedy) > said.index("three.test")
-
-
 @pytest.mark.req("B14")
 def test_a_fused_search_does_not_wait_long_for_the_last_one() -> None:
     async def hang() -> Sequence[SearchResult]:
