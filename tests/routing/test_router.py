@@ -14,7 +14,6 @@ from groundwire.deadline import Deadline
 from groundwire.errors import (
     AllProvidersFailed,
     ProviderError,
-    ProviderUnreachable,
     QuotaExceeded,
     RateLimited,
     UnprovenEmpty,
