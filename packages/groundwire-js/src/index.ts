@@ -51,6 +51,12 @@ export interface WatchOptions extends CallOptions {
   onAttempt?: (event: AttemptEvent) => void;
 }
 
+/** The same, for a request that is prepared. */
+export interface PrepareOptions extends CallOptions {
+  /** Called with the server's warning, if any: the model is replaced by one that searches, or it has been shut down. */
+  onWarning?: (warning: string) => void;
+}
+
 /** The start or end of an attempt. */
 export type AttemptEvent =
   | { type: "attempt_started"; provider: string }
@@ -146,8 +152,11 @@ export class Groundwire {
   }
 
   /** Return a request to a model API with exactly one search tool: the hosted one, or Groundwire's. */
-  prepare(body: JsonObject, how: PrepareQuery, options: CallOptions = {}): Promise<JsonObject> {
-    return this.#post(`/v1/prepare${query({ ...how })}`, body, options);
+  async prepare(body: JsonObject, how: PrepareQuery, options: PrepareOptions = {}): Promise<JsonObject> {
+    const response = await this.#call("POST", `/v1/prepare${query({ ...how })}`, body, "application/json", options);
+    const warning = response.headers.get("X-Groundwire-Warning");
+    if (warning) options.onWarning?.(warning);
+    return (await response.json()) as JsonObject;
   }
 
   /** Call a tool with the arguments that a model wrote; errors are reported in the result. */

@@ -8,6 +8,7 @@ import { Groundwire, GroundwireError } from "groundwire";
 const { GROUNDWIRE_URL: baseUrl, GROUNDWIRE_KEY: apiKey, PAGE_URL: url } = process.env;
 const web = new Groundwire({ baseUrl: `${baseUrl}/`, apiKey, session: "client" });
 const query = "reciprocal rank fusion";
+const PARAMETERS = { type: "object", properties: { query: { type: "string" } }, required: ["query"] };
 
 test("searching, reading and checking, in a session", async () => {
   const found = await web.search({ query, limit: 2 });
@@ -42,6 +43,14 @@ test("the tools of a model, and who searches for it", async () => {
   const body = { model: "claude-sonnet-5", max_tokens: 9, messages: [{ role: "user", content: "?" }] };
   const prepared = await web.prepare(body, { provider: "anthropic", tool: "search" });
   assert.deepEqual(prepared, { ...body, tools: [{ type: "web_search_20250305", name: "web_search" }] });
+  const warnings = [];
+  const tool = { type: "function", function: { name: "web_search", parameters: PARAMETERS } };
+  const chat = { model: "gpt-6.2-sol", messages: body.messages, tools: [tool] };
+  const onWarning = (warning) => warnings.push(warning);
+  const changed = await web.prepare(chat, { provider: "openai" }, { onWarning });
+  assert.notEqual(changed.model, chat.model);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0], new RegExp(changed.model));
 });
 
 test("failures", async () => {
