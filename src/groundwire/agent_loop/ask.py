@@ -19,20 +19,15 @@ from groundwire.citations.verify import CitedPage, Report, cited_numbers, verify
 from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded, PermissionDenied, ProviderError
 from groundwire.hosted.answers import HostedAnswer
-from groundwire.models import Page, Source
+from groundwire.models import Source
 from groundwire.models.base import Hinting
 from groundwire.models.validators import check_text
+from groundwire.reading.passages.quotes import best_quotes
 from groundwire.web import Web
 
 __all__ = ["AnswerCompleted", "AskEvent", "CitedAnswer", "TextDelta", "TextReset", "ask", "ask_stream"]
 
-_PAGES, _TOKENS = 3, 400  # pages that are read for an extract, and tokens of each
-_QUOTES: Final = 3  # sentences of an extract
-_SHORTEST, _LONGEST = 40, 400  # characters of a sentence that may be quoted
-_NO_PROSE: Final = ("#", "|", "-", ">", "```", "*", "1.")
-_ASKING: Final = frozenset({"are", "does", "how", "the", "was", "what", "when", "where", "which", "who", "why"})
-_WORD: Final = re.compile(r"\w+")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+")
+_PAGES: Final = 3  # that are read for quotes
 _ESCAPED: Final = re.compile(r"(?<=\w)\\([_(){}=^|.!$%&',/:;?@+-])")  # means the same without, after a letter
 _PLAIN: Final = re.compile(r"(\\[\[\]<*`\\])|\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
 
@@ -223,10 +218,9 @@ async def _answer(
     if writer is None and not quote:
         writer = await find_model(web, deadline, model)
     if writer is None:
-        text, warnings = await _extract(words, web, deadline)
+        text, warnings, pages = await _quoted(words, web, deadline)
         if tell is not None:
             tell(TextDelta(text))
-        pages = await web.sources()
     else:
         told = f"{words}\n\n(This question follows another: {check_text(follows)})" if follows else words
         text, warnings, pages = await _written(told, web, writer, deadline, on_event, tell)
@@ -299,52 +293,30 @@ async def _written(
     return run.answer.text, warnings, pages
 
 
-async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...]]:
-    """Return the passages that answer a question best, and the warnings of the search."""
-    found = await web.search(question, timeout=deadline.remaining())
-    urls = [row.url for row in found.results[:_PAGES]]
-    read: tuple[Page, ...] = ()
-    if urls:
-        room, left = _TOKENS * len(urls), deadline.remaining()
-        read = await web.open_pages(urls, query=question, max_tokens=room, timeout=left) if left > 0 else ()
-    passages = sorted(
-        (
-            (*quote, excerpt.score, page)
-            for page in read
-            for excerpt in page.excerpts
-            if (quote := _quote(excerpt.text, question))
-        ),
-        key=lambda row: (-row[0], -row[2]),
-    )
-    best: dict[str, tuple[Page, str]] = {}
-    for _, text, _, page in passages:
-        best.setdefault(page.url, (page, text))
-    lines = [f"{text} [{page.citation_id}]" for page, text in list(best.values())[:_QUOTES]]
-    if not lines:
-        lines = [f"{_plain(row.snippet)} [{row.citation_id}]" for row in found.results[:_QUOTES] if row.snippet]
-    return "\n\n".join(lines) or "Nothing was found that answers this.", found.warnings
+async def _quoted(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...], tuple[CitedPage, ...]]:
+    """Return the passages that answer a question best, the warnings of the search, and the pages."""
+    response = await web.search(question, timeout=deadline.remaining())
+    urls, left = [row.url for row in response.results[:_PAGES]], deadline.remaining()
+    opened = await web.open_pages(urls, timeout=left) if urls and left > 0 else ()
+    known = {page.number: page for page in await web.sources()}
+    read = [known[page.citation_id] for page in opened if page.citation_id in known]
+    texts = [(page.title, page.content) for page in read if page.content]
+    numbers = [page.number for page in read if page.content]
+    if not texts:  # no page could be read: what the search shows of them
+        numbers = [row.citation_id for row in response.results if row.citation_id]
+        texts = [(row.title, row.snippet) for row in response.results if row.citation_id]
+    quotes = await asyncio.to_thread(best_quotes, texts, question)  # pages of any length
+    text = "\n\n".join(_cited(quote.text, numbers[quote.page]) for quote in quotes)
+    pages = f"in {len(texts)} page{'s' if len(texts) != 1 else ''} " if texts else ""
+    return text or f"Nothing was found {pages}that answers this.", response.warnings, tuple(known.values())
 
 
-def _quote(text: str, question: str) -> tuple[int, str] | None:
-    """Return the sentence of a passage that has most of a question's words, as plain text; None if none has any."""
-    wanted = {word for word in _WORD.findall(question.casefold()) if len(word) > 2} - _ASKING
-    sentences = [
-        _plain(sentence)
-        for block in text.split("\n\n")
-        if not block.lstrip().startswith(_NO_PROSE)
-        for sentence in _SENTENCE_END.split(block)
-    ]
-    whole = [one for one in sentences if _SHORTEST <= len(one) <= _LONGEST]
-    found = max(
-        ((len(wanted & set(_WORD.findall(one.casefold()))), one) for one in whole), default=(0, ""), key=_shared
-    )
-    return found if found[0] else None
-
-
-def _shared(sentence: tuple[int, str]) -> int:
-    return sentence[0]
+def _cited(markdown: str, number: int) -> str:
+    text = _plain(markdown)
+    return text + ("\n\n" if text.endswith("|") else " ") + f"[{number}]"  # a mark behind a row would break the table
 
 
 def _plain(markdown: str) -> str:
-    """Return Markdown as one line of plain text."""
-    return " ".join(_ESCAPED.sub(r"\1", _PLAIN.sub(r"\1\2", markdown)).split())
+    """Return Markdown without links, emphasis, and headings, as paragraphs, lists, and tables."""
+    lines = (" ".join(_ESCAPED.sub(r"\1", line).split()) for line in _PLAIN.sub(r"\1\2", markdown).splitlines())
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ask"]
 
 _WIDEST = 100  # columns
+_NO_MODEL = "no model is set up, so these are quotes; name one with --model or answer.model"
 _EXIT_CODES = """\b
 Exit codes:
   0  answered, and every sentence with a citation is supported by its page
@@ -90,7 +91,7 @@ def ask(
     else:
         if not streams:
             _print_text(said.text)
-        _print(said, begun=streams, by=said.model or ("" if quote else "no model is configured; ") + "quoting passages")
+        _print(said, begun=streams, by=said.model or ("quoting passages" if quote else _NO_MODEL))
     found = said.model or said.sources
     sys.exit(ExitCode.OK if found and said.report.supported else ExitCode.NOTHING)
 

@@ -24,7 +24,7 @@ from groundwire.reading.passages.bm25 import Matches, Ranked, score_passages, te
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import is_common
 
-__all__ = ["EmbeddingRanker", "Ranker", "features", "rank", "worth"]
+__all__ = ["EmbeddingRanker", "Ranker", "features", "rank", "reordered", "worth"]
 
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 """Takes a query and texts, and returns a relevance score for each text; higher is better."""
@@ -124,7 +124,7 @@ def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ra
     Raises:
         InvalidRequest: the ranker did not return a number for each text.
     """
-    found = _reordered(document, *score_passages(document, query))
+    found = reordered(document, *score_passages(document, query))
     if ranker is None or not found:
         return found
     by_meaning = isinstance(ranker, EmbeddingRanker)  # its scores are too rough to be the only ones
@@ -179,7 +179,7 @@ def features(document: Outline, found: Sequence[Ranked], matches: Matches) -> di
     return {row.number: evidence.features(row.number, row.score / top) for row in best if row.score > _WORTH * top}
 
 
-def _reordered(document: Outline, found: list[Ranked], matches: Matches) -> list[Ranked]:
+def reordered(document: Outline, found: list[Ranked], matches: Matches) -> list[Ranked]:
     """Score the best passages by the linear model; the others keep their order, below them."""
     known = features(document, found, matches)
     if not known:
