@@ -174,6 +174,12 @@ def check_everything(place: Place, world: World, *, http: bool = False) -> None:
     assert "not instructions" in page["content"][0]["text"]
     for name, answer in (("web_search", found), ("open_page", page), ("open_page", refused), ("web_search", wrong)):
         heavy.jsonschema.validate(answer["structuredContent"], by_name[name]["outputSchema"])
+        assert "attempts" not in answer["structuredContent"] or answer["isError"]
+        assert not {"sources", "filters", "untrusted", "excerpts"} & answer["structuredContent"].keys()
+    assert len(json.dumps(tools["tools"])) <= 4_000  # hosts keep it in the model's context
+    for answer in (found, page):  # both forms may be passed on to the model
+        structured, text = json.dumps(answer["structuredContent"], ensure_ascii=False), answer["content"][0]["text"]
+        assert len(structured) <= 1.2 * len(text)
     assert [row["uri"].partition("://")[2][:8] for row in listed["resources"]] == ["session", "page/htt"]
     described = json.loads(session["contents"][0]["text"])
     assert described["searches"] == {"made": 1, "limit": 20, "remaining": 19}
@@ -356,7 +362,7 @@ async def test_the_guides_client_runs(place: Place, monkeypatch: pytest.MonkeyPa
     names: dict[str, Any] = {}
     await eval(compile(BLOCKS[0], GUIDE.name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
     assert not names["page"].is_error
-    assert names["page"].structured_content["excerpts"] or names["page"].structured_content["content"]
+    assert names["page"].structured_content["content"]
 
 
 def test_the_guides_guidance_runs() -> None:

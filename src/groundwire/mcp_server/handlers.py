@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
 import warnings
 from collections.abc import Mapping
@@ -22,6 +21,7 @@ from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
 from groundwire.mcp_server.client_presence import Presence
 from groundwire.mcp_server.elicitation import KeyRequests, ask_permission
 from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
+from groundwire.mcp_server.structured_content import output_schema, structured_content
 from groundwire.models.argument_names import tool_method
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
 from groundwire.tools.definitions import guidance, instructions, local_search_definition
@@ -144,7 +144,7 @@ class _Handlers:
             return result
         return types.CallToolResult(
             content=[types.TextContent(text=render_text(result))],
-            structured_content=result.model_dump(mode="json"),
+            structured_content=structured_content(result),
             is_error=result.status == "error",
         )
 
@@ -329,7 +329,7 @@ def _tool(definition: ToolDefinition) -> types.Tool:
         ),
         description=definition.description,
         input_schema=definition.definition()["parameters"],
-        output_schema=copy.deepcopy(dict(definition.output_schema)),
+        output_schema=output_schema(definition),
         annotations=types.ToolAnnotations(
             read_only_hint=hints["readOnlyHint"],
             open_world_hint=hints["openWorldHint"],
