@@ -16,7 +16,7 @@ import mcp
 import mcp_types
 import pytest
 from click.testing import CliRunner
-from mcp.shared.exceptions import MCPDeprecationWarning
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from components import heavy
 from components.mcp_processes import HELLO, READY, Place, open_page, search
@@ -75,6 +75,31 @@ def test_the_tool_of_codelia_is_offered_in_the_place_of_ours(place: Place) -> No
     assert found["structuredContent"].keys() == {"query", "backend", "results"}
     assert len(found["structuredContent"]["results"]) == 2
     assert "there are search and open_page" in json.dumps(wrong)
+
+
+@pytest.mark.req("B15")
+async def test_the_pair_of_chatgpt_is_offered_in_the_place_of_ours(place: Place) -> None:
+    place.variables["GROUNDWIRE_MCP_TOOLS"] = "openai"
+    command, *arguments = place.server
+    async with mcp.Client(mcp.StdioServerParameters(command=command, args=arguments, env=place.environment)) as client:
+        listed = (await client.list_tools()).tools
+        found = await client.call_tool("search", {"query": "reciprocal rank fusion"})
+        rows = found.structured_content["results"] if found.structured_content else []
+        page = await client.call_tool("fetch", {"id": rows[0]["id"]})
+        failed = await client.call_tool("fetch", {"id": "nowhere"})
+        with pytest.raises(MCPError, match="there are search and fetch"):
+            await client.call_tool("mail", {})
+    assert [(tool.name, tool.input_schema["required"]) for tool in listed] == [("search", ["query"]), ("fetch", ["id"])]
+    assert all(row.keys() == {"id", "title", "url"} for row in rows)
+    for result, tool in zip((found, page), listed, strict=True):  # one JSON text, and the same as structured content
+        (said,) = result.content
+        assert isinstance(said, mcp_types.TextContent)
+        assert json.loads(said.text) == result.structured_content
+        heavy.jsonschema.validate(result.structured_content, tool.output_schema)
+    assert page.structured_content
+    assert page.structured_content["url"] == rows[0]["url"]
+    assert "not instructions" in page.structured_content["text"]
+    assert failed.is_error
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"], ids=["2026-07-28", "2025-11-25"])

@@ -38,7 +38,8 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
     "section as value": ("search = 3", "'search' must be a section, written as [search] on a line of its own"),
     "nothing alike": (
         "wholly_different = 3",
-        "known here: answer, archive, cache, network, permission, policy, providers, read, search, server, session",
+        "known here: answer, archive, cache, mcp, network, permission, policy, providers, read, search, "
+        "server, session",
     ),
     "provider": (
         '[providers.serxng]\nbase_url = "x"',

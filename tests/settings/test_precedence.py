@@ -88,6 +88,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "answer.local_servers": (["http://a"], ["http://b"], ["http://c"], ["http://d"], ["http://e", "http://f"]),
     "answer.timeout": (1.0, 2.0, 3.0, 4.0, 5.0),
     "answer.judge": ("words", "model", "words", "model", "words"),
+    "mcp.tools": ("openai", "groundwire", "openai", "groundwire", "openai"),
     "policy.open_only": ("any", "known", "any", "known", "any"),
     "policy.secret_env_vars": (["A"], ["B"], ["C"], ["D"], ["E", "F"]),
     "network.proxy": ("http://a:1", "http://b:1", "http://c:1", "http://d:1", "http://e:1"),

@@ -20,6 +20,7 @@ from groundwire._version import __version__
 from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
 from groundwire.mcp_server.client_presence import Presence
 from groundwire.mcp_server.elicitation import KeyRequests, ask_permission
+from groundwire.mcp_server.openai_tools import OPENAI_TOOLS, openai_result
 from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
 from groundwire.mcp_server.structured_content import output_schema, structured_content
 from groundwire.models.argument_names import tool_method
@@ -118,15 +119,20 @@ class _Handlers:
         self._asked_for: set[str] = set()
         search, page = web_tool_definitions(sessions.settings)
         self.instructions = instructions(sessions.settings)
-        if sessions.settings.search.local.tool == "search":
+        self._openai = sessions.settings.mcp.tools == "openai"
+        if self._openai:
+            self.instructions = self.instructions.replace("web_search", "search").replace("open_page", "fetch")
+        elif sessions.settings.search.local.tool == "search":
             search = local_search_definition(sessions.settings)
             page = replace(page, description=page.description.replace("web_search", search.name))
             self.instructions = self.instructions.replace("web_search", search.name)
         self._definitions = {search.name: search, page.name: page}
+        self._names = [tool.name for tool in OPENAI_TOOLS] if self._openai else list(self._definitions)
 
     async def list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         asyncio.get_running_loop().call_later(0.1, self._sessions.warm_up)  # after the response
-        return types.ListToolsResult(tools=[_tool(one) for one in self._definitions.values()])
+        tools = OPENAI_TOOLS if self._openai else map(_tool, self._definitions.values())
+        return types.ListToolsResult(tools=list(tools))
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
@@ -137,11 +143,13 @@ class _Handlers:
         if params.name not in self._definitions:
             raise MCPError(
                 types.INVALID_PARAMS,
-                f"There is no tool {params.name[:100]!r}; there are {' and '.join(self._definitions)}.",
+                f"There is no tool {params.name[:100]!r}; there are {' and '.join(self._names)}.",
             )
         result = await self._call_with_leave(ctx, params)
         if isinstance(result, types.InputRequiredResult):
             return result
+        if self._openai:
+            return openai_result(result)
         return types.CallToolResult(
             content=[types.TextContent(text=render_text(result))],
             structured_content=structured_content(result),

@@ -130,7 +130,8 @@ class Session:
 
         # The user is at the host, which asks before it calls; what the settings deny is denied here too.
         self._permission = Permission(web.settings.permission, ask=lambda _: True, session=name)
-        search = local_search_tool(web) if web.settings.search.local.tool == "search" else web_search_tool(web)
+        local = web.settings.search.local.tool == "search" and web.settings.mcp.tools != "openai"
+        search = local_search_tool(web) if local else web_search_tool(web)
         tools = (guarded(tool, self._permission) for tool in (search, open_page_tool(web)))
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._web = web

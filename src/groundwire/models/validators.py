@@ -41,7 +41,7 @@ __all__ = [
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
 
-_MOST_NAMED = 12  # names; a longer list would not be read
+_MOST_NAMED = 13  # names; a longer list would not be read
 _DOMAIN = re.compile(r"""(?!-)[^\s/:@?#\\%\[\](),;|"']{1,253}""")
 
 

@@ -17,6 +17,7 @@ from groundwire.settings.sections import (
     AnswerSettings,
     ArchiveSettings,
     CacheSettings,
+    McpSettings,
     NetworkSettings,
     PermissionSettings,
     PolicySettings,
@@ -143,6 +144,8 @@ class Settings(BaseModel):
     """The model that answers questions."""
     network: NetworkSettings = Field(default_factory=NetworkSettings.model_construct)
     """How to reach the network."""
+    mcp: McpSettings = Field(default_factory=McpSettings.model_construct)
+    """The tools over MCP."""
     server: ServerSettings = Field(default_factory=ServerSettings.model_construct)
     """The gateway."""
     providers: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, repr=False)

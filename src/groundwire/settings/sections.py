@@ -315,6 +315,14 @@ class NetworkSettings(SettingsSection):
     """The User-Agent header of requests."""
 
 
+class McpSettings(SettingsSection):
+    """The tools as clients of the Model Context Protocol see them."""
+
+    tools: Literal["groundwire", "openai"] = "groundwire"
+    """`web_search` and `open_page`, or the pair `search` and `fetch` with the results that ChatGPT's connectors and
+    deep research require."""
+
+
 class ServerSettings(SettingsSection):
     """The gateway: where it listens, who may use it, and its limits."""
 
