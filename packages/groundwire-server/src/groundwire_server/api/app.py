@@ -311,6 +311,7 @@ def build_app(
     if rest:
         larger["/v1/prepare"] = LARGEST_MODEL_REQUEST
     access = Access(inner, web.settings.server, keys, web.store, policy=policy, larger=larger, pages=pages)
+    context.traffic.is_full = lambda: access.admission.is_full
     if pages is not None:
         pages.asks = lambda: access.asks
     return Gateway(context, access, requests, mounted, owned=not isinstance(source, Web))

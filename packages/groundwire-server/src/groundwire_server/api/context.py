@@ -34,6 +34,8 @@ class Traffic:
         self.started = False
         self.leaving: bool = False
         self.draining: bool = False
+        self.is_full: Callable[[], bool] = lambda: False
+        """Whether requests are refused because too many are waiting."""
         self._ended = False
         self._tasks: set[asyncio.Task[object]] = set()
         self._idle = asyncio.Event()

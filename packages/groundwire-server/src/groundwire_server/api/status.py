@@ -267,7 +267,7 @@ _MAX_WAIT = 2.0  # seconds for the store
 _KEY = "gateway:ready:"
 _KEPT = 5.0  # seconds
 
-Readiness = Literal["ok", "starting", "draining", "no_store", "no_provider"]
+Readiness = Literal["ok", "starting", "draining", "overloaded", "no_store", "no_provider"]
 
 
 class HealthReply(BaseModel):
@@ -276,8 +276,8 @@ class HealthReply(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     status: Readiness
-    """`ok`, or why no calls should be sent here: it is starting or stopping, its store does not respond, or all
-    search providers are in cooldown."""
+    """`ok`, or why no calls should be sent here: it is starting or stopping, it refuses requests for
+    want of time, its store does not respond, or all search providers are in cooldown."""
 
 
 class Alive:
@@ -308,6 +308,8 @@ class Ready:
             return "draining"
         if not traffic.started:
             return "starting"
+        if traffic.is_full():
+            return "overloaded"
         soon = web.settings.search.timeout  # a search waits that long for a provider
         if all(health.state == "cooldown" and health.seconds > soon for health in web.provider_health()):
             return "no_provider"

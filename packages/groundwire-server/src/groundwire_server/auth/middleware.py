@@ -12,6 +12,7 @@ from types import MappingProxyType
 from groundwire.errors import ConfigurationError
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
+from groundwire_server.auth.admission import Admission
 from groundwire_server.auth.authentication import HOW, TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
 from groundwire_server.auth.error_response import Refusal, refuse
 from groundwire_server.auth.keys import KeyFile, KeyRecord
@@ -25,7 +26,7 @@ from groundwire_server.auth.rate_limits import (
     declared_length,
     too_large,
 )
-from groundwire_server.client_disconnect import ASGIApp, Receive, Scope, Send
+from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
 from groundwire_server.host_check import HostCheck, answer_page, is_loopback
 
 __all__ = ["Access", "AccessPolicy", "check_listening"]
@@ -161,19 +162,22 @@ class Access:
         self._larger = dict(larger)
         self._pages = pages
         self._policy = policy or AccessPolicy.of(settings)
+        self._clients = ClientAddress(settings.trusted_proxies)
         self._authenticator = Authenticator(
             keys,
             must=self._policy.require_key,
             how=self._policy.how,
             token=self._policy.token,
             pages=pages,
-            clients=ClientAddress(settings.trusted_proxies),
+            clients=self._clients,
             failures=failures or Failures(store),
             now=now,
         )
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)
         self._slots = Slots(store)
         self._running = 0
+        self.admission: Admission = Admission(settings.max_concurrent_requests)
+        """Who is let in."""
 
     @property
     def asks(self) -> bool:
@@ -211,6 +215,7 @@ class Access:
 
     async def aclose(self) -> None:
         """Stop background tasks. The store is not closed."""
+        self.admission.close()
         await self._slots.aclose()
 
     def _well_formed(self, scope: Scope) -> Mapping[str, str]:
@@ -237,21 +242,34 @@ class Access:
             record = await self._authenticator.find(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
-            if record is None:
-                await self._pass(scope, receive, send, None, {})
-                return
-            if not record.operator and any(_is_below(scope["path"], path) for path in self._operators):
-                raise Refusal(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
-            async with AsyncExitStack() as stack:
-                try:
-                    more = await self._rates.take(record.id, record.limits)
-                    await stack.enter_async_context(self._slots.hold(record.id, record.limits))
-                except StoreError:
-                    text = "The store of the rate limits does not respond."
-                    raise Refusal(503, "no_store", text, retry_after=1.0) from None
-                await self._pass(scope, receive, send, record, more)
+            async with AsyncExitStack() as turn:
+                owner = record.tenant if record is not None else self._clients.address(scope)
+                await turn.enter_async_context(self.admission.turn(owner))
+
+                async def sending(message: Message) -> None:
+                    if scope["method"] == "GET" and _begins_events(message):
+                        await turn.aclose()  # the rest waits for events, for as long as the client stays
+                    await send(message)
+
+                await self._let_in(scope, receive, sending, record)
         finally:
             self._running -= 1
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None) -> None:
+        """Pass on a request within the limits of its key."""
+        if record is None:
+            await self._pass(scope, receive, send, None, {})
+            return
+        if not record.operator and any(_is_below(scope["path"], path) for path in self._operators):
+            raise Refusal(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
+        async with AsyncExitStack() as stack:
+            try:
+                more = await self._rates.take(record.id, record.limits)
+                await stack.enter_async_context(self._slots.hold(record.id, record.limits))
+            except StoreError:
+                text = "The store of the rate limits does not respond."
+                raise Refusal(503, "no_store", text, retry_after=1.0) from None
+            await self._pass(scope, receive, send, record, more)
 
     async def _pass(
         self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None, more: Mapping[str, str]
@@ -289,6 +307,13 @@ def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None,
     link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
     asks_nothing = not scope.get("query_string") or (pages is not None and pages.has(scope["path"]))
     return not (link and scope["method"] == "GET" and asks_nothing)
+
+
+def _begins_events(message: Message) -> bool:
+    """Whether a response begins that is a stream of events."""
+    return message["type"] == "http.response.start" and any(
+        name.lower() == b"content-type" and value.startswith(b"text/event-stream") for name, value in message["headers"]
+    )
 
 
 def _is_below(path: str, above: str) -> bool:
