@@ -86,7 +86,7 @@ def wall(world: World, *names: str) -> None:
 
 
 @pytest.mark.req("B1")
-@pytest.mark.parametrize("name", FREE)
+@pytest.mark.parametrize("name", [*FREE, "arxiv", "openalex"])
 def test_no_refusal_is_no_results(name: str) -> None:
     provider, wrong = offline(name), []
     for status in STATUSES:

@@ -26,7 +26,7 @@ from world import World
 from world.bombs import bomb_fault
 
 CANARY = "canary-6d1f0a93e5"
-FILTERING = [name for name in KEYED if name in SEARCH]
+FILTERING = [name for name in KEYED if name in SEARCH and api_class(name).capabilities.domains != "none"]
 HASTY = ["exa", "firecrawl", "jina", "linkup", "parallel", "perplexity", "tavily", "you"]  # others have their own ways
 
 FAULTS: list[tuple[InjectedFault, type[ProviderError]]] = [

@@ -12,6 +12,7 @@ from groundwire.testing.server import EmulatedServer
 __all__ = ["SERVICES", "make_service"]
 
 SERVICES: Final[Mapping[str, str]] = {
+    "arxiv": "papers:Arxiv",
     "brave": "brave:Brave",
     "duckduckgo_lite": "duckduckgo_lite:DuckDuckGoLite",
     "exa": "exa:Exa",
@@ -21,6 +22,7 @@ SERVICES: Final[Mapping[str, str]] = {
     "jina": "jina:Jina",
     "kagi": "kagi:Kagi",
     "linkup": "json_search_apis:Linkup",
+    "openalex": "papers:OpenAlex",
     "parallel": "json_search_apis:Parallel",
     "parallel_free": "keyless:ParallelFree",
     "perplexity": "json_search_apis:Perplexity",
