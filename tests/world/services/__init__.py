@@ -29,6 +29,7 @@ SERVICES: Final[Mapping[str, str]] = {
     "serper": "json_search_apis:Serper",
     "tavily": "tavily:Tavily",
     "tavily_free": "keyless:TavilyFree",
+    "wayback": "wayback:Wayback",
     "wikipedia": "wikipedia:Wikipedia",
     "you": "you:You",
     "you_free": "keyless:YouFree",
