@@ -9,7 +9,7 @@ import pytest
 
 from groundwire import Settings, Web
 from groundwire.errors import GroundwireError, HostNotFound, PageNotFound, PageRefused, PageUnavailable
-from groundwire.testing import InjectedFault
+from groundwire.testing import EmulatedResponse, InjectedFault
 from groundwire.tools import render_text, web_tools
 from world import World
 from world.services.wayback import Wayback
@@ -109,6 +109,8 @@ async def test_nothing_else_is_asked_for(
         {"url": "http://web.archive.org/web/20190304050607/http://other.example/harbor"},
         {"url": "http://evil.example/web/20190304050607/http://other.example/harbor"},
         {"url": 7},
+        {"url": "http://web.archive.org/web/20190304050607/{gone}?id=2"},
+        {"url": "http://web.archive.org/web/20190304050607/{gone}/other"},
         {"url": "http://web.archive.org/web/20191399050607/{gone}"},
     ],
 )
@@ -136,6 +138,19 @@ async def test_no_answer_of_the_machine_changes_what_the_site_said(
     async with Web(given()) as web:
         with pytest.raises(PageNotFound, match=r"There is no such page \(HTTP 404\)"):
             await web.open_page(gone)
+
+
+@pytest.mark.parametrize("status", [204, 301, 302, 400, 403, 404, 410, 429, 451, 500, 503])
+async def test_a_copy_that_does_not_come_is_none(
+    given: Callable[..., Settings], wayback: Wayback, gone: str, status: int
+) -> None:
+    wayback.instead = EmulatedResponse(
+        status=status, body=b"" if status == 204 else COPY.encode(), content_type="text/html"
+    )
+    async with Web(given()) as web:
+        with pytest.raises(PageNotFound, match=r"There is no such page \(HTTP 404\)"):
+            await web.open_page(gone)
+    assert len(wayback.requests) == 2
 
 
 async def test_a_machine_that_wants_rest_gets_it(given: Callable[..., Settings], wayback: Wayback, gone: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import NamedTuple, Self
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageNotFound, RateLimited, UnexpectedResponse
@@ -108,7 +108,7 @@ class WaybackReadProvider(ApiProvider):
         return reply
 
 
-def _page(url: str) -> tuple[str, str]:
-    """Return what two addresses of one page have in common: the host, and the path."""
-    parts = urlsplit(url)
-    return (parts.hostname or "").removeprefix("www."), parts.path.rstrip("/").lower()
+def _page(url: str) -> tuple[object, ...]:
+    """Return what two addresses of one page have in common: host, path, and parameters in any order and case."""
+    parts = urlsplit(unquote(url).lower())
+    return (parts.hostname or "").removeprefix("www."), parts.path.rstrip("/"), sorted(parts.query.split("&"))

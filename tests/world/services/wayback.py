@@ -25,6 +25,7 @@ class Wayback(ApiEmulator):
         stamp: When all copies were made.
         copies: Recorded pages by address, beside those of the world.
         closest: What it says of a copy, in place of the truth.
+        instead: What it answers in place of a copy.
     """
 
     spec: ClassVar[ApiSpec] = ApiSpec(
@@ -39,6 +40,7 @@ class Wayback(ApiEmulator):
         self.stamp = "20190304050607"
         self.copies: dict[str, str] = {}
         self.closest: dict[str, object] = {}
+        self.instead: EmulatedResponse | None = None
 
     def accepts(self, request: Recorded, key: str) -> bool:
         """Whether there is no key."""
@@ -64,6 +66,8 @@ class Wayback(ApiEmulator):
 
     def recorded(self, params: dict[str, Any]) -> EmulatedResponse:
         """Return a page as it was recorded."""
+        if self.instead is not None:
+            return self.instead
         found = _COPY.fullmatch(self.request.target)
         body = self._body(found[2]) if found and found[1] == self.stamp else None
         return self.refuse("route") if body is None else EmulatedResponse.html(body)
