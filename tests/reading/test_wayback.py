@@ -57,6 +57,7 @@ async def test_a_page_that_is_gone_is_read_from_its_last_copy(
         again = await web.open_page(f"{gone}?utm_source=x")
         text = render_text(await web_tools(web)[1].call(url=gone))
     assert (page.reader, page.title, again.cached) == ("wayback", "Harbor hours", True)
+    assert page.final_url.startswith(gone)
     assert "opens at six" in page.content
     assert gone.replace("/harbor", "/map") in page.content
     assert page.warnings[0] == "this page is gone (HTTP 404)"
