@@ -654,7 +654,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/routing/politeness.py",
         "RobotsFiles.of",
-        'until, reason, status = self._failed.get(origin, ((-1.0), "", None))',
+        'until, kind, reason, status = self._failed.get(origin, ((-1.0), PageUnavailable, "", None))',
         "a clock that begins at 0 is past both",
     ),
     (

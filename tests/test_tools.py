@@ -38,7 +38,7 @@ from world import World
 
 Make = Callable[..., Settings]
 
-_TOKENS = 700
+_TOKENS = 499
 
 
 class TestDefinitions:
@@ -57,7 +57,7 @@ class TestDefinitions:
         async with Web(settings()) as web:
             search, read = web_tools(web)
         assert (search.name, read.name) == ("web_search", "open_page")
-        assert list(search.parameters["properties"]) == ["query", "limit", "allowed_domains", "time_range"]
+        assert list(search.parameters["properties"]) == ["query", "limit", "allowed_domains", "time_range", "sources"]
         assert search.parameters["required"] == ["query"]
         assert search.parameters["properties"]["limit"]["default"] == 5
         assert search.parameters["properties"]["time_range"]["enum"] == ["d", "w", "m", "y", "all"]

@@ -34,7 +34,8 @@ A class exists where a caller would act differently. Messages say what to do nex
     │   ├── PageRefused               401, 402, 403, 407, 429, 451, 999
     │   │   └── PageBlocked           a bot check, a login, a paywall, a script ... is in front of it
     │   │       └── PageNeedsScripts  there is no content until its scripts have run
-    │   ├── PageUnavailable           5xx, refused, reset, TLS, a name that does not resolve
+    │   ├── PageUnavailable           5xx, refused, reset, TLS
+    │   │   ├── HostNotFound          a name that does not resolve
     │   │   └── PagePaced             the site's crawl delay is not over yet
     │   ├── PageTooLarge
     │   ├── PageEmpty                 no body, or nothing readable in it
@@ -68,12 +69,12 @@ else:  # to a type checker a wrong name stays wrong
 __all__ = [
     "AllProvidersFailed", "AuthenticationFailed", "BlockedAddress", "BlockedByPolicy", "BlockedByRobots",
     "BlockedDomain", "BlockedSecret", "BlockedUnknown", "BudgetExceeded", "Closed", "ConfigurationError",
-    "DeadlineExceeded", "GroundwireError", "InvalidRequest", "MissingKey", "NativeUnsupported", "NotConfigured",
-    "Overloaded", "PageBlocked", "PageEmpty", "PageError", "PageNeedsScripts", "PageNotFound", "PagePaced",
-    "PageRefused", "PageTooLarge", "PageUnavailable", "PermissionDenied", "ProviderBlocked", "ProviderError",
-    "ProviderTimeout", "ProviderUnavailable", "ProviderUnreachable", "ProviderUnsupported", "QuotaExceeded",
-    "RateLimited", "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider", "UnprovenEmpty",
-    "UnsupportedContent",
+    "DeadlineExceeded", "GroundwireError", "HostNotFound", "InvalidRequest", "MissingKey", "NativeUnsupported",
+    "NotConfigured", "Overloaded", "PageBlocked", "PageEmpty", "PageError", "PageNeedsScripts", "PageNotFound",
+    "PagePaced", "PageRefused", "PageTooLarge", "PageUnavailable", "PermissionDenied", "ProviderBlocked",
+    "ProviderError", "ProviderTimeout", "ProviderUnavailable", "ProviderUnreachable", "ProviderUnsupported",
+    "QuotaExceeded", "RateLimited", "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider",
+    "UnprovenEmpty", "UnsupportedContent",
 ]  # fmt: skip
 
 
@@ -347,6 +348,10 @@ class PageNeedsScripts(PageBlocked):
 
 class PageUnavailable(PageError):
     """The server failed or could not be reached."""
+
+
+class HostNotFound(PageUnavailable):
+    """The page's host has no address, or none that is public."""
 
 
 class PagePaced(PageUnavailable):

@@ -343,3 +343,17 @@ def test_quiet_prints_errors_only(terminal: Terminal) -> None:
     assert (done.exit_code, done.stderr, done.stdout) == (0, "", loud.stdout)
     failed = terminal.here("search", QUERY, "--quiet", "-d", "")
     assert (failed.exit_code, failed.stderr[:7]) == (2, "Error: ")
+
+
+def test_papers(terminal: Terminal) -> None:
+    catalogs = {f"GROUNDWIRE_PROVIDERS_{name}_BASE_URL": terminal.world.service(name.lower()).url for name in PAPERS}
+    done = terminal.here("search", "bm25", "--sources", "papers", **catalogs)
+    assert "Ada Ash, Bo Birch, Cy Cedar and 1 more" in done.stdout
+    assert "from openalex in" in done.stderr
+    assert "api.openalex.org" in done.stderr
+    done = terminal.here("search", "bm25", "--sources", "papers", "--provider", "arxiv", "--json", **catalogs)
+    assert '"source":"arxiv"' in done.stdout
+    assert terminal.here("search", "bm25", "--sources", "images").exit_code == 2
+
+
+PAPERS = ("OPENALEX", "ARXIV")

@@ -154,6 +154,15 @@ def test_tools_have_the_names_of_other_servers(place: Place, world: World) -> No
     assert "there are web_search and open_page" in json.dumps(wrong)
 
 
+@pytest.mark.xdist_group(heavy.GROUP)
+def test_papers_are_searched(place: Place, world: World) -> None:
+    for name in ("openalex", "arxiv"):
+        place.variables[f"GROUNDWIRE_PROVIDERS_{name.upper()}_BASE_URL"] = world.service(name).url
+    listed, found = place.ask([("list_tools", {}), search(query="bm25", sources=["papers"])])["answers"][1:]
+    assert "papers" in json.dumps(listed["tools"][0]["inputSchema"])
+    assert found["structuredContent"]["results"][0]["source"] == "openalex"
+
+
 @pytest.mark.req("B15")
 @pytest.mark.xdist_group(heavy.GROUP)
 def test_everything_it_has(place: Place, world: World) -> None:

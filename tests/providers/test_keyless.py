@@ -12,7 +12,7 @@ import pytest
 from components.exchanges import answer
 from components.services import Makes, api_class, offline, sent
 from groundwire import AllProvidersFailed, Settings, Web
-from groundwire.errors import ConfigurationError, ProviderError, QuotaExceeded
+from groundwire.errors import ConfigurationError, PageError, ProviderError, QuotaExceeded
 from groundwire.models import Filters
 from groundwire.providers.query_mapping import Mapped
 from groundwire.settings import SearchSettings
@@ -86,7 +86,7 @@ def wall(world: World, *names: str) -> None:
 
 
 @pytest.mark.req("B1")
-@pytest.mark.parametrize("name", FREE)
+@pytest.mark.parametrize("name", [*FREE, "arxiv", "openalex"])
 def test_no_refusal_is_no_results(name: str) -> None:
     provider, wrong = offline(name), []
     for status in STATUSES:
@@ -98,6 +98,20 @@ def test_no_refusal_is_no_results(name: str) -> None:
                     continue
                 wrong.append((status, label, kind, found))
     assert (len(STATUSES), len(BODIES), wrong) == (28, 19, [])
+
+
+@pytest.mark.req("B1")
+@pytest.mark.parametrize("name", ["linkup", "parallel", "you"])
+def test_no_refusal_is_a_page(name: str) -> None:
+    reader, wrong = offline(name), []
+    for status in STATUSES:
+        for label, body in BODIES.items():
+            try:
+                page = reader.to_page(answer(body, status, "application/json"), "https://a.example/x")
+            except (ProviderError, PageError):
+                continue
+            wrong.append((status, label, page))
+    assert wrong == []
 
 
 @pytest.mark.req("B1")

@@ -14,6 +14,7 @@ from components.services import posted, request_of, results_of
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.linkup import LinkupOptions, LinkupSearchProvider
+from world import World
 from world.services.json_search_apis import Linkup
 
 parse = partial(results_of, "linkup")
@@ -151,3 +152,13 @@ class TestOnTheWire:
             reply = await posted(make(), "/v1/search", good | change)
             assert reply["error"]["code"] == "VALIDATION_ERROR"
             assert reply["error"]["details"][0]["field"] == next(iter(change))
+
+
+@pytest.mark.req("B1", "Y15")
+async def test_a_page_costs_by_how_it_is_fetched(make: Make, service: Linkup, world: World) -> None:
+    url = world.site("articles").page("bm25")
+    for rendered, price in ((False, 0.001), (True, 0.005)):
+        reader = make(render_js=rendered)
+        page = await reader.read_url(url)
+        assert (page.cost_usd, reader.page_price_usd) == (price, price)
+        assert service.requests[-1].json() == {"url": url, "renderJs": rendered}

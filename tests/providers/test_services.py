@@ -26,7 +26,7 @@ from world import World
 from world.bombs import bomb_fault
 
 CANARY = "canary-6d1f0a93e5"
-FILTERING = [name for name in KEYED if name in SEARCH]
+FILTERING = [name for name in KEYED if name in SEARCH and api_class(name).capabilities.domains != "none"]
 HASTY = ["exa", "firecrawl", "jina", "linkup", "parallel", "perplexity", "tavily", "you"]  # others have their own ways
 
 FAULTS: list[tuple[InjectedFault, type[ProviderError]]] = [
@@ -62,6 +62,11 @@ REFUSED: list[tuple[str, str, object, int]] = [
     ("firecrawl", "/v2/search", {"query": "x", "includeDomains": ["a"], "excludeDomains": ["b"]}, 400),
     ("firecrawl", "/v2/scrape", {"url": "x"}, 400),
     ("firecrawl", "/v2/scrape", {"url": "https://a.example/x", "timeout": 5}, 400),
+    ("linkup", "/v1/fetch", {"url": "x"}, 400),
+    ("linkup", "/v1/fetch", {"url": "https://a.example/x", "renderJs": "yes"}, 400),
+    ("parallel", "/v1/extract", {"urls": []}, 422),
+    ("parallel", "/v1/extract", {"urls": ["https://a.example/x"], "full_content": True}, 422),
+    ("parallel", "/v1/extract", {"urls": ["https://a.example/x"] * 21}, 422),
     ("perplexity", "/search", {"query": "x", "search_domain_filter": ["a.org", "-b.org"]}, 400),
     ("perplexity", "/search", {"query": "x", "search_domain_filter": ["a.org"] * 21}, 400),
     ("perplexity", "/search", {"query": "x", "search_after_date_filter": "2026-01-01"}, 400),
@@ -84,6 +89,7 @@ REFUSED: list[tuple[str, str, object, int]] = [
     ("tavily", "/search", {"query": "x", "safe_search": True, "search_depth": "fast"}, 400),
     ("tavily", "/extract", {}, 400),
     ("tavily", "/extract", {"urls": ["https://a.example/x"] * 21}, 400),
+    ("you", "/v1/contents", {"urls": ["https://a.example/x"], "crawl_timeout": 61}, 422),
     ("you", "/v1/search", {"query": "x", "count": 101}, 422),
     ("you", "/v1/search", {"query": "x", "offset": 10}, 422),
     ("you", "/v1/search", {"query": "x", "freshness": "hour"}, 422),

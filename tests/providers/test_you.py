@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from components.exchanges import answer, shape
-from components.services import posted, request_of, results_of
-from groundwire.errors import AuthenticationFailed, QuotaExceeded, UnexpectedResponse
+from components.services import api_class, offline, posted, request_of, results_of, sent
+from groundwire.deadline import Deadline
+from groundwire.errors import AuthenticationFailed, PageUnavailable, QuotaExceeded, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.you import YouSearchProvider
+from world import World
 from world.services.you import You
 
 parse = partial(results_of, "you")
@@ -183,3 +185,18 @@ class TestOnTheWire:
     async def test_the_older_way_to_ask(self, make: Make) -> None:
         params = {"query": "search ranking page", "count": "2", "include_domains": "docs.test,forum.test"}
         assert len(await make().ask("GET", "/v1/search", parse, params=params, deadline=None)) == 2
+
+
+@pytest.mark.req("B1", "Y15")
+async def test_a_page_is_read_within_its_time(make: Make, service: You, world: World) -> None:
+    url = world.site("articles").page("bm25")
+    page = await make().read_url(url)
+    assert (page.cost_usd, bool(page.title)) == (0.001, True)
+    body = sent(service)
+    assert (body["urls"], body["formats"]) == ([url], ["markdown"])
+    for seconds, asked in ((9, 8), (0.5, 1), (500, 60)):
+        request = offline("you").to_page_request(url, Deadline.after(seconds, lambda: 0.0))
+        assert request.values["crawl_timeout"] == asked
+    with pytest.raises(PageUnavailable, match="returned no text"):
+        await make().read_url(f"{url}-is-not-here")
+    assert not api_class("you_free").capabilities.read

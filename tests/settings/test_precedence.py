@@ -23,6 +23,7 @@ class _Desk(Protocol):
 VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "search.providers": (["searxng"], ["duckduckgo"], ["searxng:a"], ["searxng:b"], ["searxng:c", "duckduckgo"]),
     "search.limit": (1, 2, 3, 4, 6),
+    "search.paper_providers": (["arxiv"], ["openalex"], ["arxiv:a"], ["openalex:a"], ["arxiv", "openalex"]),
     "search.keyless": (True, False, True, False, True),
     "search.timeout": (1.5, 2.5, 3.5, 4.5, 6.5),
     "search.attempt_timeout": (1.5, 2.5, 3.5, 4.5, 7.5),

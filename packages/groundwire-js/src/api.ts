@@ -454,6 +454,8 @@ export interface SearchRequest {
   safesearch?: "off" | "moderate" | "strict" | null;
   /** The page of results. */
   page?: number;
+  /** What to search: the web, or papers. */
+  sources?: Array<"web" | "papers">;
   /** The strategy for calling providers; by default the gateway's setting. */
   strategy?: "fallback" | "hedge" | "fuse" | null;
   /** Whether to skip the cache. */
@@ -646,6 +648,17 @@ export const web_search = {
         ],
         "default": "all",
         "description": "Published within a day, week, month or year"
+      },
+      "sources": {
+        "type": "array",
+        "items": {
+          "type": "string",
+          "enum": [
+            "web",
+            "papers"
+          ]
+        },
+        "description": "The web (default) or papers"
       }
     },
     "required": [

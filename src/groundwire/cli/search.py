@@ -25,7 +25,7 @@ from groundwire.cli.terminal_text import (
     wrap,
 )
 from groundwire.errors import AllProvidersFailed, GroundwireError
-from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse, Strategy
+from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse, SearchSource, Strategy
 from groundwire.models.validators import TimeRangeName
 from groundwire.settings import SearchSettings
 from groundwire.web import Web
@@ -118,6 +118,12 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     help=f"How strictly to filter explicit results. By default the setting search.safesearch ({_DEFAULTS.safesearch}).",
 )
 @click.option(
+    "--sources",
+    type=click.Choice(get_args(SearchSource)),
+    default="web",
+    help="What to search: the web, or papers (the setting search.paper_providers).",
+)
+@click.option(
     "--strategy",
     metavar=f"[{'|'.join(get_args(Strategy))}]",
     shell_complete=one_of(get_args(Strategy)),
@@ -145,12 +151,14 @@ def search(query: str, providers: tuple[str, ...], as_lines: bool, form: str, **
     With --json, standard output has a line per result and nothing else, for jq; notes and errors go to standard error.
     """
     options |= {name: each(options[name]) for name in ("allowed_domains", "blocked_domains")}
+    chosen = "search.providers" if options["sources"] == "web" else "search.paper_providers"
+    options["sources"] = (options["sources"],)
 
     async def call(web: Web) -> SearchResponse:
         return await web.search(query, **options)
 
     started = time.perf_counter()
-    response = run("Searching", {"search.providers": each(providers)} if providers else {}, call)
+    response = run("Searching", {chosen: each(providers)} if providers else {}, call)
     if form == "json":
         from groundwire.tools import searched
 

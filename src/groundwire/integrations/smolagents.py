@@ -68,6 +68,12 @@ class SmolagentsWebSearch(_Base):
             "description": "Published within a day, week, month or year: d, w, m, y; or all",
             "nullable": True,
         },
+        "sources": {
+            "type": "array",
+            "items": {"type": "string", "enum": ["web", "papers"]},
+            "description": "Web pages, or papers",
+            "nullable": True,
+        },
     }
     output_type = "string"
 
@@ -77,14 +83,15 @@ class SmolagentsWebSearch(_Base):
         limit: int | None = None,
         allowed_domains: list[str] | None = None,
         time_range: str | None = None,
+        sources: list[str] | None = None,
     ) -> str:
         """Search."""
         from groundwire.integrations.tool_runner import runner_named, text_of
 
         if not hasattr(self, "runner"):
             self.runner: Runner = runner_named("web_search")
-        arguments = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range}
-        return text_of(self.runner.call(arguments))
+        given = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range}
+        return text_of(self.runner.call({**given, "sources": sources}))
 
 
 class SmolagentsOpenPage(_Base):

@@ -28,6 +28,7 @@ from groundwire.models.search import (
     SafeSearch,
     SearchResponse,
     SearchResult,
+    SearchSource,
     Strategy,
     TimeRange,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "SafeSearch",
     "SearchResponse",
     "SearchResult",
+    "SearchSource",
     "Section",
     "Source",
     "Strategy",

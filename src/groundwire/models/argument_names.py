@@ -93,6 +93,7 @@ SEARCH: Mapping[str, str] = _names(
     region="country gl country_code cc user_location",
     safesearch="safe_search safe adult family_filter",
     page="pageno page_number",
+    sources="source",
     timeout="max_time request_timeout timeout_seconds",
     refresh="no_cache force_refresh bypass_cache skip_cache fresh",
     keep="store_in_cache",
@@ -116,7 +117,10 @@ ASK: Mapping[str, str] = _names(question="input prompt q query message", timeout
 """Other names of the arguments of asking a question."""
 
 _TOPICS = frozenset(("topic", "category", "categories", "vertical", "type", "search_type", "search_mode", "sources"))
-"""Arguments whose value `news` means recent pages."""
+"""Arguments whose value `news` means recent pages, and `research` papers."""
+_PAPERS = frozenset(
+    ("academic", "paper", "papers", "research", "research paper", "research_papers", "scholar", "science", "scientific")
+)
 
 _VENDORS = frozenset(("tavily", "brave", "exa", "firecrawl", "perplexity", "serper", "jina", "kagi", "ddg", "linkup"))
 """Words in the names of other libraries' tools, such as `tavily_search` and `web_search_exa`."""
@@ -193,7 +197,7 @@ _REFUSED: Mapping[str, str] = _hints(
             "include_domains_mode exclude_source_domain source_policy filter filters goggles goggles_id source_biases "
             "relevance_threshold"
         ): "use allowed_domains and blocked_domains",
-        "backend engine engines search_engine sources source": "use Web(search_providers=[...])",
+        "backend engine engines search_engine": "use Web(search_providers=[...])",
         "provider providers": "use search_providers=[...]",
         "category categories topic type vertical search_type search_mode result_filter": (
             "use the words of the query, or allowed_domains"
@@ -254,7 +258,6 @@ _IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
             ("type", "search_type", "mode", "search_mode", "result_filter"), frozenset({"auto", "web", "search"})
         ),
         **dict.fromkeys(("backend", "engine"), frozenset({"auto"})),
-        **dict.fromkeys(("sources", "source"), frozenset({"web", "text"})),
         **dict.fromkeys(("only_main_content", "include_metadata", "follow_redirects"), frozenset({True})),
         **dict.fromkeys(("verify", "verify_ssl", "allow_redirects", "use_cache", "cache", "text"), frozenset({True})),
         **dict.fromkeys(("skip_tls_verification", "filter_by_language"), frozenset({False})),
@@ -331,6 +334,20 @@ def _is_ignored(name: str, value: Any) -> bool:
     return name in _NO_EFFECT or (isinstance(value, str) and value in _NO_EFFECT_VALUES.get(name, ()))
 
 
+def search_sources(value: Any) -> Any:
+    """Return the sources of a search as Groundwire names them; what is unknown stays.
+
+    Args:
+        value: A name, an object with a name as `type`, or a list of them.
+    """
+    given = value if isinstance(value, (list, tuple)) else [value]
+    kinds = [one.get("type") if isinstance(one, Mapping) else one for one in given]  # {"type": "web"} of firecrawl
+    names = [kind.lower() for kind in kinds if isinstance(kind, str)]
+    if len(names) < len(kinds):
+        return value
+    return ["papers" if name in _PAPERS else "web" if name == "text" else name for name in names]
+
+
 def without_effect(arguments: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:
     """Return a warning for each of a call's arguments that is accepted and ignored.
 
@@ -385,6 +402,8 @@ def _value(name: str, value: Any) -> Any:
         return value.replace(",", " ").split()
     if name == "urls" and isinstance(value, str):
         return [value]
+    if name == "sources" and value is not None:
+        return search_sources(value)
     if isinstance(value, (list, tuple)) and len(value) == 1 and name in ("query", "url", "language", "region"):
         return _value(name, value[0])
     if name == "safesearch" and value is not None:
@@ -410,6 +429,8 @@ _AMERICAN_DAY = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
 
 def _converted(name: str, right: str, value: Any) -> Mapping[str, Any] | None:
     """Return the arguments that an argument of another kind means."""
+    if name in _TOPICS and search_sources(value) == ["papers"]:
+        return {"sources": ["papers"]}
     if name in ("days", "recency_days", "max_age_days") or (
         right == "time_range" and isinstance(value, (int, float)) and not isinstance(value, bool)
     ):

@@ -46,6 +46,7 @@ __all__ = [
     "SafeSearch",
     "SearchResponse",
     "SearchResult",
+    "SearchSource",
     "Strategy",
     "TimeRange",
 ]
@@ -321,6 +322,9 @@ TimeRange = Literal["d", "w", "m", "y", "all"]
 
 SafeSearch = Literal["off", "moderate", "strict"]
 """How strictly a provider should filter explicit results."""
+
+SearchSource = Literal["web", "papers"]
+"""What is searched: the pages of the web, or papers."""
 
 Strategy = Literal["fallback", "hedge", "fuse"]
 """`fallback`: one after another. `hedge`: the next starts when one is late. `fuse`: several at once, merged."""

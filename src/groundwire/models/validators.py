@@ -80,6 +80,18 @@ def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
         raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass one of: {', '.join(choices)}.")
 
 
+def check_sources(value: object, known: Sequence[str]) -> str:
+    """Return the one source that a search names, `known[0]` if it names none, or raise InvalidRequest."""
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else None
+    if names is None:
+        raise InvalidRequest("sources", f"must be a list, not {type(value).__name__}", f'Pass ["{known[-1]}"].')
+    for name in names:
+        check_choice("sources", name, known)
+    if len(set(names)) > 1:
+        raise InvalidRequest("sources", "has more than one", "Search each of them on its own.")
+    return names[0] if names else known[0]
+
+
 MAX_DOMAINS: Final = 1_000
 """Domains in a list."""
 

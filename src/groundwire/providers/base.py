@@ -105,6 +105,8 @@ class Capabilities:
     """Whether it connects through the guarded transport, which checks every hop when connecting."""
     renders: bool = False
     """Whether it renders a page as a browser does, including scripts."""
+    copies: bool = False
+    """Whether it has copies of pages, and is asked only for a page that is gone."""
     revalidates: bool = False
     """Whether `read_url` takes `known`, a `Freshness`, and may report that the page is unchanged."""
 

@@ -83,7 +83,7 @@ class ApiProvider:
     key_needed: ClassVar[bool] = True
     """Whether it requires a key."""
     keyless: ClassVar[bool] = False
-    """Whether it is a public service that is asked without a key; `search.keyless` turns those off."""
+    """Whether it is a public service that may be asked without a key; `search.keyless` turns that off."""
     terms: ClassVar[str] = ""
     """The terms of use of a keyless service."""
     tells_rates: ClassVar[bool] = False
@@ -123,10 +123,10 @@ class ApiProvider:
             MissingKey: There is no key and one is required. NotConfigured: The service has no URL, or is turned off.
             ConfigurationError: An option is invalid.
         """
-        if cls.keyless and not context.settings.search.keyless:
-            raise NotConfigured(context.name, "search.keyless is false, so it is not asked")
         options = context.options(cls.Options)
         keys = context.keys(*cls.key_variables, needed=cls.key_needed and bool(cls.key_variables))
+        if cls.keyless and not keys and not context.settings.search.keyless:
+            raise NotConfigured(context.name, "search.keyless is false, so it is not asked")
         transport = context.transports.service(cls.service)
         where = f"providers.{context.name}.base_url"
         if options.base_url:
@@ -145,6 +145,11 @@ class ApiProvider:
             name=context.name,
             options=options,
         )
+
+    @property
+    def has_key(self) -> bool:
+        """Whether it has a key."""
+        return self._keys is not None
 
     @property
     def delay(self) -> float:

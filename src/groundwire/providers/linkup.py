@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal
 from groundwire.errors import AuthenticationFailed, QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
-from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_or_empty, result, value_at
+from groundwire.providers.linkup_fetch import LinkupFetch, LinkupFetchOptions
 from groundwire.providers.query_mapping import Mapped, window
 from groundwire.transport import Response
 
@@ -33,7 +34,7 @@ _ERRORS = (
 )
 
 
-class LinkupOptions(ApiOptions):
+class LinkupOptions(LinkupFetchOptions):
     """`[providers.linkup]`."""
 
     depth: Literal["flash", "fast", "standard", "deep"] = "fast"
@@ -41,8 +42,8 @@ class LinkupOptions(ApiOptions):
     ten times the price."""
 
 
-class LinkupSearchProvider(SearchApiProvider):
-    """Web search with the Linkup API."""
+class LinkupSearchProvider(SearchApiProvider, LinkupFetch):
+    """Web search and reading with the Linkup API; one instance serves both roles."""
 
     service = "https://api.linkup.so"
     key_variables: ClassVar[tuple[str, ...]] = ("LINKUP_API_KEY",)
@@ -52,7 +53,7 @@ class LinkupSearchProvider(SearchApiProvider):
     Options: ClassVar[type[LinkupOptions]] = LinkupOptions
     _options: LinkupOptions
     capabilities: Capabilities = Capabilities(
-        search=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, dates=True, domains="native"
+        search=True, read=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, dates=True, domains="native"
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Literal
 
 from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
-from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import objects, result, text_or_empty
+from groundwire.providers.parallel_extract import ParallelExtract, ParallelExtractOptions
 from groundwire.providers.query_mapping import Mapped, clipped, window
 from groundwire.transport import Response
 
@@ -19,7 +20,7 @@ _MAX_DOMAINS = 200
 _MAX_QUERY = 200  # characters of one of its search queries; the objective may have 5,000
 
 
-class ParallelOptions(ApiOptions):
+class ParallelOptions(ParallelExtractOptions):
     """`[providers.parallel]`."""
 
     mode: Literal["turbo", "fast", "basic", "advanced"] = "basic"
@@ -27,8 +28,8 @@ class ParallelOptions(ApiOptions):
     supports only English and Japanese."""
 
 
-class ParallelSearchProvider(SearchApiProvider):
-    """Web search with the Parallel Search API."""
+class ParallelSearchProvider(SearchApiProvider, ParallelExtract):
+    """Web search and reading with the Parallel APIs; one instance serves both roles."""
 
     service = "https://api.parallel.ai"
     key_variables: ClassVar[tuple[str, ...]] = ("PARALLEL_API_KEY", "PARALLEL_AI_API_KEY")
@@ -38,7 +39,13 @@ class ParallelSearchProvider(SearchApiProvider):
     Options: ClassVar[type[ParallelOptions]] = ParallelOptions
     _options: ParallelOptions
     capabilities: Capabilities = Capabilities(
-        search=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, domains="native", region=True
+        search=True,
+        read=True,
+        renders=True,
+        max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
+        domains="native",
+        region=True,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

@@ -11,6 +11,7 @@ from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, objects, result, text_or_empty
 from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, window
+from groundwire.providers.you_contents import YouContents
 from groundwire.transport import Response
 
 __all__ = ["YouSearchProvider"]
@@ -29,8 +30,8 @@ _ERRORS = (
 )
 
 
-class YouSearchProvider(SearchApiProvider):
-    """Web search with the You.com Search API.
+class YouSearchProvider(SearchApiProvider, YouContents):
+    """Web search and reading with the You.com APIs; one instance serves both roles.
 
     News follow the web pages, so there may be more rows than requested.
     """
@@ -43,6 +44,8 @@ class YouSearchProvider(SearchApiProvider):
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     capabilities: Capabilities = Capabilities(
         search=True,
+        read=True,
+        renders=True,
         max_results=_MAX_RESULTS,
         time_ranges=ANY_RANGE,
         dates=True,

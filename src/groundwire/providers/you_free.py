@@ -6,11 +6,13 @@ github.com/infiniflow/ragflow, read on 2026-11-28).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from groundwire.models import Filters
+from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions
 from groundwire.providers.http_parsing import ErrorRule
 from groundwire.providers.mcp_search import walls
@@ -36,6 +38,7 @@ class YouFreeSearchProvider(YouSearchProvider):
     key_needed = False
     keyless: ClassVar[bool] = True
     terms: ClassVar[str] = "https://about.you.com/terms-of-service/"
+    capabilities: Capabilities = replace(YouSearchProvider.capabilities, read=False, renders=False)
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     search_path = "/v1/agents/search"
     errors: ClassVar[tuple[ErrorRule, ...]] = walls("YDC_API_KEY")

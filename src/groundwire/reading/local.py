@@ -197,15 +197,7 @@ class LocalReadProvider:
                 raise PageUnavailable(url, "The site answered HTTP 304.", status=reply.status)
             kept = {name: getattr(said, name) or getattr(known, name) for name in ("etag", "last_modified")}
             return ReadResult(url=url, success=True, unchanged=True, freshness=said.model_copy(update=kept))
-        converted = await self._convert(reply, deadline)
-        if converted.block is not None:
-            kind = PageNeedsScripts if converted.block.kind == "script shell" else PageBlocked
-            raise kind(url, str(converted.block), status=reply.status)
-        if converted.unreadable is not None:
-            raise _unreadable(url, converted.unreadable, reply.status)
-        if not converted.extracted.content:
-            raise _empty(url, converted, reply)
-        result = read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
+        result = checked_result(url, await self._convert(reply, deadline), reply)
         if (onwards := refreshes.last) is not None:
             moves = f"the page leads on to {onwards.url} after {onwards.seconds:g} seconds"
             result = result.model_copy(update={"warnings": (*result.warnings, moves)})
@@ -237,6 +229,27 @@ class LocalReadProvider:
     async def aclose(self) -> None:
         """End the processes and release the threads; a busy one ends by itself."""
         await self._conversion.aclose()
+
+
+def checked_result(url: str, converted: Converted, reply: Response) -> ReadResult:
+    """Return a page that was converted.
+
+    Args:
+        url: The address that was asked for.
+        converted: What was made of the response.
+        reply: The response.
+
+    Raises:
+        PageError: It is no page that can be read, or has no text.
+    """
+    if converted.block is not None:
+        kind = PageNeedsScripts if converted.block.kind == "script shell" else PageBlocked
+        raise kind(url, str(converted.block), status=reply.status)
+    if converted.unreadable is not None:
+        raise _unreadable(url, converted.unreadable, reply.status)
+    if not converted.extracted.content:
+        raise _empty(url, converted, reply)
+    return read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
 
 
 def _refuse_unreadable(head: Head, *, asked: bool = False, images: bool = False) -> None:

@@ -17,6 +17,7 @@ from groundwire.errors import (
     BlockedDomain,
     DeadlineExceeded,
     GroundwireError,
+    HostNotFound,
     InvalidRequest,
     PageBlocked,
     PageNeedsScripts,
@@ -191,11 +192,16 @@ class Readers:
             PageError, ProviderError, BlockedByPolicy, DeadlineExceeded: the last reader's error, or the first one that
             no other reader could avoid.
         """
+        reading = _Reading(call, known)
         try:
-            page = await self._read(_Reading(call, known))
+            page = await self._read(reading)
+        except PageNotFound as error:
+            return await self._copy(reading, error)
         except (PageUnavailable, ProviderError, DeadlineExceeded) as error:
             old = await self._archived(call)
             if old is None:
+                if isinstance(error, HostNotFound):
+                    return await self._copy(reading, error)
                 raise
             return old.model_copy(update={"warnings": (*old.warnings, f"it cannot be read now: {error}")})
         forbidden = call.cache_mode == "bypass" or (page.freshness is not None and page.freshness.no_store)
@@ -234,6 +240,21 @@ class Readers:
                         return self._page(shorter, await self._observed(browser, shorter), browser)
         return page
 
+    async def _copy(self, reading: _Reading, gone: PageNotFound | HostNotFound) -> Page:
+        """Return a copy of a page that is gone.
+
+        Raises:
+            PageNotFound, HostNotFound: no reader has one; `gone` itself.
+        """
+        why = "its host has no address" if isinstance(gone, HostNotFound) else f"HTTP {gone.status or 404}"
+        asked = self._order(reading.call.url)
+        for reader in self._readers:
+            if reader.capabilities.copies and reader not in asked:
+                with suppress(GroundwireError):
+                    page = self._page(reading, await self._observed(reader, reading), reader)
+                    return page.model_copy(update={"warnings": (f"this page is gone ({why})", *page.warnings)})
+        raise gone
+
     async def _archived(self, call: ReaderCall) -> Page | None:
         """Return the last archived version of a page, if there is one for the call's owner."""
         if self._archive is None:
@@ -247,11 +268,12 @@ class Readers:
         return old
 
     def _order(self, url: WebUrl) -> tuple[ReadProvider, ...]:
-        """Return the readers in the order for a page."""
+        """Return the readers in the order for a page; those of copies only if there are no others."""
+        readers = tuple(one for one in self._readers if not one.capabilities.copies) or self._readers
         if self._rendered is None or not self._rendered.permits(url.text):
             site = self._site_reader(url)
-            return self._readers if site is None else (site, *self._readers)
-        return tuple(sorted(self._readers, key=lambda reader: not _renders(reader)))
+            return readers if site is None else (site, *readers)
+        return tuple(sorted(readers, key=lambda reader: not _renders(reader)))
 
     def _site_reader(self, url: WebUrl) -> SiteReader | None:
         """Return the reader for a page of a well-known site. It reads as `local` does, so only where that one may."""
@@ -318,7 +340,8 @@ class Readers:
     async def _ask_another(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         """Read a page with a third-party service, disclosing no more of its URL than necessary."""
         url = reading.call.url
-        await self._guard.check(url.text)
+        if not reader.capabilities.copies:  # the page's own server is not called, and may be gone
+            await self._guard.check(url.text)
         if self._gate is not None:
             await self._gate.check(url, reading.call.deadline, remote=True)
         shown = for_third_parties(url.text)

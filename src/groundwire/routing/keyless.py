@@ -31,7 +31,7 @@ class KeylessNotice:
         self._services = {
             provider.name: urlsplit(str(getattr(provider, "service", ""))).hostname or provider.name
             for provider in providers
-            if getattr(provider, "keyless", False)
+            if getattr(provider, "keyless", False) and not getattr(provider, "has_key", False)
         }
 
     async def before(self, provider: SearchProvider) -> None:

@@ -20,6 +20,7 @@ from groundwire.errors import (
     BlockedByPolicy,
     BlockedByRobots,
     DeadlineExceeded,
+    HostNotFound,
     PagePaced,
     PageUnavailable,
     TooManyRedirects,
@@ -266,7 +267,7 @@ class RobotsFiles:
         self._codec: Codec[_File] = Codec(
             encode=lambda file: file.robots.pack(), decode=self._decode, ttl=lambda file: file.ttl
         )
-        self._failed: OrderedDict[str, tuple[float, str, int | None]] = OrderedDict()
+        self._failed: OrderedDict[str, tuple[float, type[PageUnavailable], str, int | None]] = OrderedDict()
 
     def _decode(self, data: bytes) -> _File:
         return _File(Robots.unpack(data) if len(data) > _AT_ONCE else self._unpack(data))
@@ -284,9 +285,9 @@ class RobotsFiles:
                 one. DeadlineExceeded: the deadline passed before.
         """
         origin = url.origin
-        until, reason, status = self._failed.get(origin, (0.0, "", None))
+        until, kind, reason, status = self._failed.get(origin, (0.0, PageUnavailable, "", None))
         if self._clock() < until:
-            raise PageUnavailable(url.text, reason, status=status)
+            raise kind(url.text, reason, status=status)
         left = deadline.remaining()
         limited = deadline.capped(min(max(self._max_wait, _WAIT_SHARE * left), left * share))
         name = hashlib.sha256(repr((origin, sorted(self._names))).encode()).hexdigest()
@@ -303,7 +304,9 @@ class RobotsFiles:
                 raise
             raise self._remember(origin, url, _unknown(url, "did not come in time")) from error
         except PageUnavailable as error:
-            raise self._remember(origin, url, str(error), error.status) from error
+            gone = isinstance(error, HostNotFound) and str(error).startswith(f"{url.host} ")  # not a redirect's target
+            kind = HostNotFound if gone else PageUnavailable
+            raise self._remember(origin, url, str(error), error.status, kind) from error
         return kept.value.robots
 
     async def aclose(self) -> None:
@@ -327,13 +330,20 @@ class RobotsFiles:
             return _File(await asyncio.to_thread(parse_robots, reply.body, self._names))
         return _File(parse_robots(reply.body, self._names))
 
-    def _remember(self, origin: str, url: WebUrl, reason: str, status: int | None = None) -> PageUnavailable:
+    def _remember(
+        self,
+        origin: str,
+        url: WebUrl,
+        reason: str,
+        status: int | None = None,
+        kind: type[PageUnavailable] = PageUnavailable,
+    ) -> PageUnavailable:
         """Record a failure, and return it as the error of a page."""
-        self._failed[origin] = (self._clock() + _REST, reason, status)
+        self._failed[origin] = (self._clock() + _REST, kind, reason, status)
         self._failed.move_to_end(origin)
         while len(self._failed) > _REMEMBERED:
             self._failed.popitem(last=False)
-        return PageUnavailable(url.text, reason, status=status)
+        return kind(url.text, reason, status=status)
 
 
 def _unknown(url: WebUrl, what: str) -> str:

@@ -111,8 +111,10 @@ class SearchSettings(SettingsSection):
         *("you_free", "parallel_free", "exa_free", "tavily_free", "firecrawl_free", "duckduckgo_lite"),
     )
     """The search providers, in order of preference; one that is not configured is skipped."""
+    paper_providers: Words = ("openalex", "arxiv")
+    """The providers of searches for papers (`sources=["papers"]`), in order; empty turns those searches off."""
     keyless: bool = True
-    """Whether public services are asked without a key: those whose name ends in `_free`, and `duckduckgo_lite`."""
+    """Whether public services are asked without a key: `*_free`, `duckduckgo_lite`, `openalex`, and `arxiv`."""
     strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
     """The strategy: one provider after another, the next one when one is late, or several at once and merged."""
     latency: Literal["normal", "fast", "fastest"] = "normal"

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import TimeRange
-from groundwire.models.argument_names import OPEN_PAGE, SEARCH, argument_hint, recent, translated
+from groundwire.models.argument_names import OPEN_PAGE, SEARCH, argument_hint, recent, search_sources, translated
 from groundwire.models.validators import faults, time_range_of
 
 __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "understood", "unwrapped"]
@@ -25,9 +25,9 @@ __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "u
 _AROUND = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
 _NONE = frozenset({"", "none", "null", "undefined"})
 _REQUIRED = frozenset({"query", "url"})  # of one of the tools; an empty one is reported as an error
-_LISTS = frozenset({"allowed_domains", "blocked_domains"})
+_LISTS = frozenset({"allowed_domains", "blocked_domains", "sources"})
 _NUMBERS = frozenset({"limit", "max_length", "max_tokens", "page"})
-_OFFERED = ("query", "limit", "allowed_domains", "time_range")
+_OFFERED = ("query", "limit", "allowed_domains", "time_range", "sources")
 _TEXTS = frozenset({"query", "find", "cursor", "url"})
 _LONGEST_JSON = 10_000  # characters; a list of domains is shorter
 
@@ -59,6 +59,8 @@ class SearchArguments(BaseModel):
     """Only these domains."""
     time_range: TimeRange = "all"
     """The maximum age of results."""
+    sources: list[str] | None = None
+    """What to search."""
     blocked_domains: list[str] | None = None
     """Never these domains. This and what follows is not in the definition that models get, and is accepted."""
     published_after: str | None = None
@@ -208,7 +210,7 @@ def _is_nothing(value: object) -> bool:
 def _value(name: str, value: Any) -> Any:
     """Convert a value to the type of its argument, if it is unambiguous."""
     if name in _LISTS:
-        return _words(value)
+        return _words(value) if name != "sources" else search_sources(_words(value))
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
     if name in _TEXTS and isinstance(value, (int, float)) and not isinstance(value, bool):

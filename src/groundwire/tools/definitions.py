@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel
 
-from groundwire.models import MAX_LIMIT, Budget
+from groundwire.models import MAX_LIMIT, Budget, SearchSource
 from groundwire.settings import Settings
 from groundwire.tools.conversions import GUIDANCE
 from groundwire.tools.results import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult
@@ -116,6 +116,7 @@ def web_search_definition(settings: Settings) -> ToolDefinition:
                         "default": "all",
                         "description": "Published within a day, week, month or year",
                     },
+                    **_sources(settings),
                 },
                 "required": ["query"],
                 "additionalProperties": False,
@@ -124,6 +125,14 @@ def web_search_definition(settings: Settings) -> ToolDefinition:
         output_schema=_schema(WebSearchToolResult),
         annotations=_READ_ONLY,
     )
+
+
+def _sources(settings: Settings) -> dict[str, Any]:
+    """Return the parameter for what is searched, if there is more than the web."""
+    if not settings.search.paper_providers:
+        return {}
+    kinds = {"type": "string", "enum": list(get_args(SearchSource))}
+    return {"sources": {"type": "array", "items": kinds, "description": "The web (default) or papers"}}
 
 
 def open_page_definition(settings: Settings) -> ToolDefinition:

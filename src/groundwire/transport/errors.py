@@ -13,6 +13,7 @@ from groundwire.cassette import RecordedFailure
 from groundwire.errors import (
     BlockedAddress,
     GroundwireError,
+    HostNotFound,
     PageTooLarge,
     PageUnavailable,
     ProviderUnreachable,
@@ -181,6 +182,7 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
             text = f"The page at {host} {error.detail}."
         case "name":
             text = f"{nowhere(host)} Check the spelling, and that this machine is online, or search for the page."
+            raise HostNotFound(url, text) from error
         case "resolver":
             text = f"{host} {error.detail}. Check this machine's network connection and its DNS settings."
         case "proxy":

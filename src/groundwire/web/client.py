@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack, get_args
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
@@ -18,11 +18,12 @@ from groundwire.models import (  # frameworks read the types of the methods
     Page,
     SafeSearch,
     SearchResponse,
+    SearchSource,
     Strategy,
     TimeRange,
 )
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH, NoArguments, unknown_argument
-from groundwire.models.validators import TimeRangeName
+from groundwire.models.validators import TimeRangeName, check_sources
 from groundwire.web.loading import load_open_page
 
 if TYPE_CHECKING:  # what a web works with is loaded when one is made
@@ -63,7 +64,7 @@ _ARGUMENTS = (
 )
 _SEARCH_ARGUMENTS = (
     *("query", "limit", "allowed_domains", "blocked_domains", "time_range", "published_after", "published_before"),
-    *("language", "region", "safesearch", "page", "strategy", "refresh", "keep", "timeout"),
+    *("language", "region", "safesearch", "page", "sources", "strategy", "refresh", "keep", "timeout"),
 )
 _PAGE_ARGUMENTS = ("query", "find", "max_length", "max_tokens", "refresh", "keep", "timeout")
 
@@ -186,6 +187,7 @@ class Web:
         region: str | None = None,
         safesearch: SafeSearch | None = None,
         page: int = 1,
+        sources: Sequence[SearchSource] = ("web",),
         strategy: Strategy | None = None,
         refresh: bool = False,
         keep: bool = True,
@@ -206,6 +208,7 @@ class Web:
             region: A country code such as `us`.
             safesearch: `off`, `moderate` or `strict`; by default the setting `search.safesearch`.
             page: The page of results, 1 to 10.
+            sources: `["web"]`, or `["papers"]` for papers, from the setting `search.paper_providers`.
             strategy: `fallback` (one provider after the other), `hedge` (the next when one is late) or `fuse` (several
                 at once, merged); by default the setting `search.strategy`.
             refresh: Whether to skip the cache; the new result is stored.
@@ -224,7 +227,8 @@ class Web:
         """
         if unknown:
             raise unknown_argument("search", unknown, _SEARCH_ARGUMENTS, SEARCH)
-        call = self.search_flow.call(
+        flow = self._search_flow(sources)
+        call = flow.call(
             query,
             limit=limit,
             allowed_domains=allowed_domains,
@@ -243,7 +247,7 @@ class Web:
             policy=self._policy,
             opener=self,
         )
-        return await self.search_flow.search(call)
+        return await flow.search(call)
 
     async def open_page(
         self,
@@ -690,6 +694,15 @@ class Web:
                 "session.citations", "is call, so nothing is remembered", "Set it to session to check answers."
             )
         return CitedPages(sources=self._resources.sources, archive=self._resources.archive)
+
+    def _search_flow(self, sources: Sequence[SearchSource]) -> SearchFlow:
+        """Return what searches the sources of a call for this view."""
+        if sources == ("web",) or check_sources(sources, get_args(SearchSource)) == "web":
+            return self.search_flow
+        if self._provider_names is None:
+            return self._resources.papers
+        papers = self._resources.papers
+        return papers.restricted([one for one in papers.router.providers if _is_named(one.name, self._provider_names)])
 
     def _cache_mode(self, refresh: bool, keep: bool) -> CacheMode:
         return ("refresh" if refresh else "use") if keep and self._keep else "bypass"

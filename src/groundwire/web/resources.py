@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
@@ -293,6 +293,22 @@ class Resources:
             call_listeners=self._listeners,
             state=self.state,
         )
+
+    @cached_property
+    def papers(self) -> SearchFlow:
+        """The flow of searching for papers; it is made when it is first used.
+
+        Raises:
+            InvalidRequest: the settings turn it off, or none of its providers can be used.
+        """
+        names = self.settings.search.paper_providers
+        if not names:
+            raise InvalidRequest("sources", "has papers, which the settings turn off", "Search the web for them.")
+        try:
+            router = self.other_router(names, self.search_flow.router.providers, None)
+        except ConfigurationError as error:
+            raise InvalidRequest("sources", "has papers, which cannot be searched here", str(error)) from error
+        return replace(self.search_flow, router=router)
 
     def budget(self, name: str | None) -> SessionBudget:
         """Return the budget of a session; without a name, which no other process can use, it is in this process."""

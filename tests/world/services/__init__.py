@@ -12,6 +12,7 @@ from groundwire.testing.server import EmulatedServer
 __all__ = ["SERVICES", "make_service"]
 
 SERVICES: Final[Mapping[str, str]] = {
+    "arxiv": "papers:Arxiv",
     "brave": "brave:Brave",
     "duckduckgo_lite": "duckduckgo_lite:DuckDuckGoLite",
     "exa": "exa:Exa",
@@ -21,12 +22,14 @@ SERVICES: Final[Mapping[str, str]] = {
     "jina": "jina:Jina",
     "kagi": "kagi:Kagi",
     "linkup": "json_search_apis:Linkup",
+    "openalex": "papers:OpenAlex",
     "parallel": "json_search_apis:Parallel",
     "parallel_free": "keyless:ParallelFree",
     "perplexity": "json_search_apis:Perplexity",
     "serper": "json_search_apis:Serper",
     "tavily": "tavily:Tavily",
     "tavily_free": "keyless:TavilyFree",
+    "wayback": "wayback:Wayback",
     "wikipedia": "wikipedia:Wikipedia",
     "you": "you:You",
     "you_free": "keyless:YouFree",

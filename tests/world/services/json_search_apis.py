@@ -13,13 +13,17 @@ from world.services.shared import (
     ApiSpec,
     EmulatedRefusal,
     SearchFields,
+    addresses,
     american_day,
     at,
+    boolean,
     choice,
     domains,
     iso_day,
+    nothing,
     number,
     pattern,
+    visit,
     words,
 )
 
@@ -36,7 +40,7 @@ class Linkup(ApiEmulator):
 
     spec: ClassVar[ApiSpec] = ApiSpec(
         name="linkup",
-        routes={"POST /v1/search": "search"},
+        routes={"POST /v1/search": "search", "POST /v1/fetch": "fetch"},
         fields=SearchFields(
             query="q",
             limit="maxResults",
@@ -55,7 +59,8 @@ class Linkup(ApiEmulator):
                 "excludeDomains": domains(100),
                 "fromDate": iso_day,
                 "toDate": iso_day,
-            }
+            },
+            "fetch": {"url": addresses(1), "renderJs": boolean, "mode": choice("standard", "pro")},
         },
         refusals={
             "route": EmulatedRefusal(404, "NOT_FOUND", "There is no such address."),
@@ -66,6 +71,8 @@ class Linkup(ApiEmulator):
             "body": EmulatedRefusal(400, "VALIDATION_ERROR", "The body is not a JSON object."),
             "invalid": EmulatedRefusal(400, "VALIDATION_ERROR"),
             "nothing": EmulatedRefusal(400, "SEARCH_QUERY_NO_RESULT", "Nothing was found."),
+            "missing": EmulatedRefusal(400, "FETCH_TARGET_NOT_FOUND", "The target was not found."),
+            "unread": EmulatedRefusal(400, "FETCH_ERROR", "The page could not be fetched."),
         },
     )
 
@@ -90,6 +97,13 @@ class Linkup(ApiEmulator):
         rows = [self._row(hit) for hit in self.found(body)[: self.limit(body)]]
         return EmulatedResponse.json({"results": rows}) if rows else self.refuse("nothing")
 
+    def fetch(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return a page as Markdown."""
+        page = visit(self.library, body["url"])
+        if page is None or not page.markdown:
+            return self.refuse("missing" if page is None or page.status == 404 else "unread")
+        return EmulatedResponse.json({"markdown": page.markdown, "favicon": ""})
+
     def _row(self, hit: IndexHit) -> dict[str, object]:
         icon = f"{hit.site.url}/favicon.ico"
         return {"type": "text", "name": hit.title, "url": hit.url, "content": hit.page.text, "favicon": icon}
@@ -107,7 +121,7 @@ class Parallel(ApiEmulator):
 
     spec: ClassVar[ApiSpec] = ApiSpec(
         name="parallel",
-        routes={"POST /v1/search": "search"},
+        routes={"POST /v1/search": "search", "POST /v1/extract": "extract"},
         key_header="x-api-key",
         fields=SearchFields(
             query="words",
@@ -123,7 +137,14 @@ class Parallel(ApiEmulator):
                 f"{_POLICY}.include_domains": domains(200),
                 f"{_POLICY}.exclude_domains": domains(200),
                 f"{_POLICY}.after_date": iso_day,
-            }
+            },
+            "extract": {
+                "urls": addresses(20),
+                "advanced_settings.fetch_policy.max_age_seconds": number(600),
+                "advanced_settings.full_content.max_chars_per_result": number(1),
+                "search_queries": nothing,
+                "mode": nothing,
+            },
         },
         refusals={
             "body": EmulatedRefusal(422, message="The body is not a JSON object."),
@@ -132,6 +153,7 @@ class Parallel(ApiEmulator):
     )
     known: frozenset[str] = frozenset(
         {"search_queries", "objective", "mode", "max_chars_total", "client_model", "session_id", "advanced_settings"}
+        | {"urls"}
     )
     """The parameters that it takes; others are refused."""
     locations: frozenset[str] = frozenset({"us", "gb", "de", "fr", "jp"})
@@ -147,6 +169,8 @@ class Parallel(ApiEmulator):
         """Return what is wrong with the queries, or which parameter is unknown."""
         if unknown := sorted(body.keys() - self.known):
             return f"Not known here: {', '.join(unknown)}."
+        if "urls" in body:
+            return ""
         queries = body.get("search_queries")
         if not isinstance(queries, list) or not 1 <= len(queries) <= 5:
             return "One to five search queries are needed."
@@ -182,6 +206,22 @@ class Parallel(ApiEmulator):
                 "session_id": body.get("session_id") or f"session_{uuid4().hex}",
             }
         )
+
+    def extract(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return pages as Markdown, and why others could not be read."""
+        results, errors = [], []
+        most = at(body, "advanced_settings.full_content.max_chars_per_result")
+        for url in body["urls"]:
+            page = visit(self.library, url)
+            status = 404 if page is None else page.status
+            if page is None or status != 200:
+                errors.append({"url": url, "error_type": "fetch_error", "http_status_code": status, "content": None})
+                continue
+            known = {"url": url, "title": page.title, "publish_date": page.published and page.published.isoformat()}
+            results.append(known | {"excerpts": [page.markdown[:200]], "full_content": page.markdown[:most]})
+        usage = [{"name": "sku_extract", "count": len(results)}]
+        made = {"extract_id": f"extract_{uuid4().hex}", "session_id": f"session_{uuid4().hex}", "warnings": None}
+        return EmulatedResponse.json({**made, "results": results, "errors": errors, "usage": usage})
 
     def _row(self, hit: IndexHit, size: int) -> dict[str, object]:
         rest = hit.page.text[: max(0, size - len(hit.snippet))]

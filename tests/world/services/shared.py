@@ -34,6 +34,7 @@ __all__ = [
     "domains",
     "iso_day",
     "moment",
+    "nothing",
     "number",
     "pattern",
     "split_sites",
@@ -158,6 +159,11 @@ def addresses(most: int) -> Parameter:
         return "" if good and 1 <= len(urls) <= most else f"must be 1 to {most} addresses"
 
     return check
+
+
+def nothing(value: Any) -> str:
+    """A parameter that a route does not have."""
+    return "" if value is None else "is not known here"
 
 
 def iso_day(value: Any) -> str:

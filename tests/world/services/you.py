@@ -15,11 +15,13 @@ from world.services.shared import (
     ApiSpec,
     EmulatedRefusal,
     SearchFields,
+    addresses,
     choice,
     domains,
     moment,
     number,
     pattern,
+    visit,
     words,
 )
 
@@ -41,7 +43,7 @@ class You(ApiEmulator):
 
     spec: ClassVar[ApiSpec] = ApiSpec(
         name="you",
-        routes={"POST /v1/search": "search", "GET /v1/search": "search"},
+        routes={"POST /v1/search": "search", "GET /v1/search": "search", "POST /v1/contents": "contents"},
         key_header="X-API-Key",
         fields=SearchFields(
             limit="count",
@@ -63,7 +65,8 @@ class You(ApiEmulator):
                 "language": pattern("[A-Z]{2}(-[A-Z]{2,4})?"),
                 "include_domains": domains(500),
                 "exclude_domains": domains(500),
-            }
+            },
+            "contents": {"urls": addresses(10), "crawl_timeout": number(1, 60), "max_age": number(0)},
         },
         refusals={
             "scope": EmulatedRefusal(403, message="This key may not search."),
@@ -124,6 +127,16 @@ class You(ApiEmulator):
                 "metadata": {"search_uuid": str(uuid4()), "query": body["query"], "latency": 0.01},
             }
         )
+
+    def contents(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return pages as Markdown; those that could not be read are entries without it."""
+        rows: list[dict[str, object]] = []
+        for url in body["urls"]:
+            page = visit(self.library, url)
+            read = page if page is not None and page.status == 200 else None
+            rows.append({"url": url, "title": read.title if read else "", "html": None})
+            rows[-1]["markdown"] = read.markdown if read else None
+        return EmulatedResponse.json(rows)
 
 
 def _web(hit: IndexHit) -> dict[str, object]:

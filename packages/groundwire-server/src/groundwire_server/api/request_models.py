@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, Strategy, TimeRange
+from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, SearchSource, Strategy, TimeRange
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, recent, translated
 from groundwire.models.validators import TimeRangeName, time_range_of
 
@@ -159,6 +159,8 @@ class SearchRequest(ApiRequest):
     """The SafeSearch level; by default the gateway's setting."""
     page: Annotated[int, Field(ge=1, le=MAX_PAGE), Whole] = 1
     """The page of results."""
+    sources: tuple[SearchSource, ...] = Field(default=("web",), max_length=1)
+    """What to search: the web, or papers."""
     strategy: Strategy | None = None
     """The strategy for calling providers; by default the gateway's setting."""
     refresh: bool = False

@@ -499,3 +499,16 @@ async def test_it_lives_with_the_lifespan_of_its_server(settings: Callable[..., 
     await living
     with pytest.raises(Closed):
         await gateway.web.search("rank fusion")
+
+
+async def test_searching_for_papers(gateway: Any, world: World) -> None:
+    served = {name: {"base_url": world.service(name).url} for name in ("openalex", "arxiv")}
+    searxng = {"searxng": {"base_url": world.searxng.url}}
+    policy = {"allowed_origins": world.origins}
+    client = await (await gateway(providers=served | searxng, policy=policy)).client()
+    status, body = await post(client, "/v1/search", QUERY | {"sources": ["papers"]})
+    assert (status, body["provider"]) == (200, "openalex")
+    assert (await get(client, "/v1/search?query=bm25&sources=papers"))[1]["provider"] == "openalex"
+    status, body = await post(client, "/v1/tools/web_search", QUERY | {"sources": ["papers"]})
+    assert (status, body["results"][0]["source"]) == (200, "openalex")
+    assert (await post(client, "/v1/search", QUERY | {"sources": ["pages"]}))[0] in {400, 422}

@@ -1,0 +1,114 @@
+"""The Wayback Machine of the Internet Archive: the last copy of a page (https://archive.org/help/wayback_api.php).
+
+Its availability API is asked first, without the scheme: with one it finds less (github.com/internetarchive/wayback,
+issue 296). The copy is then read as it was recorded, by the mark `id_` after its time. Both read on 2026-11-28.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from typing import NamedTuple, Self
+from urllib.parse import unquote, urlsplit
+
+from groundwire.deadline import Deadline
+from groundwire.errors import PageNotFound, RateLimited, UnexpectedResponse
+from groundwire.models import ReadResult
+from groundwire.providers.base import Capabilities, ProviderContext
+from groundwire.providers.http_api import ApiProvider
+from groundwire.providers.http_parsing import raise_for_error, text_or_empty, value_at
+from groundwire.reading.local import checked_result
+from groundwire.reading.workers.pool import Conversion
+from groundwire.safety.urls import parse_url
+from groundwire.transport import Response
+
+__all__ = ["WaybackReadProvider"]
+
+_COPY = re.compile(r"https?://web\.archive\.org/web/(\d{4})(\d\d)(\d\d)(\d{6})[a-z_]{0,3}/(https?://\S{1,2000})")
+_TIMEOUT = 20.0  # seconds
+_REST = 60.0  # seconds without a request after it refused one, unless it says how many
+
+
+class _Copy(NamedTuple):
+    """A copy of a page."""
+
+    stamp: str
+    """When it was made, in 14 digits."""
+    url: str
+    """The address under which it was recorded."""
+    day: date
+    """The day on which it was made."""
+
+
+class WaybackReadProvider(ApiProvider):
+    """Reads the last copy of a page in the Wayback Machine, for pages that are gone."""
+
+    service = "https://{host}archive.org"
+    key_needed = False
+    capabilities: Capabilities = Capabilities(read=True, copies=True)
+    _conversion: Conversion | None = None
+    _resting_until: float = 0.0
+
+    @classmethod
+    def create(cls, context: ProviderContext) -> Self:
+        """Create the reader; see `ApiProvider.create`."""
+        made, read = super().create(context), context.settings.read
+        made._conversion = Conversion(context.workers, isolated=read.isolation == "process", parts=read.parts)
+        return made
+
+    async def aclose(self) -> None:
+        """End the processes that convert pages."""
+        if self._conversion is not None:
+            await self._conversion.aclose()
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        """Read the last copy of a page, with a warning that says its day; see `ReadProvider.read_url`.
+
+        Raises:
+            PageNotFound: there is no copy.
+        """
+        if (left := self._resting_until - time.monotonic()) > 0:
+            raise RateLimited(self.name, "not called: in cooldown", retry_after=left)
+        limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
+        params, find = {"url": parse_url(url).request_text.partition("://")[2]}, partial(self._last_copy, url=url)
+        ask = partial(self.ask, "GET", deadline=limited)
+        try:
+            copy = await ask("/wayback/available", find, params=params, address={"host": ""})
+            reply = await ask(f"/web/{copy.stamp}id_/{copy.url}", self._recorded, address={"host": "web."})
+        except RateLimited as error:
+            self._resting_until = time.monotonic() + (error.retry_after or _REST)
+            raise
+        self._conversion = self._conversion or Conversion()
+        reply = replace(reply, url=url)  # to which its links are relative
+        converted = await self._conversion.convert(
+            reply.body, reply.content_type, url, headers=reply.headers, deadline=limited
+        )
+        result = checked_result(url, converted, reply)
+        said = f"the Wayback Machine's copy of {copy.day}: https://web.archive.org/web/{copy.stamp}/{copy.url}"
+        return result.model_copy(update={"warnings": (said, *result.warnings)})
+
+    def _last_copy(self, reply: Response, url: str) -> _Copy:
+        data = self.answer(reply)
+        if not isinstance(data.get("archived_snapshots"), dict):
+            raise UnexpectedResponse(self.name, "answered with JSON that has no copies", status=reply.status)
+        closest = value_at(data, "archived_snapshots.closest")
+        found = _COPY.fullmatch(text_or_empty(value_at(closest, "url")))
+        if found is None or text_or_empty(value_at(closest, "status")) != "200" or _page(found[5]) != _page(url):
+            raise PageNotFound(url, "The Wayback Machine has no copy of this page.")
+        try:
+            return _Copy(found[1] + found[2] + found[3] + found[4], found[5], date(*map(int, found.groups()[:3])))
+        except ValueError as error:
+            raise UnexpectedResponse(self.name, "answered with a wrong day", status=reply.status) from error
+
+    def _recorded(self, reply: Response) -> Response:
+        raise_for_error(reply, self.name)
+        return reply
+
+
+def _page(url: str) -> tuple[object, ...]:
+    """Return what two addresses of one page have in common: host, path, and parameters in any order and case."""
+    parts = urlsplit(unquote(url).lower())
+    return (parts.hostname or "").removeprefix("www."), parts.path.rstrip("/"), sorted(parts.query.split("&"))
