@@ -160,7 +160,7 @@ def test_papers_are_searched(place: Place, world: World) -> None:
         place.variables[f"GROUNDWIRE_PROVIDERS_{name.upper()}_BASE_URL"] = world.service(name).url
     listed, found = place.ask([("list_tools", {}), search(query="bm25", sources=["papers"])])["answers"][1:]
     assert "papers" in json.dumps(listed["tools"][0]["inputSchema"])
-    assert found["structuredContent"]["results"][0]["source"] == "openalex"
+    assert found["structuredContent"]["provider"] == "openalex"
 
 
 @pytest.mark.req("B15")
