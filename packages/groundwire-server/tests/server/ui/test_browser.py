@@ -264,19 +264,15 @@ async def test_a_failure_is_seen_as_one(serve: Serve, world: World) -> None:
         assert "This page could not be read" in await look.text(".reader")
 
 
-async def test_the_figures_are_drawn_and_said(serve: Serve) -> None:
+async def test_the_figures_are_shown(serve: Serve) -> None:
     web, url = await serve()
     await seed(web.store)
     async with browsing(url) as open_:
         look = await open_()
         await look.go("/providers?days=14")
-        charts = await look.page.locator("svg.chart").evaluate_all("all => all.map(one => one.ariaLabel)")
-        assert any(re.match(r"Latency of brave\. Mean: \d+\sms on .* highest", one) for one in charts)
-        assert any(one.startswith("Success of brave. Success: ") for one in charts)
-        assert any(one.startswith("Cost of brave. Cost: $0.0") for one in charts)
-        assert await look.page.locator("svg.chart .bar").count() >= 7
-        await look.page.click("summary >> nth=1")
-        assert re.search(r"2\d{3}-\d\d-\d\d \d+ [\d.]+ % \d+ ms", await look.text(".card >> nth=1"))
+        assert re.search(
+            r"brave search [\d.]+ % good calls \d+ answered \d+ .* mean \d+ ms", await look.text(".card >> nth=0")
+        )
         assert "met: > 95 %" in await look.text(".tiles")
 
 

@@ -166,7 +166,7 @@ async def test_tenants_see_only_what_is_theirs(house: House) -> None:
         assert "Your key cannot see" in shown
         assert "Reciprocal rank fusion" not in shown
     assert "Reciprocal rank fusion" in await read(boss, "/archive?q=fusion")
-    assert "All searches" in await read(boss, "/providers")
+    assert "of all providers" in await read(boss, "/providers")
 
 
 async def test_a_browsers_session_is_not_carried_to_another_tenant(house: House) -> None:
