@@ -41,7 +41,6 @@ _AT_ONCE = 16  # items of one statement, each of which waits for the interpreter
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
 _TOKENS = 64  # of a snippet; FTS5 gives no more
 _CANDIDATES = 64  # rows that are compared with the question at least
-_CHUNK = 50  # items that are read at once, as each may be large
 _PRUNED = 0.9  # of the maximum size
 _FIX = "Check its folder and the space on its disk, or set archive.path to another file."
 
@@ -148,14 +147,6 @@ class SqliteTables:
         sql = f"select {_ITEM} from archive_items i where {visible.sql} order by seen desc, id desc limit ? offset ?"
         with self._query() as db:
             return [Item._make(row).hit() for row in db.execute(sql, (*visible.values, limit, offset))]
-
-    def after(self, number: int, viewer: Viewer) -> tuple[int, Sequence[Item]]:
-        """Return items in the order of their numbers; see `ArchiveTables.after`."""
-        visible = self._any_visible(viewer)
-        sql = f"select id, {_ITEM} from archive_items i where id > ? and {visible.sql} order by id limit ?"
-        with self._query() as db:
-            rows = db.execute(sql, (number, *visible.values, _CHUNK)).fetchall()
-        return (rows[-1][0] if rows else number), [Item._make(row[1:]) for row in rows]
 
     def forget(self, *, key: str | None, domain: str | None, before: int | None) -> int:
         """Delete entries from the tables, the index and the journal; see `ArchiveTables.forget`."""

@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.errors import InvalidRequest
 from groundwire.hints import METHODS
@@ -27,7 +27,7 @@ from groundwire.models import Page, SearchResponse, SearchResult, TimeRange
 from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated, without_effect
 from groundwire.web import Web
 from groundwire_server.api.context import Caller
-from groundwire_server.api.error_body import failed, invalid
+from groundwire_server.api.error_body import ApiModel, failed, invalid
 from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
 
 __all__ = [
@@ -114,10 +114,8 @@ class PerplexityRequest(ApiRequest):
         return self
 
 
-class PerplexityResult(BaseModel):
+class PerplexityResult(ApiModel):
     """A result in Perplexity's format."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     title: str
     """The page's title."""
@@ -137,10 +135,8 @@ class PerplexityResult(BaseModel):
     """The provider's own score, as in Tavily's responses."""
 
 
-class PerplexityReply(BaseModel):
+class PerplexityReply(ApiModel):
     """A response in Perplexity's format. One without results means that there are none."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     results: tuple[PerplexityResult, ...]
     """What was found, best first."""

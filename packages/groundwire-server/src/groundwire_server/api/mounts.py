@@ -290,6 +290,4 @@ class _KeyVerifier:
             web=tenant.narrow(self._web),
             prefix=tenant.prefix,
             sees_all=tenant.operator,
-            calls_per_day=tenant.limits.calls_per_day,
-            usd_per_day=tenant.limits.usd_per_day,
         )

@@ -35,8 +35,8 @@ async def test_every_view_is_well_made(serve: Serve, world: World, scheme: str, 
     await _use(web)
     async with browsing(url) as open_:
         look = await open_(scheme=scheme, size=size)
-        views = ["/", "/?q=ranking&time=y&language=en", "/?q=x&limit=900", "/providers", "/sessions"]
-        for number, path in enumerate([*views, "/session?name=research", "/archive", "/archive?q=fusion"]):
+        views = ["/", "/?q=ranking&time=y&language=en", "/?q=x&limit=900", "/providers"]
+        for number, path in enumerate([*views, "/archive", "/archive?q=fusion"]):
             await look.go(path)
             await look.check_axe()
             await look.page.screenshot(path=tmp_path / f"{number}-{scheme}.png")
