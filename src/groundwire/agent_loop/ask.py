@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from groundwire.agent_loop.chat_model import ChatModel, find_model
@@ -336,13 +337,9 @@ def _quote(text: str, question: str) -> tuple[int, str] | None:
     ]
     whole = [one for one in sentences if _SHORTEST <= len(one) <= _LONGEST]
     found = max(
-        ((len(wanted & set(_WORD.findall(one.casefold()))), one) for one in whole), default=(0, ""), key=_shared
+        ((len(wanted & set(_WORD.findall(one.casefold()))), one) for one in whole), default=(0, ""), key=itemgetter(0)
     )
     return found if found[0] else None
-
-
-def _shared(sentence: tuple[int, str]) -> int:
-    return sentence[0]
 
 
 def _plain(markdown: str) -> str:

@@ -185,7 +185,7 @@ def page_item(page: Page, seen: int, owner: Owner) -> Item | None:
     if len(page.content) > _LONGEST_TEXT:
         page = page.model_copy(update={"content": page.content[:_LONGEST_TEXT], "truncated": True})
     public = page_visibility(target) == page_visibility(alias) == "public"
-    title, text, published = _title(page.title), split(page.content), _date(page.published)
+    title, text, published = split(" ".join(page.title.split())[:MAX_TITLE]), split(page.content), _date(page.published)
     data = _json(page.model_dump(exclude={"content", "cached", "stale"}))
     return Item(
         _own_key(owner, key_of(target)),
@@ -247,10 +247,6 @@ def _address(text: str) -> WebUrl | None:
         return None if has_secret(text) else parse_url(text)
     except (InvalidRequest, BlockedByPolicy):
         return None
-
-
-def _title(text: str) -> str:
-    return split(" ".join(text.split())[:MAX_TITLE])
 
 
 def _date(published: str | None) -> str:
