@@ -23,17 +23,7 @@ BAD_PORTS = frozenset(map(int, address_rows("port")))
 """Port numbers that carry other protocols, whose servers can be made to act on an HTTP request's text."""
 
 
-SPECIAL_SUFFIXES = frozenset(
-    {
-        "home.arpa",  # RFC 8375, home networks
-        "internal",  # ICANN board resolution 2024.07.29.06, private use
-        "lan",  # not delegated; what home routers hand out
-        "local",  # RFC 6762, multicast DNS; also Kubernetes (cluster.local)
-        "localdomain",  # not delegated; the hosts files of many systems
-        "localhost",  # RFC 6761, 6.3
-        "onion",  # RFC 7686, never in the DNS
-    }
-)
+SPECIAL_SUFFIXES = frozenset(address_rows("suffix"))
 """Names that are meant for one network or machine, together with everything below them."""
 
 

@@ -33,7 +33,7 @@ Address = IPv4Address | IPv6Address
 
 
 def address_rows(kind: str) -> tuple[str, ...]:
-    """Return the ports or networks of one kind in `addresses.txt`."""
+    """Return the ports, suffixes or networks of one kind in `addresses.txt`."""
     text = files("groundwire.safety").joinpath("addresses.txt").read_text(encoding="utf-8")
     return tuple(line.split()[1] for line in text.splitlines() if line.startswith(f"{kind} "))
 
