@@ -70,6 +70,8 @@ class ProviderSetup:
     """The created providers, by name."""
     skipped: tuple[str, ...] = ()
     """Why providers are not used, a sentence each."""
+    missing_key: MissingKey | None = None
+    """The key to ask the user for: they chose these search providers, and none that takes a key has one."""
 
     def make(
         self,
@@ -106,9 +108,13 @@ class ProviderSetup:
                 raise ConfigurationError(f"{item} cannot {what}; remove it from {role}.providers.")
             usable.append(provider)
         self.skipped += tuple(map(str, reasons))
+        keys = [reason for reason in reasons if isinstance(reason, MissingKey)]
+        chosen = role == "search" and given is None and self.settings.origin("search.providers") != "default"
+        keyed = [one for one in usable if getattr(one, "key_variables", ()) and getattr(one, "key_needed", True)]
+        self.missing_key = keys[0] if chosen and keys and not keyed else self.missing_key
         if not usable:
             why = " ".join(map(str, reasons)) or f"{role}.providers is empty."
-            raise ConfigurationError(f"There is no provider to {role} with. {why}")
+            raise ConfigurationError(f"There is no provider to {role} with. {why}") from (keys[0] if keys else None)
         return usable
 
 
@@ -248,6 +254,11 @@ class Resources:
     def skipped(self) -> tuple[str, ...]:
         """Why providers of the settings are not used, a sentence each."""
         return self._setup.skipped
+
+    @property
+    def missing_key(self) -> MissingKey | None:
+        """The key to ask the user for."""
+        return self._setup.missing_key
 
     @cached_property
     def pages(self) -> OpenPageFlow:
