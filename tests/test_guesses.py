@@ -24,8 +24,8 @@ from groundwire.errors import InvalidRequest
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, argument_hint, tool_method, translated
 from groundwire.models.validators import time_range_of
 from groundwire.settings import Settings
-from groundwire.settings.provider_options import ProviderKeys, setting_named
-from groundwire.settings.schema import KEY_VARIABLES, known_keys
+from groundwire.settings.provider_options import setting_named
+from groundwire.settings.schema import KEY_VARIABLES, ProviderKeys, known_keys
 from groundwire.tools import web_tool_definitions, web_tools
 from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
 from world import World

@@ -91,8 +91,6 @@ def test_search(terminal: Terminal) -> None:
         (["forget", "nonsense"], "url: "),
         (["forget", "--domain", "a b"], "allowed_domains"),
         (["forget", "--before", "soon"], "soon"),
-        (["import", "no-such-file"], "no-such-file"),
-        (["export", "-", "--json"], "standard output"),
     ],
 )
 def test_wrong_use(terminal: Terminal, arguments: list[str], said: str) -> None:
@@ -152,56 +150,16 @@ def test_forgetting_everything_is_asked_about(terminal: Terminal) -> None:
         assert terminal.here("archive", "list").stdout.count("\n") == left
 
 
-@pytest.mark.req("B13")
-def test_export_and_import(terminal: Terminal, file: Path) -> None:
-    copy = terminal.home / "copy.jsonl"
-    done = terminal.here("archive", "export", "copy.jsonl")
-    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "Exported 2 entries.\n")
-    assert copy.stat().st_mode & 0o077 == 0
-    whole = copy.read_bytes()
-    assert whole.count(b"\n") == 2
-    assert terminal.here("archive", "export", "-").stdout_bytes == whole
-    assert json.loads(terminal.here("archive", "export", "copy.jsonl", "--json").stdout)["exported"] == 2
-    done = terminal.here("archive", "import", "copy.jsonl")
-    assert (done.exit_code, done.stdout) == (0, "Imported 0 entries; 2 already present.\n")
-    other = {"GROUNDWIRE_ARCHIVE_PATH": str(file.with_name("other.db"))}
-    done = terminal.here("archive", "import", "copy.jsonl", "--json", **other)
-    assert json.loads(done.stdout) == {"added": 2, "unchanged": 0, "skipped": 0}
-    assert terminal.here("archive", "export", "-", **other).stdout_bytes == whole
-    done = answered(terminal, whole, "import", "-", **other)
-    assert done.stdout == "Imported 0 entries; 2 already present.\n"
-    assert sorted(path.name for path in terminal.home.iterdir()) == ["copy.jsonl", "kept"]
-
-
-@pytest.mark.req("B13")
-def test_a_bad_file_is_not_imported(terminal: Terminal, file: Path) -> None:
-    copy = terminal.home / "copy.jsonl"
-    terminal.here("archive", "export", "copy.jsonl")
-    copy.write_bytes(copy.read_bytes() + b"nonsense\n")
-    other = {"GROUNDWIRE_ARCHIVE_PATH": str(file.with_name("other.db"))}
-    done = terminal.here("archive", "import", "copy.jsonl", **other)
-    assert (done.exit_code, done.stdout) == (3, "")
-    assert done.stderr.splitlines()[0] == "Error: Nothing was imported: some lines are invalid."
-    assert done.stderr.splitlines()[1].startswith("  line 3: Invalid JSON")
-    done = terminal.here("archive", "import", "copy.jsonl", "--json", **other)
-    assert done.exit_code == 3
-    assert json.loads(done.stdout)["problems"][0][0] == 3
-    assert terminal.here("archive", "list", **other).exit_code == 1
-
-
 COMMANDS: list[Callable[[Terminal], list[str]]] = [
     lambda terminal: ["search", "x"],
     lambda terminal: ["list"],
     lambda terminal: ["forget", "--all", "--yes"],
-    lambda terminal: ["export", "copy.jsonl"],
-    lambda terminal: ["import", str(terminal.home / "empty")],
 ]
 
 
 @pytest.mark.req("B13")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_archive_that_cannot_be_used(terminal: Terminal, command: Callable[[Terminal], list[str]]) -> None:
-    (terminal.home / "empty").write_bytes(b"")
     broken = terminal.home / "broken.db"
     broken.write_bytes(b"no database at all " * 1_000)
     done = terminal.here("archive", *command(terminal), GROUNDWIRE_ARCHIVE_PATH=str(broken))
@@ -209,7 +167,6 @@ def test_an_archive_that_cannot_be_used(terminal: Terminal, command: Callable[[T
     assert done.stderr.startswith("Error: ")
     assert "broken.db" in done.stderr
     assert done.stderr.count("\n") == 1
-    assert not (terminal.home / "copy.jsonl").exists()
     (aside,) = terminal.home.glob("broken.db.corrupt-*Z")
     assert str(aside) in done.stderr
     assert aside.read_bytes() == b"no database at all " * 1_000
@@ -227,7 +184,7 @@ def test_as_a_process(terminal: Terminal) -> None:
     assert "\x1b" not in done.stdout
 
 
-@pytest.mark.parametrize("command", [[], ["search"], ["list"], ["forget"], ["export"], ["import"]])
+@pytest.mark.parametrize("command", [[], ["search"], ["list"], ["forget"]])
 def test_help(command: list[str], terminal: Terminal) -> None:
     done = terminal.here("archive", *command, "--help")
     assert done.exit_code == 0

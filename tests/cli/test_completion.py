@@ -84,7 +84,7 @@ def test_a_real_shell_completes(name: str, shell: Callable[[str], AbstractContex
         keys.wait_for(r"report\.md")
         keys.type("\x15groundwire archive \t\t")
         seen = keys.wait_for(r"forget(?s:.*)search")
-        assert all(word in seen for word in ("export", "import", "list"))
+        assert all(word in seen for word in ("forget", "list", "search"))
 
 
 def test_the_command_says_what_there_is(terminal: Terminal) -> None:
@@ -96,7 +96,7 @@ def test_the_command_says_what_there_is(terminal: Terminal) -> None:
 
 def test_what_is_offered() -> None:
     assert offered("comp") == ["completion"]
-    assert offered("archive", "") == ["export", "forget", "import", "list", "search"]
+    assert offered("archive", "") == ["forget", "list", "search"]
     assert offered("config", "show", "--j") == ["--json"]
     assert offered("search", "words", "-t", "") == ["day", "week", "month", "year", "all"]
     assert offered("search", "--strategy", "fu") == ["fuse"]

@@ -244,7 +244,6 @@ def test_a_file_where_another_folder_should_be_is_named(terminal: Terminal) -> N
         ["search", QUERY, "-o", f"{file}/x"],
         ["record", f"{file}/x", "--", "true"],
         ["export", "extension", f"{file}/x"],
-        ["archive", "export", f"{file}/x"],
     ):
         done = terminal.run(*command)
         assert (done.returncode in (2, 3), f"{file} is a file, not a folder" in done.stderr) == (True, True), (

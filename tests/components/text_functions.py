@@ -199,10 +199,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "storage.archive.fts.storable": Growing(
         plain("storage.archive.fts", "storable"), (*PROSE, "\x1f", "\x00", "\ud800")
     ),
-    "storage.archive.lines.read_line": Growing(
-        lambda text: refusing(lambda line: module("storage.archive.lines").read_line(line.encode(), 0.0))(text),
-        DATA,
-    ),
     "settings.schema.shown": Growing(
         lambda text: module("settings.schema").shown("a", text), ("a://", "@", "a:b@", ":", "a", ", ", "/")
     ),

@@ -59,10 +59,10 @@ def test_the_parts() -> None:
     assert url == WebUrl("https", "example.com", 8443, "/a?b=c", "d")
     assert url.origin == "https://example.com:8443"
     assert url.request_text == "https://example.com:8443/a?b=c"
-    assert not url.is_literal
+    assert url.address is None
     assert url.address is None
     assert str(parse_url("http://[::1]/").address) == "::1"
-    assert parse_url("http://127.0.0.1/").is_literal
+    assert parse_url("http://127.0.0.1/").address is not None
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,6 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "server.port": (1, 2, 3, 4, 5),
     "server.allowed_hosts": (["a.example"], ["b.example"], ["c.example"], ["*"], ["e.example", "f.example"]),
     "server.allowed_origins": (["http://a"], ["http://b"], ["http://c"], ["http://d:1"], ["https://e", "http://f"]),
-    "server.search_first": (True, False, True, False, True),
     "server.key_file": ("/a.json", "/b.json", "/c.json", "/d.json", "/e.json"),
     "server.require_key": (True, False, True, False, True),
     "server.requests_per_minute": (1, 2, 3, 4, 5),

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import json
 import logging
 import resource
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from dataclasses import fields
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 from hypothesis import given
@@ -24,7 +20,7 @@ from groundwire.models import Filters, Page, SearchResponse, SearchResult
 from groundwire.safety.tenancy import LOCAL, OPERATOR
 from groundwire.storage.archive.fts import joined, split
 from groundwire.storage.archive.questions import Question
-from groundwire.storage.archive.store import Archive, ImportRefused
+from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import StoreError
 from groundwire.storage.sqlite import SqliteStore
 
@@ -70,10 +66,6 @@ async def archive(clock: Clock, path: Path) -> AsyncIterator[Archive]:
     made = Archive(path, clock=clock)
     yield made
     await made.aclose()
-
-
-async def exported(archive: Archive) -> bytes:
-    return b"".join([line async for line in archive.export(viewer=OPERATOR)])
 
 
 @pytest.fixture
@@ -370,37 +362,14 @@ async def test_any_text_may_be_asked_and_kept(archive: Archive) -> None:
     await asyncio.to_thread(given(WORDS, WORDS)(check))
 
 
-async def test_a_result_is_kept_as_it_is_and_without_what_has_no_utf8_form(archive: Archive) -> None:
+async def test_a_result_is_kept_without_what_has_no_utf8_form(archive: Archive) -> None:
     whole = row(published="2026-02-03", published_origin="3 Feb")
     broken = SearchResult(title="half \ud800 a sign", url="https://c.example/", source="x", snippet="s")
     assert await archive.add(response(whole).model_copy(update={"results": (whole, broken)}), owner=LOCAL) == 2
-    lines = (await exported(archive)).splitlines()
-    kept = {one["url"]: one for one in (json.loads(line)["result"] for line in lines)}
-    assert TypeAdapter(SearchResult).validate_python(kept[whole.url]) == whole
-    assert kept[broken.url]["title"] == "half ? a sign"
-
-
-def sample_value(name: str, annotation: object) -> object:
-    special = {"url": "https://c.example/each", "published": "2026-02-03"}
-    samples: dict[object, object] = {int: 7, float: 0.5, float | None: 0.5, bool: True}
-    return special.get(name) or samples.get(annotation, f"its {name}")
-
-
-async def test_each_field_of_a_result_is_kept_but_for_those_of_one_search(archive: Archive, tmp_path: Path) -> None:
-    kinds = get_type_hints(SearchResult)
-    values = {field.name: sample_value(field.name, kinds[field.name]) for field in fields(SearchResult)}
-    assert not any(values[field.name] == field.default for field in fields(SearchResult))
-    whole = TypeAdapter(SearchResult).validate_python(values)
-    assert await archive.add(response(whole), owner=LOCAL) == 1
-    line = await exported(archive)
-    of_one_search = {"citation_id", "score"}
-    assert json.loads(line)["result"] == {
-        name: value for name, value in whole.model_dump().items() if name not in of_one_search
-    }
-    other = Archive(tmp_path / "other.db", clock=Clock())
-    assert (await other.import_([line])).added == 1
-    assert await exported(other) == line
-    await other.aclose()
+    kept = {one.url: one for one in await archive.list(viewer=OPERATOR)}
+    assert (kept[whole.url].title, kept[whole.url].snippet) == (whole.title, whole.snippet)
+    assert kept[whole.url].published == "2026-02-03"
+    assert kept[broken.url].title == "half ? a sign"
 
 
 @given(WORDS)
@@ -472,72 +441,6 @@ async def test_it_is_pruned_by_size_and_by_age(clock: Clock, path: Path) -> None
     await archive.add(page(), owner=LOCAL)
     assert [found.url for found in await archive.list(viewer=OPERATOR)] == ["https://a.example/one"]
     await archive.aclose()
-
-
-async def test_export_and_import(archive: Archive, clock: Clock, tmp_path: Path) -> None:
-    await archive.add(
-        page("https://a.example/x", final_url="https://a.example/one", content="東京 whales"), owner=LOCAL
-    )
-    await archive.add(response(row(published="2026-01-01"), query="clever swimmers"), owner=LOCAL)
-    file = await exported(archive)
-    other = Archive(tmp_path / "other.db", clock=clock)
-    done = await other.import_(io.BytesIO(file))
-    assert (done.added, done.unchanged, done.skipped) == (2, 0, 0)
-    assert list(await other.list(viewer=OPERATOR)) == list(await archive.list(viewer=OPERATOR))
-    assert await urls(other, "clever swimmers") == ["https://b.example/"]
-    assert await other.get_page("https://a.example/x", viewer=OPERATOR) == await archive.get_page(
-        "https://a.example/x", viewer=OPERATOR
-    )
-    again = await other.import_(io.BytesIO(file))
-    assert (again.added, again.unchanged) == (0, 2)
-    assert sorted((await exported(other)).splitlines()) == sorted(file.splitlines())
-    await other.aclose()
-
-
-GOOD = json.dumps({"kind": "page", "seen": "2026-11-19T00:00:00Z", "page": page().model_dump()}).encode()
-
-
-@pytest.mark.req("B13")
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (b"nonsense", "Invalid JSON"),
-        (b"\xff\xfe", "Invalid JSON"),
-        (b"[]", ""),
-        (b"{}", "kind"),
-        (b'{"kind": "other"}', "kind|tag"),
-        (GOOD.replace(b"2026-11-19T00:00:00Z", b"yesterday"), "seen"),
-        (GOOD.replace(b"2026-11-19T00:00:00Z", b"2026-11-19T00:00:00"), "seen"),
-        (GOOD.replace(b"https://a.example/one", b"javascript:alert(1)"), "scheme|http"),
-        (GOOD.replace(b'"success"', b'"error"'), "status"),
-        (GOOD.replace(b'"title"', b'"unknown"'), "title|unknown"),
-        (b"[" * 100_000, "Invalid JSON|recursion"),
-        (GOOD[:-1], "Invalid JSON"),
-    ],
-)
-async def test_a_bad_line_is_named_and_nothing_is_imported(archive: Archive, line: bytes, said: str) -> None:
-    with pytest.raises(ImportRefused, match=f"(?s)line 3: .*({said})") as caught:
-        await archive.import_(io.BytesIO(GOOD + b"\n\n" + line + b"\n" + GOOD))
-    assert [number for number, _ in caught.value.problems] == [3]
-    assert await archive.list(viewer=OPERATOR) == []
-    assert not archive.problem
-
-
-async def test_many_bad_lines_are_counted(archive: Archive) -> None:
-    with pytest.raises(ImportRefused, match=r"and 30 more"):
-        await archive.import_(io.BytesIO(b"x\n" * 50))
-
-
-async def test_an_import_knows_better_than_its_file(archive: Archive, clock: Clock) -> None:
-    secret = GOOD.replace(b"/one", b"/?token=abc")
-    old = GOOD.replace(b"2026-11-19", b"2006-11-19")
-    done = await archive.import_(io.BytesIO(b"\n".join([secret, old, GOOD.replace(b"2026-11-19", b"9999-01-01")])))
-    assert (done.added, done.skipped) == (1, 2)
-    (found,) = await archive.list(viewer=OPERATOR)
-    assert found.seen.timestamp() == clock()
-    older = await archive.import_(io.BytesIO(GOOD.replace(b"whales", b"sharks")))
-    assert (older.added, older.unchanged) == (0, 1)
-    assert await archive.search("sharks", viewer=OPERATOR) == []
 
 
 async def test_remembering_waits_for_nobody_and_loses_nothing_at_the_end(reopened: Callable[[], Archive]) -> None:
@@ -673,17 +576,6 @@ async def test_a_file_that_is_busy_costs_one_entry_only(
     assert await archive.add(page("https://a.example/two"), owner=LOCAL)
     assert not archive.problem
     assert "disabled" not in caplog.text
-
-
-async def test_an_import_is_whole_though_a_damaged_file_is_moved_aside_for_it(
-    reopened: Callable[[], Archive], path: Path
-) -> None:
-    path.parent.mkdir()
-    _nonsense(path)
-    archive = reopened()
-    done = await archive.import_(io.BytesIO(GOOD + b"\n" + GOOD.replace(b"/one", b"/two")))
-    assert (done, archive.recreated) == ((2, 0, 0), True)
-    assert len(await urls(archive, "whales")) == 2
 
 
 async def test_a_file_that_is_removed_is_begun_anew(reopened: Callable[[], Archive], path: Path) -> None:

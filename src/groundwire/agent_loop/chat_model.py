@@ -174,8 +174,9 @@ async def find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | 
         base, variable = _MAKERS[api]
         secret = web.settings.secret(variable)
         if not chosen.base_url and secret is None:
+            names = (wanted, f"{wanted}:latest")
             for local in chosen.local_servers:
-                if found := next((one for one in await _models(clients, local) if _is_called(one, wanted)), ""):
+                if found := next((one for one in await _models(clients, local) if one in names), ""):
                     return ChatModel(clients, api="openai_chat", base_url=local, model=found, deadline=deadline)
             raise ConfigurationError(
                 f"answer.model is {wanted!r}, and there is no key for it. Set {variable}, or answer.base_url to "
@@ -199,10 +200,6 @@ def _api_of(model: str) -> tuple[str, str]:
     if rest and maker in _PREFIXES:
         return _PREFIXES[maker], rest
     return next((api for word, api in _PREFIXES.items() if model.startswith(f"{word}-")), "openai_chat"), model
-
-
-def _is_called(listed: str, wanted: str) -> bool:
-    return listed in (wanted, f"{wanted}:latest")
 
 
 async def _models(clients: HttpClients, base: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks
 from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource
 from groundwire.models import Source
 from groundwire.tools import LocalSearchToolResult, ToolResult, WebSearchToolResult, render_text
@@ -13,16 +14,8 @@ from groundwire.web.known_urls import addresses_in
 
 __all__ = ["CitationLedger", "CitedText", "citations_in", "marked", "marks_in"]
 
-# `[2]`, `[1, 3]`, and the brackets that some models are trained on; not link text, not a footnote definition.
-_MARK = re.compile(r"\[(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\](?!\(|: ?https?:)|【(\d{1,4})(?:†[^】\n]{0,80})?】")
 _LOOKED_AT = 10_000  # characters searched for URLs, in a few milliseconds
 _YEARS = 1_000  # from here on, a number in brackets is probably a year
-_CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-_BEGINS = re.compile(r"[`\[【]|^~", re.MULTILINE)  # where a mark or code may begin
-_INLINE = re.compile(r"`[^`\n]+`")
-_MAY_BE_INLINE = re.compile(r"`[^`\n]{0,2000}\Z")
-_MAY_BE_MARK = re.compile(r"\[[\d\s,]{0,70}\Z|【[^】\n]{0,90}\Z")
-_MAY_FOLLOW = (": https:", ": http:", ":https:", ":http:")  # after brackets that are no mark
 _BLANK = re.compile(r"[ \t]{1,80}\Z")
 
 
@@ -142,16 +135,13 @@ def marked(answer: HostedAnswer, ledger: CitationLedger) -> HostedAnswer:
 
 
 def marks_in(text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """Yield the start, end and numbers of each marker in a text, in order, skipping code."""
-    if "[" not in text and "【" not in text:
-        return
-    code = [span.span() for span in _CODE.finditer(text)] if "`" in text or "~~~" in text else []
-    place = 0
-    for mark in _MARK.finditer(text):
-        while place < len(code) and code[place][1] <= mark.start():
-            place += 1
-        if place == len(code) or mark.start() < code[place][0]:
-            yield mark.start(), mark.end(), tuple(int(number) for number in (mark[1] or mark[2]).split(","))
+    """Yield start, end, and numbers of each marker in a text, except in code."""
+    at = 0
+    for piece in find_marks(text):
+        length = len(piece.text) if isinstance(piece, Mark) else len(piece)
+        if isinstance(piece, Mark):
+            yield at, at + length, piece.numbers
+        at += length
 
 
 def citations_in(text: str, ledger: CitationLedger) -> Iterator[HostedCitation]:
@@ -176,81 +166,32 @@ class CitedText:
 
     def __init__(self, ledger: CitationLedger) -> None:
         self._ledger = ledger
-        self._held = ""
-        self._last = "\n"  # the character before what is held
-        self._fence = ""  # what ends the code block in which the text is
+        self._scanner = MarkScanner()
         self._gap = ""  # white space that goes where a mark follows
 
     def feed(self, text: str) -> list[tuple[str, tuple[Source, ...]]]:
-        """Add text; return the part that is final: texts, and the pages cited by the text since the previous ones."""
-        self._held += text
-        return list(self._resolved(end=False))
+        """Take a piece of the text, and return what is settled, with the pages of each mark after its text."""
+        return list(self._resolved(self._scanner.feed(text)))
 
     def close(self) -> list[tuple[str, tuple[Source, ...]]]:
-        """End the text and return its rest."""
-        made = list(self._resolved(end=True))
+        """End the text, and return the rest."""
+        made = list(self._resolved(self._scanner.close()))
         gap, self._gap = self._gap, ""
         return [*made, (gap, ())] if gap else made
 
-    def _resolved(self, *, end: bool) -> Iterator[tuple[str, tuple[Source, ...]]]:
+    def _resolved(self, pieces: Iterable[str | Mark]) -> Iterator[tuple[str, tuple[Source, ...]]]:
         said = ""
-        for text, numbers in self._pieces(end=end):
+        for piece in pieces:
+            numbers = piece.numbers if isinstance(piece, Mark) else ()
             if sources := tuple(source for number in numbers if (source := self._ledger.get(number))):
                 if said:
                     yield said, ()
                 said = self._gap = ""
                 yield "", sources
                 continue
-            text = self._gap + text
+            text = self._gap + (piece.text if isinstance(piece, Mark) else piece)
             blank = _BLANK.search(text)
             self._gap = blank[0] if blank else ""
             said += text[: len(text) - len(self._gap)]
         if said:
             yield said, ()
-
-    def _pieces(self, *, end: bool) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield texts, and markers with their numbers; hold back what more text could change."""
-        text, begun, place = self._last + self._held, 1, 1
-        while place < len(text):
-            if self._fence:
-                found = re.compile(f"^{self._fence}", re.MULTILINE).search(text, place)
-                line = text.rfind("\n") + 1
-                if found is None:
-                    waits = not end and place <= line and self._fence.startswith(text[line:])
-                    place = line if waits else len(text)
-                    break
-                place, self._fence = found.end(), ""
-                continue
-            found = _BEGINS.search(text, place)
-            if found is None:
-                place = len(text)
-                break
-            place = found.start()
-            here = text[place : place + 3]
-            mark = _MARK.match(text, place)
-            if text[place - 1] == "\n" and here in ("```", "~~~"):
-                self._fence, place = here, place + 3
-            elif not end and self._may_become(text, place, mark):
-                break
-            elif mark:
-                if begun < place:
-                    yield text[begun:place], ()
-                yield mark[0], tuple(int(number) for number in (mark[1] or mark[2]).split(","))
-                begun = place = mark.end()
-            else:
-                inline = _INLINE.match(text, place)
-                place = inline.end() if inline else place + 1
-        if begun < place:
-            yield text[begun:place], ()
-        self._held, self._last = text[place:], text[place - 1]
-
-    @staticmethod
-    def _may_become(text: str, place: int, mark: re.Match[str] | None) -> bool:
-        """Whether more text could change what starts here."""
-        if mark:
-            rest = text[mark.end() : mark.end() + 8]
-            return any(form.startswith(rest) for form in _MAY_FOLLOW)
-        if text[place] in "`~":
-            fence = text[place - 1] == "\n" and len(text) - place < 3 and set(text[place:]) == {text[place]}
-            return fence or bool(_MAY_BE_INLINE.match(text, place))
-        return bool(_MAY_BE_MARK.match(text, place))

@@ -152,13 +152,10 @@ def _joined(messages: Sequence[Any], key: str, parts: list[dict[str, Any]], kind
     last = messages[-1] if messages else None
     if isinstance(last, Mapping) and last.get("role") == "user":
         there = last.get(key)
-        if isinstance(there, list) and there and isinstance(there[-1], Mapping) and _is_result(there[-1], kind):
+        end = there[-1] if isinstance(there, list) and there else None
+        if isinstance(there, list) and isinstance(end, Mapping) and (end.get("type") == kind or kind in end):
             return (*messages[:-1], {**last, key: [*there, *parts]})
     return (*messages, {"role": "user", key: parts})
-
-
-def _is_result(part: Mapping[str, Any], kind: str) -> bool:
-    return part.get("type") == kind or kind in part
 
 
 def _tool_result(one: Result) -> dict[str, Any]:

@@ -295,17 +295,12 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
         return whole
     parts, begin = [], span.start
     for at, numbers in groups:
-        said = _unjoined(plain[begin:at])
+        said = _JOINED.sub("", plain[begin:at], count=1)
         parts.append(Part(said, tuple(dict.fromkeys(numbers)), at - len(said)))
         begin = at
     if squeezed(rest := plain[begin : span.end]):
         parts.append(Part(rest, everything, begin))
     return tuple(parts) if all(len(_words(part.text)) >= _CLAUSE for part in parts) else whole
-
-
-def _unjoined(text: str) -> str:
-    """Return a part of a sentence without the comma and the conjunction by which it follows another."""
-    return _JOINED.sub("", text, count=1)
 
 
 def quotes_of(text: str) -> list[TextSpan]:

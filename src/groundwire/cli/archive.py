@@ -6,13 +6,11 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import IO, Any, NoReturn, TypeVar, get_args
+from typing import Any, NoReturn, TypeVar, get_args
 
 import click
 
@@ -35,8 +33,7 @@ from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import load
-from groundwire.storage.archive.lines import LONGEST_LINE
-from groundwire.storage.archive.store import Archive, ArchiveHit, ImportRefused, Statistics, open_archive
+from groundwire.storage.archive.store import Archive, ArchiveHit, Statistics, open_archive
 from groundwire.storage.base import StoreError
 
 __all__ = ["archive"]
@@ -69,14 +66,7 @@ class _Command(click.Command):
 
     def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
         if ctx.params.get("as_json"):
-            problems = {"problems": error.problems} if isinstance(error, ImportRefused) else {}
-            _print_json({"error": str(error), **problems})
-        elif isinstance(error, ImportRefused):
-            say_error("Nothing was imported: some lines are invalid.")
-            for number, text in error.problems:
-                click.echo(clean(f"  line {number}: {text}"), err=True)
-            if error.more:
-                click.echo(f"  and {error.more} more", err=True)
+            _print_json({"error": str(error)})
         else:
             say_error(str(error))
         sys.exit(code)
@@ -208,63 +198,6 @@ def forget(
     sys.exit(ExitCode.OK if gone else ExitCode.NOTHING)
 
 
-@archive.command(cls=_Command, short_help="Export all entries to a file.", epilog=_EXIT_CODES)
-@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
-@_JSON
-def export(file: str, as_json: bool) -> None:
-    """Export all entries to FILE as lines of JSON; - is standard output.
-
-    The file appears when it is whole.
-    """
-    if file == "-" and as_json:
-        raise click.UsageError("--json and - both write to standard output; name a file.")
-
-    async def write(kept: Archive) -> int:
-        totals = await kept.statistics(viewer=OPERATOR)
-        count = 0
-        length, hidden = totals.pages + totals.results, not sys.stderr.isatty()
-        with (
-            click.progressbar(length=length, label="Exporting", file=sys.stderr, hidden=hidden) as bar,
-            _target(file) as target,
-        ):
-            async for line in kept.export(viewer=OPERATOR):
-                target.write(line)
-                bar.update(1)
-                count += 1
-        return count
-
-    count = _run(write)
-    if as_json:
-        _print_json({"exported": count, "file": file})
-    else:
-        click.echo(f"Exported {_count(count, 'entry', 'entries')}.", err=True)
-    sys.exit(ExitCode.OK if count else ExitCode.NOTHING)
-
-
-@archive.command("import", cls=_Command, short_help="Import an exported file.", epilog=_EXIT_CODES)
-@click.argument("file", type=click.File("rb"))
-@_JSON
-def import_(file: IO[bytes], as_json: bool) -> None:
-    """Import FILE as written by `archive export`; - is standard input.
-
-    All of them are taken in, or none if one is wrong. Doing it again changes nothing.
-    """
-
-    async def read(kept: Archive) -> dict[str, int]:
-        length, hidden = _size(file), not sys.stderr.isatty()
-        with click.progressbar(length=length, label="Importing", file=sys.stderr, hidden=hidden) as bar:
-            done = await kept.import_(_lines(file, bar.update))
-        return done._asdict()
-
-    done = _run(read)
-    if as_json:
-        _print_json(done)
-    else:
-        more = f"; {done['skipped']} are too old, empty or secret" if done["skipped"] else ""
-        click.echo(f"Imported {_count(done['added'], 'entry', 'entries')}; {done['unchanged']} already present{more}.")
-    sys.exit(ExitCode.OK if any(done.values()) else ExitCode.NOTHING)
-
-
 def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
     """Open the archive of the settings, call the function and close the archive.
 
@@ -281,7 +214,7 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
     async def whole() -> _T:
         try:
             await kept.open()
-            if kept.recreated:  # the previous content was not deleted, exported or searched
+            if kept.recreated:  # the previous content was not deleted or searched
                 aside = max(map(str, kept.path.parent.glob(f"{kept.path.name}.corrupt-*")), default="")
                 raise StoreError(
                     f"The archive {kept.path} was damaged and moved aside: {aside}. "
@@ -308,38 +241,6 @@ def _without_the_warning() -> Iterator[None]:
 
 def _is_no_warning(record: logging.LogRecord) -> bool:
     return record.levelno < logging.WARNING
-
-
-@contextlib.contextmanager
-def _target(file: str) -> Iterator[IO[bytes]]:
-    """Open the target of an export; a file is renamed into place when complete and readable only by its owner."""
-    if file == "-":
-        yield sys.stdout.buffer
-        return
-    path = Path(file)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as target:
-            yield target
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
-def _lines(file: IO[bytes], progress: Callable[[int], object]) -> Iterator[bytes]:
-    """Yield the lines of a file; one that is too long is cut, and refused by the import."""
-    while line := file.readline(LONGEST_LINE + 1):
-        progress(len(line))
-        yield line
-
-
-def _size(file: IO[bytes]) -> int:
-    try:
-        return os.fstat(file.fileno()).st_size
-    except OSError:
-        return 0
 
 
 def _print(found: Sequence[ArchiveHit]) -> None:

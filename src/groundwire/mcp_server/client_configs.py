@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -67,20 +69,28 @@ class Client:
     """The name for `--client`."""
     title: str
     """Its display name."""
-    file: Callable[[Host], Path]
-    """Returns the path of its configuration."""
-    keys: tuple[str, ...] = ("mcpServers",)
+    path: str
+    """The path of its configuration, below a folder of the machine such as `{home}`."""
+    windows: str = ""
+    """The same on Windows, if it is another."""
+    keys: Sequence[str] = ("mcpServers",)
     """The path of keys to its servers."""
     format: Format = "json"
     """The file format; `jsonc` is JSON with comments."""
-    extra: tuple[tuple[str, Any], ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
     """Additional fields of an entry."""
     program: str = "command"
     """The key of the program in an entry."""
     together: bool = False
     """Whether program and arguments are one list."""
-    base: tuple[tuple[str, Any], ...] = ()
+    base: Mapping[str, Any] = field(default_factory=dict)
     """Fields that a configuration requires beside the servers."""
+
+    def file(self, host: Host) -> Path:
+        """Return the path of its configuration on a machine."""
+        path = self.windows if self.windows and host.platform == "win32" else self.path
+        folders = {"data": host.application_data(), "config": host.configuration()}
+        return Path(path.format(home=host.home, folder=host.folder, **folders))
 
     def entry(self, command: Sequence[str]) -> dict[str, Any]:
         """Return the server's entry.
@@ -89,137 +99,16 @@ class Client:
             command: The command that starts the server.
         """
         if self.together:
-            return {**dict(self.extra), self.program: list(command)}
-        return {**dict(self.extra), self.program: command[0], "args": list(command[1:])}
+            return {**self.extra, self.program: list(command)}
+        return {**self.extra, self.program: command[0], "args": list(command[1:])}
 
 
-def _zed(host: Host) -> Path:
-    base = host.application_data() if host.platform == "win32" else host.configuration()
-    return base / ("Zed" if host.platform == "win32" else "zed") / "settings.json"
+def _clients() -> Mapping[str, Client]:
+    table = tomllib.loads(files("groundwire.mcp_server").joinpath("clients.toml").read_text(encoding="utf-8"))
+    return MappingProxyType({name: Client(name=name, **row) for name, row in table.items()})
 
 
-def _vscode(host: Host, *inner: str) -> Path:
-    return host.application_data().joinpath("Code", "User", *inner)
-
-
-def _goose(host: Host) -> Path:
-    if host.platform == "win32":
-        return host.application_data() / "Block" / "goose" / "config" / "config.yaml"
-    return host.configuration() / "goose" / "config.yaml"
-
-
-_STDIO = (("type", "stdio"),)
-
-CLIENTS: Mapping[str, Client] = MappingProxyType(
-    {
-        client.name: client
-        for client in (
-            Client(
-                "claude-desktop",
-                "Claude Desktop",
-                lambda host: host.application_data() / "Claude" / "claude_desktop_config.json",
-            ),
-            Client("claude-code", "Claude Code", lambda host: host.home / ".claude.json", extra=_STDIO),
-            Client(
-                "claude-code-project",
-                "Claude Code, for this project",
-                lambda host: host.folder / ".mcp.json",
-                extra=_STDIO,
-            ),
-            Client(
-                "cline",
-                "Cline",
-                lambda host: _vscode(
-                    host, "globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json"
-                ),
-            ),
-            Client(
-                "cline-cli",
-                "Cline CLI",
-                lambda host: host.home / ".cline" / "data" / "settings" / "cline_mcp_settings.json",
-            ),
-            Client(
-                "codelia",
-                "codelia",
-                lambda host: host.home / ".codelia" / "config.json",
-                ("mcp", "servers"),
-                extra=(("transport", "stdio"),),
-                base=(("version", 1),),
-            ),
-            Client(
-                "codex", "Codex CLI", lambda host: host.home / ".codex" / "config.toml", ("mcp_servers",), format="toml"
-            ),
-            Client("continue", "Continue", lambda host: host.home / ".continue" / "mcpServers" / "groundwire.json"),
-            Client(
-                "copilot-cli",
-                "GitHub Copilot CLI",
-                lambda host: host.home / ".copilot" / "mcp-config.json",
-                extra=(("type", "local"), ("tools", ["*"])),
-            ),
-            Client("cursor", "Cursor", lambda host: host.home / ".cursor" / "mcp.json"),
-            Client("gemini", "Gemini CLI", lambda host: host.home / ".gemini" / "settings.json"),
-            Client(
-                "goose",
-                "goose",
-                _goose,
-                ("extensions",),
-                format="yaml",
-                extra=(("name", "groundwire"), ("type", "stdio"), ("enabled", True), ("timeout", 300)),
-                program="cmd",
-            ),
-            Client("junie", "Junie", lambda host: host.home / ".junie" / "mcp" / "mcp.json"),
-            Client("kiro", "Kiro", lambda host: host.home / ".kiro" / "settings" / "mcp.json"),
-            Client("lm-studio", "LM Studio", lambda host: host.home / ".lmstudio" / "mcp.json"),
-            Client(
-                "opencode",
-                "opencode",
-                lambda host: host.configuration() / "opencode" / "opencode.json",
-                ("mcp",),
-                format="jsonc",
-                extra=(("type", "local"), ("enabled", True)),
-                together=True,
-            ),
-            Client(
-                "roo",
-                "Roo Code",
-                lambda host: _vscode(
-                    host, "globalStorage", "rooveterinaryinc.roo-cline", "settings", "mcp_settings.json"
-                ),
-            ),
-            Client(
-                "squidbot",
-                "squidbot",
-                lambda host: host.home / ".squidbot" / "config.json",
-                ("tools", "mcp_servers"),
-            ),
-            Client(
-                "vscode",
-                "Visual Studio Code",
-                lambda host: _vscode(host, "mcp.json"),
-                ("servers",),
-                format="jsonc",
-                extra=_STDIO,
-            ),
-            Client(
-                "vscode-project",
-                "Visual Studio Code, for this project",
-                lambda host: host.folder / ".vscode" / "mcp.json",
-                ("servers",),
-                format="jsonc",
-                extra=_STDIO,
-            ),
-            Client("windsurf", "Windsurf", lambda host: host.home / ".codeium" / "windsurf" / "mcp_config.json"),
-            Client(
-                "zed",
-                "Zed",
-                _zed,
-                ("context_servers",),
-                format="jsonc",
-                extra=(("source", "custom"),),
-            ),
-        )
-    }
-)
+CLIENTS: Mapping[str, Client] = _clients()
 """The clients by name."""
 
 
@@ -253,7 +142,7 @@ def install(client: Client, text: str, command: Sequence[str]) -> Change:
         return Change(text, toml_with(client, text, entry))
     if client.format == "yaml":
         return Change(text, yaml_with(client, text, entry))
-    whole = {**dict(client.base), **read_json(client, text)}
+    whole = {**client.base, **read_json(client, text)}
     servers = json_servers(client, whole, make=True)
     old = servers.get(NAME)
     new = {**(old if isinstance(old, dict) else {}), **entry}

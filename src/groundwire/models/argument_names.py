@@ -15,11 +15,13 @@ so. One that asks for different results is refused: ignoring it would return som
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 from groundwire.errors import InvalidRequest
 from groundwire.hints import METHODS
@@ -63,57 +65,21 @@ def _camel(name: str) -> str:
     return first + "".join(map(str.title, rest))
 
 
-def _names(**others: str) -> Mapping[str, str]:
-    """Return the right name of each other name, in snake case and in camel case."""
-    table = {other: right for right, words in others.items() for other in words.split()}
-    return MappingProxyType({_camel(other): right for other, right in table.items()} | table)
+def _names(rows: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what each word stands for, in snake case and in camel case."""
+    table = {word: meant for meant, words in rows.items() for word in words.split()}
+    return MappingProxyType({_camel(word): meant for word, meant in table.items()} | table)
 
 
-def _hints(hints: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the hint of each name, in snake case and in camel case."""
-    each = {name: hint for words, hint in hints.items() for name in words.split()}
-    return MappingProxyType({_camel(name): hint for name, hint in each.items()} | each)
+_TABLES: Final[Mapping[str, Any]] = json.loads(files("groundwire.models").joinpath("argument_names.json").read_bytes())
 
-
-SEARCH: Mapping[str, str] = _names(
-    query="q search_query search_queries queries search_term text keywords keyword question objective term "
-    "search input",
-    limit="count k n num size top_k max num_results max_results max_num_results number_of_results result_count "
-    "results_count num_web_results results top rows results_per_page per_page page_size n_results total_results",
-    allowed_domains="domains include_domains site sites include_sites search_domain_filter domain include_domain "
-    "included_sources included_domains domain_filter site_filter only_domains",
-    blocked_domains="exclude_domains exclude_sites block_domains excluded_domains exclude_domain excluded_sources "
-    "exclude_site",
-    time_range="freshness recency timelimit time search_recency_filter date_range period time_filter time_limit",
-    published_after="start_date start_published_date after from_date since search_after_date_filter date_from "
-    "date_after min_date",
-    published_before="end_date end_published_date before to_date until search_before_date_filter date_to date_before "
-    "max_date",
-    language="lang search_lang hl lr search_language_filter language_code",
-    region="country gl country_code cc user_location",
-    safesearch="safe_search safe adult family_filter",
-    page="pageno page_number",
-    sources="source",
-    timeout="max_time request_timeout timeout_seconds",
-    refresh="no_cache force_refresh bypass_cache skip_cache fresh",
-    keep="store_in_cache",
-)
+SEARCH: Mapping[str, str] = _names(_TABLES["search"])
 """Other names of the arguments of a search."""
 
-OPEN_PAGE: Mapping[str, str] = _names(
-    url="href link page page_url uri u id website target_url",
-    max_length="max_characters max_chars max_content_length text_max_characters max_content_chars character_limit",
-    max_tokens="max_content_tokens max_tokens_per_page token_limit",
-    query="prompt question objective instructions q",
-    cursor="next_cursor page_cursor",
-    find="pattern search_text",
-    timeout="max_time request_timeout timeout_seconds page_timeout",
-    refresh="no_cache force_refresh bypass_cache skip_cache fresh",
-    keep="store_in_cache",
-)
+OPEN_PAGE: Mapping[str, str] = _names(_TABLES["open_page"])
 """Other names of the arguments of reading a page."""
 
-ASK: Mapping[str, str] = _names(question="input prompt q query message", timeout="max_time request_timeout")
+ASK: Mapping[str, str] = _names(_TABLES["ask"])
 """Other names of the arguments of asking a question."""
 
 _TOPICS = frozenset(("topic", "category", "categories", "vertical", "type", "search_type", "search_mode", "sources"))
@@ -125,145 +91,16 @@ _PAPERS = frozenset(
 _VENDORS = frozenset(("tavily", "brave", "exa", "firecrawl", "perplexity", "serper", "jina", "kagi", "ddg", "linkup"))
 """Words in the names of other libraries' tools, such as `tavily_search` and `web_search_exa`."""
 
-_NO_EFFECT: Mapping[str, str] = _hints(
-    {
-        "search_depth depth mode search_context_size fast_mode reasoning_depth extract_effort effort": (
-            "a search is as deep as its provider's; read pages with open_page()"
-        ),
-        "extract_depth": "pages are always Markdown",
-        (
-            "processor enterprise alexandria premium_proxy lockdown profile include_favicon include_usage "
-            "include_metadata include_abstracts auto_parameters use_autoprompt spellcheck text_decorations ui_lang "
-            "units return_related_questions related_questions display_server_time is_tool_call moderation flags "
-            "integration idempotency_key client_name client_source project_id origin max_concurrency session_id user "
-            "user_id extra_headers extra_query extra_body metadata max_uses cache_control max_price max_credits "
-            "response_inclusion async_mode verbose hooks extensions request_id audit_metadata auto_resume tool_detail "
-            "autocorrect google_domain device ignore_invalid_urls filter_empty_results max_price_dollars "
-            "data_max_price check_prompt_injection threat_protection"
-        ): "leave it out",
-        "include_answer include_inline_citations include_sources return_citations citation_format citations": (
-            "use ask() for an answer with citations"
-        ),
-        (
-            "contents include_raw_content scrape_options fetch_content include_content include_raw_html include_html "
-            "text_contents_options enable_web_search get_content"
-        ): "use open_page(), or open() of a result",
-        (
-            "summary highlights include_summary extra_snippets chunks_per_source max_chunks num_sentences "
-            "n_snippets_per_hit max_snippets excerpts context max_chars_per_result"
-        ): "use open_page() with query and max_length",
-        (
-            "max_tokens max_tokens_per_page max_characters max_chars max_content_length context_max_characters "
-            "response_length text_max_characters max_output_tokens token_budget"
-        ): "use limit, and open_page() with max_length or max_tokens",
-        (
-            "include_images include_image_descriptions images return_images include_image_links extract_images "
-            "remove_base64_images include_videos include_links"
-        ): "results are web pages, and pages are text",
-        (
-            "livecrawl max_age max_age_hours use_cache cache historical_cache historical_cache_strict cache_fallback "
-            "use_index cache_mode fetch_policy livecrawl_formats"
-        ): "use refresh",
-        "fetch_timeout livecrawl_timeout max_wait_time": "use timeout",
-        (
-            "wait_for wait_until wait_time delay poll_interval wait_timeout mobile parsers parse_pdf block_ads "
-            "use_mock render_js js render headless javascript browser only_main_content remove_overlay_elements "
-            "word_count_threshold include_tags exclude_tags excluded_tags only_text text readability wait stream "
-            "with_generated_alt with_links_summary "
-            "with_images_summary"
-        ): "pages are always rendered as far as they need, and returned as clean Markdown",
-        "user_agent": "use the setting network.user_agent",
-        "timeout_ms": "use timeout, in seconds",
-        "max_retries retries retry backoff_factor": "leave it out: a failed provider is followed by the next one",
-        "webhook webhook_url on_progress": "the call returns when it is done",
-    }
-)
+_NO_EFFECT: Mapping[str, str] = _names(_TABLES["no_effect"])
 """Arguments without effect, with what to use instead: the results are right without them."""
 
-_REFUSED: Mapping[str, str] = _hints(
-    {
-        "days max_age_days recency_days tbs locale": "use time_range, published_after, language and region",
-        "start_crawl_date end_crawl_date last_updated_after_filter last_updated_before_filter": (
-            "use published_after and published_before"
-        ),
-        "filter_by_language": "use language",
-        "location city geo": "use region, a country code",
-        "offset start": 'use page in a search, and cursor, such as "@5120", in a page',
-        "sort sort_by order": "results are in order of relevance; use published_after for recent ones",
-        "include_text exclude_text exact_match exclude_phrases query_suffix": (
-            'write it into the query, such as "exact words" or -word'
-        ),
-        (
-            "include_domains_mode exclude_source_domain source_policy filter filters goggles goggles_id source_biases "
-            "relevance_threshold"
-        ): "use allowed_domains and blocked_domains",
-        "backend engine engines search_engine": "use Web(search_providers=[...])",
-        "provider providers": "use search_providers=[...]",
-        "category categories topic type vertical search_type search_mode result_filter": (
-            "use the words of the query, or allowed_domains"
-        ),
-        "formats format fmt output output_format response_format return_format output_type json_response": (
-            "pages are always Markdown; for JSON use --json, or model_dump_json() of the object"
-        ),
-        "raw html raw_html pdf change_tracking_options": (
-            "the source of a page is not returned; pages are always Markdown"
-        ),
-        "url_only": "use result.url",
-        (
-            "max_pages max_depth max_breadth max_discovery_depth recursive select_paths select_domains include_paths "
-            "exclude_paths allow_external allow_subdomains crawl_entire_domain sitemap subpages subpage_target"
-        ): "open_page() reads one page, and open_pages() several",
-        "pages page_range": "use cursor, such as the next_cursor of the last call",
-        "headers cookies auth params data json files default_headers": (
-            "pages are read without a login; write parameters into the url, and set network.user_agent"
-        ),
-        "actions js_code css_selector target_elements target_selector wait_for_selector screenshot": (
-            "a page is read, not operated; use find or query for a part of it"
-        ),
-        "verify verify_ssl insecure skip_tls_verification cert ca_bundle": (
-            "set SSL_CERT_FILE to a file with your certificate authorities"
-        ),
-        "base_url api_url api_base_url host": "set the address of a provider, such as providers.searxng.base_url",
-        "follow_redirects allow_redirects max_redirects": "redirects are followed and checked",
-        "streaming": "use stream",
-        "proxies proxy external_web_access": "set network.proxy, or pass proxy to Web()",
-        "urls ids": "pass one url per call, or all of them to open_pages()",
-        (
-            "schema output_schema structured_output structured_output_schema extract json_options system_prompt "
-            "temperature messages json_schema system_instructions tools domain_tools web_search_options"
-        ): "use ask() for text, and your own model",
-        "model": "set answer.model",
-        "zero_data_retention": "use keep=False, which stores nothing on this machine",
-        "api_key apikey": (
-            "pass it to Web, as tavily_api_key=... or the like, or set the variable of the provider, such as "
-            "BRAVE_API_KEY, or run groundwire setup"
-        ),
-        "http_client session transport limits": "set network.proxy and the limits of the settings instead",
-        "start_index offset_characters": 'use cursor, such as "@5120"',
-    }
-)
+_REFUSED: Mapping[str, str] = _names(_TABLES["refused"])
 
 _FOREIGN: Mapping[str, str] = MappingProxyType({**_REFUSED, **_NO_EFFECT})
 """Other libraries' arguments that are not supported, with what to use instead."""
 
-_MARKDOWN = frozenset({"markdown", "md", "text", "txt", "links", "metadata"})
 _IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
-    {
-        **dict.fromkeys(("search_depth", "depth", "extract_depth"), frozenset({"basic", "standard"})),
-        **dict.fromkeys(("formats", "format", "output_format", "return_format"), _MARKDOWN),
-        **dict.fromkeys(("response_format", "output_type"), _MARKDOWN | {"searchResults", "search_results", "results"}),
-        "fmt": _MARKDOWN | {"text_markdown"},
-        **dict.fromkeys(("topic", "category", "categories", "vertical"), frozenset({"general", "web", "search"})),
-        **dict.fromkeys(
-            ("type", "search_type", "mode", "search_mode", "result_filter"), frozenset({"auto", "web", "search"})
-        ),
-        **dict.fromkeys(("backend", "engine"), frozenset({"auto"})),
-        **dict.fromkeys(("only_main_content", "include_metadata", "follow_redirects"), frozenset({True})),
-        **dict.fromkeys(("verify", "verify_ssl", "allow_redirects", "use_cache", "cache", "text"), frozenset({True})),
-        **dict.fromkeys(("skip_tls_verification", "filter_by_language"), frozenset({False})),
-        "livecrawl": frozenset({"fallback", "preferred"}),
-        "include_domains_mode": frozenset({"strict", "filter"}),
-    }
+    {name: frozenset(row["values"]) for row in _TABLES["implied"] for name in row["names"].split()}
 )
 """What other libraries' arguments may ask for that is so here anyway."""
 

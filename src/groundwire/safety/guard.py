@@ -13,113 +13,17 @@ from typing import Literal
 
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
 from groundwire.safety.hostnames import NOT_ALLOWED, canonical_host
-from groundwire.safety.ip_ranges import Address, is_metadata, is_public, parse_address, unmapped
+from groundwire.safety.ip_ranges import Address, address_rows, is_metadata, is_public, parse_address, unmapped
 from groundwire.safety.urls import WebUrl, parse_url
 
 __all__ = ["BAD_PORTS", "SPECIAL_SUFFIXES", "Guard", "Resolver", "is_special_name"]
 
 
-BAD_PORTS = frozenset(
-    {
-        0,  # names no port
-        1,  # tcpmux
-        7,  # echo
-        9,  # discard
-        11,  # systat
-        13,  # daytime
-        15,  # netstat
-        17,  # qotd
-        19,  # chargen
-        20,  # ftp-data
-        21,  # ftp
-        22,  # ssh
-        23,  # telnet
-        25,  # smtp
-        37,  # time
-        42,  # name
-        43,  # nicname
-        53,  # domain
-        69,  # tftp
-        77,  # private RJE
-        79,  # finger
-        87,  # link
-        95,  # supdup
-        101,  # hostname
-        102,  # iso-tsap
-        103,  # gppitnp
-        104,  # acr-nema
-        109,  # pop2
-        110,  # pop3
-        111,  # sunrpc
-        113,  # auth
-        115,  # sftp
-        117,  # uucp-path
-        119,  # nntp
-        123,  # ntp
-        135,  # epmap
-        137,  # netbios-ns
-        139,  # netbios-ssn
-        143,  # imap
-        161,  # snmp
-        179,  # bgp
-        389,  # ldap
-        427,  # svrloc
-        465,  # submissions
-        512,  # exec
-        513,  # login
-        514,  # shell
-        515,  # printer
-        526,  # tempo
-        530,  # courier
-        531,  # chat
-        532,  # netnews
-        540,  # uucp
-        548,  # afp
-        554,  # rtsp
-        556,  # remotefs
-        563,  # nntps
-        587,  # submission
-        601,  # syslog-conn
-        636,  # ldaps
-        989,  # ftps-data
-        990,  # ftps
-        993,  # imaps
-        995,  # pop3s
-        1719,  # h323gatestat
-        1720,  # h323hostcall
-        1723,  # pptp
-        2049,  # nfs
-        3659,  # apple-sasl
-        4045,  # npp
-        4190,  # sieve
-        5060,  # sip
-        5061,  # sips
-        6000,  # x11
-        6566,  # sane-port
-        6665,  # irc
-        6666,  # irc
-        6667,  # irc
-        6668,  # irc
-        6669,  # irc
-        6679,  # osaut
-        6697,  # ircs-u
-        10080,  # amanda
-    }
-)
+BAD_PORTS = frozenset(map(int, address_rows("port")))
 """Port numbers that carry other protocols, whose servers can be made to act on an HTTP request's text."""
 
 
-SPECIAL_SUFFIXES = frozenset(
-    {
-        "home.arpa",  # RFC 8375, home networks
-        "internal",  # ICANN board resolution 2024.07.29.06, private use
-        "lan",  # not delegated; what home routers hand out
-        "local",  # RFC 6762, multicast DNS; also Kubernetes (cluster.local)
-        "localdomain",  # not delegated; the hosts files of many systems
-        "localhost",  # RFC 6761, 6.3
-        "onion",  # RFC 7686, never in the DNS
-    }
-)
+SPECIAL_SUFFIXES = frozenset(address_rows("suffix"))
 """Names that are meant for one network or machine, together with everything below them."""
 
 

@@ -50,7 +50,10 @@ def canonical_host(text: str) -> str:
         if isinstance(parse_address(text), IPv4Address):
             return text
         raise BlockedAddress(NOT_ALLOWED)
-    return _check_length(".".join(_label(label, text) for label in labels), text)
+    name = ".".join(_label(label, text) for label in labels)
+    if len(name) > _MAX_NAME:
+        raise _bad(text, "is too long", f"A host name has at most {_MAX_NAME} characters.")
+    return name
 
 
 def _mapped(text: str) -> str:
@@ -114,12 +117,6 @@ def _check_unicode(label: str) -> None:
     idna.check_bidi(label)
     if not all(idna.valid_contextj(label, at) for at, char in enumerate(label) if char in _JOINERS):
         raise ValueError(label)
-
-
-def _check_length(name: str, text: str) -> str:
-    if len(name) > _MAX_NAME:
-        raise _bad(text, "is too long", f"A host name has at most {_MAX_NAME} characters.")
-    return name
 
 
 def _bad(host: str, problem: str, fix: str) -> InvalidRequest:

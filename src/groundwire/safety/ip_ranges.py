@@ -11,7 +11,8 @@ registries, and the documentation of the cloud vendors for their metadata servic
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from importlib.resources import files
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 __all__ = [
     "IPV4_NOT_PUBLIC",
@@ -19,6 +20,7 @@ __all__ = [
     "IPV6_PUBLIC",
     "METADATA",
     "Address",
+    "address_rows",
     "address_text",
     "is_metadata",
     "is_public",
@@ -29,27 +31,14 @@ __all__ = [
 Address = IPv4Address | IPv6Address
 """An IP address of either version."""
 
-IPV4_NOT_PUBLIC = tuple(
-    IPv4Network(text)
-    for text in (
-        "0.0.0.0/8",  # this network, RFC 791
-        "10.0.0.0/8",  # private use, RFC 1918
-        "100.64.0.0/10",  # shared address space of carriers, RFC 6598
-        "127.0.0.0/8",  # loopback, RFC 1122
-        "168.63.129.16/32",  # Azure WireServer: a virtual machine's host at an address of the public range
-        "169.254.0.0/16",  # link-local, RFC 3927
-        "172.16.0.0/12",  # private use, RFC 1918
-        "192.0.0.0/24",  # IETF protocol assignments, RFC 6890
-        "192.0.2.0/24",  # documentation, RFC 5737
-        "192.88.99.0/24",  # 6to4 relays, withdrawn by RFC 7526
-        "192.168.0.0/16",  # private use, RFC 1918
-        "198.18.0.0/15",  # benchmarking, RFC 2544
-        "198.51.100.0/24",  # documentation, RFC 5737
-        "203.0.113.0/24",  # documentation, RFC 5737
-        "224.0.0.0/4",  # multicast, RFC 5771
-        "240.0.0.0/4",  # reserved and broadcast, RFC 1112
-    )
-)
+
+def address_rows(kind: str) -> tuple[str, ...]:
+    """Return the ports, suffixes or networks of one kind in `addresses.txt`."""
+    text = files("groundwire.safety").joinpath("addresses.txt").read_text(encoding="utf-8")
+    return tuple(line.split()[1] for line in text.splitlines() if line.startswith(f"{kind} "))
+
+
+IPV4_NOT_PUBLIC = tuple(map(IPv4Network, address_rows("ipv4")))
 """Every IPv4 range that is not part of the public Internet."""
 
 IPV6_PUBLIC = IPv6Network("2000::/3")
@@ -59,40 +48,10 @@ This alone excludes loopback, IPv4-mapped, -compatible and -translated, NAT64, u
 multicast, discard-only and segment-routing addresses.
 """
 
-IPV6_NOT_PUBLIC = tuple(
-    IPv6Network(text)
-    for text in (
-        "2001::/23",  # IETF protocol assignments, RFC 2928: Teredo, benchmarking, ORCHID, DETs, anycast services
-        "2001:db8::/32",  # documentation, RFC 3849
-        "2002::/16",  # 6to4, RFC 3056: carries an IPv4 address
-        "3ffe::/16",  # 6bone, given back by RFC 3701
-        "3fff::/20",  # documentation, RFC 9637
-    )
-)
+IPV6_NOT_PUBLIC = tuple(map(IPv6Network, address_rows("ipv6")))
 """The ranges inside `IPV6_PUBLIC` that are not public."""
 
-METADATA: tuple[IPv4Network | IPv6Network, ...] = (
-    *(
-        IPv4Network(text)
-        for text in (
-            "100.100.100.200/32",  # Alibaba Cloud
-            "168.63.129.16/32",  # Azure WireServer
-            "169.254.0.0/16",  # AWS, Azure, Google, Oracle, OpenStack, ECS, EKS, Scaleway, Rancher, Tencent ...
-            "192.0.0.192/32",  # Oracle Cloud, classic
-        )
-    ),
-    *(
-        IPv6Network(text)
-        for text in (
-            "fd00:42::42/128",  # Scaleway
-            "fd00:a9fe:a9fe::/48",  # Akamai (Linode)
-            "fd00:c1::a9fe:a9fe/128",  # Oracle Cloud
-            "fd00:ec2::/32",  # AWS: instance metadata, EKS pod identity, resolver, time
-            "fd20:ce::/32",  # Google Cloud
-            "fe80::a9fe:a9fe/128",  # OpenStack
-        )
-    ),
-)
+METADATA: tuple[IPv4Network | IPv6Network, ...] = tuple(map(ip_network, address_rows("metadata")))
 """Metadata services of cloud machines, which provide credentials; always blocked, whatever the settings."""
 
 _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052, 2.1

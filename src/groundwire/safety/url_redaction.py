@@ -311,8 +311,9 @@ def for_third_parties(url: str) -> Shareable:
     left_out: list[str] = []
     kept = []
     for pair in query.split("&") if mark else ():
-        name = _name(pair)
-        if _is_needless(name, pair.partition("=")[2]):
+        name, _, value = pair.partition("=")
+        name = unquote_plus(name)[:40]
+        if _is_needless(name, value):
             left_out.append(name)
         else:
             kept.append(pair)
@@ -324,10 +325,6 @@ def for_third_parties(url: str) -> Shareable:
         hash_ = fragment = ""
     clean = url if not left_out else bare + (f"?{'&'.join(kept)}" if kept else "") + hash_ + fragment
     return Shareable(clean, tuple(dict.fromkeys(left_out)), has_secret(clean))
-
-
-def _name(pair: str) -> str:
-    return unquote_plus(pair.partition("=")[0])[:40]
 
 
 def _is_needless(name: str, value: str) -> bool:

@@ -148,11 +148,6 @@ class WebUrl(NamedTuple):
         """The IP address that the host spells, or None for a name."""
         return parse_address(self.host)
 
-    @property
-    def is_literal(self) -> bool:
-        """Whether the host is an IP address."""
-        return self.address is not None
-
     def __str__(self) -> str:
         return self.text
 

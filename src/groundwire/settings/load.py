@@ -162,7 +162,7 @@ def load(
         name: value.strip()
         for source in (kept, dotenv, environment)
         for name, value in source.items()
-        if value.strip() and (name == own or _may_be_a_key(name))
+        if value.strip() and (name == own or name.endswith(("_KEY", "_TOKEN")))  # of another package's provider
     }
     secrets = {name: SecretStr(value) for name, value in ambient.items()}
     object.__setattr__(settings, "_ambient", secrets)
@@ -190,11 +190,6 @@ def _proxies(environment: Mapping[str, str], warnings: list[str]) -> Mapping[str
             continue
         found[scheme] = value
     return {scheme: value for scheme, value in found.items() if value}
-
-
-def _may_be_a_key(name: str) -> bool:
-    """Whether a variable may hold a provider's key; a third-party provider may use any name."""
-    return name.endswith(("_KEY", "_TOKEN"))
 
 
 def _dotenv(path: Path, problems: list[str], warnings: list[str]) -> Mapping[str, str]:

@@ -6,21 +6,22 @@ if a setting names them.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
 from groundwire.models.argument_names import argument_hint
-from groundwire.settings.schema import Settings, SettingValue, known_keys, sections, shown
+from groundwire.settings.schema import ProviderKeys, Settings, SettingValue, known_keys, sections, shown
 
 __all__ = [
-    "ProviderKeys",
     "check_keys",
     "listed",
     "option_model",
@@ -50,32 +51,7 @@ _KEY_NAMES: Mapping[str, str] = MappingProxyType(
 _OTHER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         other: right
-        for right, others in {
-            "search.providers": "provider providers search_provider search_providers search.provider engine engines "
-            "backend search_engine default_provider",
-            "read.providers": "reader readers read_provider read_providers read.provider fetcher scraper",
-            "search.limit": "limit max_results num_results count results search.max_results search.num_results",
-            "search.timeout": "timeout request_timeout",
-            "search.safesearch": "safesearch safe_search search.safe_search",
-            "search.strategy": "strategy",
-            "read.max_length": "max_length max_chars max_characters",
-            "read.robots": "robots respect_robots robots_txt read.respect_robots read.robots_txt",
-            "session.max_cost_usd": "budget budget_usd max_cost max_cost_usd max_usd max_budget",
-            "session.max_searches": "max_searches search_limit",
-            "cache.enabled": "cache use_cache caching",
-            "cache.search_ttl": "cache_ttl ttl cache.ttl",
-            "archive.enabled": "archive",
-            "storage.url": "store storage store_url storage_url redis_url valkey_url database_url",
-            "network.proxy": "proxy http_proxy https_proxy proxies",
-            "network.user_agent": "user_agent useragent",
-            "policy.allowed_domains": "allowed_domains include_domains allow_domains",
-            "policy.blocked_domains": "blocked_domains exclude_domains block_domains",
-            "answer.model": "model llm llm_model ask.model answer_model",
-            "answer.base_url": "llm_base_url model_url ask.base_url",
-            "providers.searxng.base_url": "searxng_url searxng.url searxng searxng.base_url searxng_base_url",
-            "server.port": "port",
-            "server.host": "host bind",
-        }.items()
+        for right, others in json.loads(files("groundwire.settings").joinpath("other_names.json").read_bytes()).items()
         for other in others.split()
     }
 )
@@ -183,29 +159,6 @@ def setting_named(name: str, known: Iterable[str]) -> str:
     last = [key for key in keys if key.rpartition(".")[2] == plain and not key.startswith("providers.")]
     right = _OTHER_NAMES.get(plain, "")
     return next((one[0] for one in (found, [right] if right else [], last) if len(one) == 1), name)
-
-
-class ProviderKeys(TypedDict, total=False):
-    """Keys as arguments of a client: `settings.schema.KEY_VARIABLES` in lower case."""
-
-    brave_api_key: str | None
-    brave_search_api_key: str | None
-    exa_api_key: str | None
-    firecrawl_api_key: str | None
-    jina_api_key: str | None
-    kagi_api_key: str | None
-    linkup_api_key: str | None
-    parallel_ai_api_key: str | None
-    parallel_api_key: str | None
-    perplexity_api_key: str | None
-    perplexityai_api_key: str | None
-    pplx_api_key: str | None
-    searxng_api_key: str | None
-    serper_api_key: str | None
-    tavily_api_key: str | None
-    ydc_api_key: str | None
-    you_api_key: str | None
-    youcom_api_key: str | None
 
 
 def check_keys(keys: Mapping[str, object], known: Iterable[str]) -> None:

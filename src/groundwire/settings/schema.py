@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeGuard
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypedDict, TypeGuard
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr
@@ -33,6 +33,7 @@ from groundwire.settings.user_folders import expand_user
 __all__ = [
     "KEY_VARIABLES",
     "SERVICE",
+    "ProviderKeys",
     "SettingValue",
     "Settings",
     "StoreAddress",
@@ -74,26 +75,30 @@ def key_from_keyring(variable: str) -> SecretStr | None:
     return SecretStr(value.strip()) if value and value.strip() else None
 
 
-KEY_VARIABLES = (
-    "BRAVE_API_KEY",
-    "BRAVE_SEARCH_API_KEY",
-    "EXA_API_KEY",
-    "FIRECRAWL_API_KEY",
-    "JINA_API_KEY",
-    "KAGI_API_KEY",
-    "LINKUP_API_KEY",
-    "PARALLEL_AI_API_KEY",
-    "PARALLEL_API_KEY",
-    "PERPLEXITYAI_API_KEY",
-    "PERPLEXITY_API_KEY",
-    "PPLX_API_KEY",
-    "SEARXNG_API_KEY",
-    "SERPER_API_KEY",
-    "TAVILY_API_KEY",
-    "YDC_API_KEY",
-    "YOUCOM_API_KEY",
-    "YOU_API_KEY",
-)
+class ProviderKeys(TypedDict, total=False):
+    """Keys as arguments of a client."""
+
+    brave_api_key: str | None
+    brave_search_api_key: str | None
+    exa_api_key: str | None
+    firecrawl_api_key: str | None
+    jina_api_key: str | None
+    kagi_api_key: str | None
+    linkup_api_key: str | None
+    parallel_ai_api_key: str | None
+    parallel_api_key: str | None
+    perplexity_api_key: str | None
+    perplexityai_api_key: str | None
+    pplx_api_key: str | None
+    searxng_api_key: str | None
+    serper_api_key: str | None
+    tavily_api_key: str | None
+    ydc_api_key: str | None
+    you_api_key: str | None
+    youcom_api_key: str | None
+
+
+KEY_VARIABLES = tuple(sorted(map(str.upper, ProviderKeys.__annotations__)))
 """The variables in which the services' documentation, LiteLLM, LangChain, and the five design documents keep keys."""
 
 

@@ -350,8 +350,6 @@ class ServerSettings(SettingsSection):
     """Maximum open connections of one process; further ones are closed immediately."""
     max_mcp_sessions: int = Field(default=1_000, ge=1, le=9_000)
     """Maximum open MCP sessions of a tenant; a further one ends the one that was unused for the longest."""
-    search_first: bool = False
-    """Whether the model proxy searches before it calls a model that does not support tools."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
     """Maximum bytes of a request's body."""
     header_timeout: float = Field(default=10.0, gt=0, le=600)

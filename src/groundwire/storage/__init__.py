@@ -54,7 +54,7 @@ def open_store(
 
         timeout = _FILE_TIMEOUT if timeout is None else timeout
         max_bytes = _FILE_BYTES if max_bytes is None else max_bytes
-        path = Path(address.target) if address.target else _usual_path()
+        path = Path(address.target) if address.target else user_folder("cache") / "store.sqlite3"
         file = SqliteStore(path, max_bytes=max_bytes, max_wait=0.8 * timeout, clock=clock)
         return ResilientStore(file, lambda: MemoryStore(clock=clock), bound=timeout)
     from groundwire.storage.valkey import ValkeyStore
@@ -62,7 +62,3 @@ def open_store(
     timeout = _SERVER_TIMEOUT if timeout is None else timeout
     server = ValkeyStore(address.target, timeout=max(_SERVER_EXCHANGE, timeout), clock=clock)
     return ResilientStore(server, lambda: MemoryStore(clock=clock), bound=timeout)
-
-
-def _usual_path() -> Path:
-    return user_folder("cache") / "store.sqlite3"

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,37 +23,6 @@ APPLICATION_ID = 0x67776972  # "gwir"
 
 VERSION = 1
 """The version of the tables (`PRAGMA user_version`)."""
-
-_SCHEMA = """
-create table entries (
-    id integer primary key, key blob not null unique, value blob not null,
-    fresh_until real not null, stale_until real not null, used real not null
-);
-create index entries_by_end on entries (stale_until);
-create index entries_by_use on entries (used);
-create table counters (key blob primary key, total real not null, until real) without rowid;
-create table paces (key blob primary key, arrival real not null) without rowid;
-create table leases (key blob primary key, owner text not null, until real not null) without rowid;
-create table taken (bytes integer not null);
-insert into taken values (0);
-create trigger entry_in after insert on entries
-    begin update taken set bytes = bytes + length(new.key) + length(new.value) + 100; end;
-create trigger entry_out after delete on entries
-    begin update taken set bytes = bytes - length(old.key) - length(old.value) - 100; end;
-create trigger entry_changed after update of value on entries
-    begin update taken set bytes = bytes - length(old.value) + length(new.value); end;
-"""
-
-# Came later: a file without them is given them when it is opened, and one with them is good for earlier versions, too.
-_ADDED = """
-create table if not exists registers (key blob primary key, last integer not null, until real not null) without rowid;
-create table if not exists names (
-    key blob not null, name blob not null, number integer not null, primary key (key, name)
-) without rowid;
-create table if not exists notes (
-    key blob not null, digest blob not null, place integer not null, primary key (key, digest)
-) without rowid;
-"""
 
 # NORMAL loses nothing when a process is killed; after a power failure the last moments may be gone, the file is whole.
 # Little waiting inside SQLite, whose steps grow to 100 ms each: `patiently` waits in short ones.
@@ -159,9 +129,6 @@ class StoreFile:
     def _prepare(self, db: sqlite3.Connection) -> None:
         version, owner = _number(db, "user_version"), _number(db, "application_id")
         if (version, owner) == (VERSION, APPLICATION_ID):
-            if not db.execute("select 1 from sqlite_master where name = 'notes'").fetchone():
-                for statement in statements(_ADDED):
-                    db.execute(statement)
             return
         if owner == APPLICATION_ID:
             raise StoreError(
@@ -172,7 +139,7 @@ class StoreFile:
             raise StoreError(f"{self.path} is a database of another program; name another file for Groundwire.")
         db.execute("pragma journal_mode = wal")
         with transaction(db, lambda: db.execute("begin immediate")):
-            for statement in statements(_SCHEMA + _ADDED):
+            for statement in statements("store.sql"):
                 db.execute(statement)
             db.execute(f"pragma application_id = {APPLICATION_ID}")
             db.execute(f"pragma user_version = {VERSION}")
@@ -219,8 +186,9 @@ def _number(db: sqlite3.Connection, pragma: str) -> int:
         return int(rows.fetchone()[0])
 
 
-def statements(script: str) -> Iterator[str]:
-    """Yield the statements of a script one by one, as `executescript` would commit first."""
+def statements(file: str) -> Iterator[str]:
+    """Yield the statements of a file of this package one by one, as `executescript` would commit first."""
+    script = files("groundwire.storage").joinpath(file).read_text(encoding="utf-8")
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

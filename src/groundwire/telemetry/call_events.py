@@ -70,8 +70,6 @@ class _Done:
     """The class name of the error, such as `AllProvidersFailed` or `PageNotFound`; None on success."""
     cost_usd: float
     """The cost of all attempts, in US dollars."""
-    starts: tuple[float, ...] = ()
-    """The start of each attempt, in seconds after that of the call; empty if not measured."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -101,12 +101,12 @@ class Spans:
             if done.error is not None:
                 self._fail(span, done.error)
             inside = self._trace.set_span_in_context(span)
-            for attempt, begun in zip(done.attempts, _starts(done.attempts, done.starts, start, end), strict=True):
+            for attempt, begun in zip(done.attempts, _starts(done.attempts, start, end), strict=True):
                 child = self._tracer.start_span(
                     f"{role} {attempt.provider}",
                     context=inside,
                     kind=self._trace.SpanKind.CLIENT,
-                    attributes=self._facts(attempt, estimated=len(done.starts) != len(done.attempts)),
+                    attributes=self._facts(attempt),
                     start_time=begun,
                 )
                 if attempt.outcome not in _FINE:
@@ -114,18 +114,17 @@ class Spans:
                 child.end(begun + attempt.latency_ms * 1_000_000)
         span.end(end)
 
-    def _facts(self, attempt: Attempt, *, estimated: bool) -> dict[str, AttributeValue]:
+    def _facts(self, attempt: Attempt) -> dict[str, AttributeValue]:
         facts: dict[str, AttributeValue] = {
             "groundwire.provider": attempt.provider,
             "groundwire.outcome": attempt.outcome,
             "groundwire.cost_usd": attempt.cost_usd,
+            "groundwire.start_estimated": True,
         }
         if attempt.status is not None:
             facts["http.response.status_code"] = attempt.status
         if (address := self._addresses.get(attempt.provider)) is not None:
             facts["server.address"] = address
-        if estimated:
-            facts["groundwire.start_estimated"] = True
         return facts
 
     def _fail(self, span: Span, kind: str) -> None:
@@ -133,10 +132,8 @@ class Spans:
         span.set_status(self._trace.StatusCode.ERROR)
 
 
-def _starts(attempts: Sequence[Attempt], known: Sequence[float], start: int, end: int) -> list[int]:
-    """Return the start times of attempts in nanoseconds: as recorded, or else consecutive."""
-    if len(known) == len(attempts):
-        return [start + _nanoseconds(seconds) for seconds in known]
+def _starts(attempts: Sequence[Attempt], start: int, end: int) -> list[int]:
+    """Return the estimated start times of attempts in nanoseconds: one after the other, within the call."""
     begun: list[int] = []
     free = start
     for attempt in attempts:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.safety.tenancy import Owner
     from groundwire.safety.urls import DomainPolicy
     from groundwire.settings import Settings
-    from groundwire.settings.provider_options import ProviderKeys
+    from groundwire.settings.schema import ProviderKeys
     from groundwire.storage import Store
     from groundwire.storage.archive.store import Archive
     from groundwire.telemetry.call_events import CallListener

@@ -161,33 +161,7 @@ def refusing(asked: Recorded) -> bool:
     return bool(json.loads(asked.body or b"{}").get("tools"))
 
 
-@pytest.mark.parametrize("streamed", [False, True])
-@pytest.mark.parametrize("path", ["/api/chat", "/api/generate", "/v1/chat/completions", "/v1/responses"])
-async def test_a_search_is_made_first_for_a_model_without_tools(
-    world: World, serve: Serve, caplog: pytest.LogCaptureFixture, path: str, streamed: bool
-) -> None:
-    _, models, url = await serve(lambda _: Say("It merges rankings [1]."), search_first=True)
-    models.fail(InjectedFault.status(400, NO_TOOLS.decode()), times=None, when=refusing)
-    question = QUESTION[0]["content"]
-    body: dict[str, Any] = {"model": "small", "stream": streamed, "temperature": 0}
-    body |= {"prompt": question} if "generate" in path else {"input": question}
-    body |= {} if path == "/v1/responses" else {"messages": QUESTION}
-    status, headers, data = await posted(url, path, body)
-    assert (status, headers["x-groundwire-search"]) == (200, "first")
-    assert world.site("articles").url.encode() + b"/wiki/reciprocal-rank-fusion" in data
-    sent = bodies(models)[-1]
-    prompt = sent.get("prompt") or (sent.get("messages") or sent["input"])[-1]["content"]
-    prompt = prompt if isinstance(prompt, str) else "".join(part["text"] for part in prompt)
-    assert prompt.startswith("Today is 20")
-    assert "1. Reciprocal rank fusion" in prompt
-    assert prompt.endswith(question)
-    assert "tools" not in sent
-    assert sent["temperature"] == 0
-    if "generate" not in path:
-        assert "rejects tools" in caplog.text
-
-
-async def test_without_the_setting_a_model_without_tools_is_asked_plainly(serve: Serve) -> None:
+async def test_a_model_without_tools_is_asked_plainly(serve: Serve) -> None:
     client, models, url = await serve(lambda _: Say("Plain."))
     models.fail(InjectedFault.status(400, NO_TOOLS.decode()), times=None, when=refusing)
     body = {"model": "small", "messages": QUESTION, "stream": False}

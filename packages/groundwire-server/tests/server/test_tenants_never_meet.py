@@ -182,8 +182,6 @@ ACTIONS = (
     "responses",
     "messages",
     "forget",
-    "/sessions",
-    "/session",
     "/archive",
     "/archive?q=fusion",
     "/providers",

@@ -28,6 +28,7 @@ from groundwire.hosted.answers.types import (
     SourcesFrom,
     TextAdded,
     UsageReported,
+    answer_words,
     clean_url,
     offset,
     text_of,
@@ -37,31 +38,7 @@ from groundwire.hosted.answers.upstream_errors import outcome_of, truncated
 __all__ = ["ByteSpans", "Gather", "WireReader", "in_part"]
 
 _FINISHES: Final[Mapping[str, Finish]] = {
-    **dict.fromkeys(("end_turn", "stop", "stop_sequence", "completed", "complete", "eos"), "end"),
-    **dict.fromkeys(
-        ("max_tokens", "length", "max_output_tokens", "model_length", "model_context_window_exceeded", "incomplete"),
-        "length",
-    ),
-    **dict.fromkeys(("tool_use", "tool_calls", "function_call", "requires_action"), "tool_calls"),
-    "pause_turn": "pause",
-    **dict.fromkeys(
-        (
-            "refusal",
-            "content_filter",
-            "content_filtered",
-            "guardrail_intervened",
-            "safety",
-            "recitation",
-            "blocklist",
-            "prohibited_content",
-            "spii",
-            "language",
-            "image_safety",
-            "model_armor",
-        ),
-        "refused",
-    ),
-    **dict.fromkeys(("failed", "error", "cancelled", "other", "malformed_function_call"), "failed"),
+    word: finish for finish, words in answer_words()["finishes"].items() for word in words.split()
 }
 
 

@@ -80,10 +80,11 @@ class EventDecoder:
                 done += self._held[done] == 0x0A
                 self._looked = max(self._looked, done)
                 self._after_return = False
-            end = self._line_end(max(done, self._looked))
-            if end < 0:
+            line_end = _LINE_END.search(self._held, max(done, self._looked))
+            if line_end is None:
                 self._raw += self._held[begun:done]
                 break
+            end = line_end.start()
             self._after_return = self._held[end] == 0x0D
             line = self._held[done:end].decode("utf-8", "replace")
             done = end + 1
@@ -109,10 +110,6 @@ class EventDecoder:
             self._held.clear()
         if (event := self._line("")) is not None:
             yield event
-
-    def _line_end(self, begin: int) -> int:
-        match = _LINE_END.search(self._held, begin)
-        return match.start() if match else -1
 
     def _line(self, line: str) -> ServerSentEvent | None:
         if not line:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal
 
 from groundwire.models import Outcome
@@ -29,6 +32,7 @@ __all__ = [
     "SourcesFrom",
     "TextAdded",
     "UsageReported",
+    "answer_words",
     "clean_url",
     "count",
     "first_text",
@@ -46,6 +50,12 @@ _ASSISTANTS = (
     r"|copilot(?:\.com|\.microsoft\.com)?|grok(?:\.com)?|x\.ai|xai|mistral(?:\.ai)?|openrouter(?:\.ai)?"
 )
 _MARK = re.compile(rf"(?<=[?&])utm_source=(?:{_ASSISTANTS})(?:&|(?=#)|$)", re.IGNORECASE)
+
+
+@cache
+def answer_words() -> dict[str, dict[Any, str]]:
+    """Return how model APIs say that an answer ended (`finishes`), and their errors (`outcomes`)."""
+    return tomllib.loads(files("groundwire.hosted").joinpath("data", "answers.toml").read_text(encoding="utf-8"))
 
 
 def text_of(value: object) -> str:

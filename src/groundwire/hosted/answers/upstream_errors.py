@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from groundwire.hosted.answers.types import HostedError, first_text, items, object_of, text_of
+from groundwire.hosted.answers.types import HostedError, answer_words, first_text, items, object_of, text_of
 from groundwire.models import Outcome
 from groundwire.providers.http_parsing import masked, retry_after
 
@@ -16,31 +16,9 @@ _DELAY = re.compile(r"(\d{1,7}(?:\.\d{1,9})?)s")
 _LONGEST = 300  # characters of a message
 _LONGEST_CODE = 100  # characters of a code
 
-# The first match wins. The codes are those of the APIs' references and client libraries.
-_WORDS: Final[Mapping[Outcome, str]] = {
-    "quota": "quota|billing|credit|balance|max_uses|payment|insufficient_funds|spend",
-    "rate_limited": "rate_?limit|too_?many_?requests|resource_?exhausted|throttl|^429$",
-    "auth": (
-        "auth|api_?key|permission|forbidden|access_?denied|^40[13]$|unrecognizedclient|invalid_?signature"
-        "|expired_?token"
-    ),
-    "timeout": "time_?d?_?out|deadline",
-    "blocked": (
-        "not_?allowed|content_?filter|refusal|safety|recitation|blocklist|prohibited|spii|policy|unsafe|paywall"
-        "|moderation|guardrail|model_?armor|jailbreak|language"
-    ),
-    "unsupported": "unsupported|not_?supported|content_too_?large",
-    "network": "stream_ended|connection",
-    "unavailable": (
-        "unavailable|overloaded|server_?error|internal|api_error|not_?accessible|not_?ready|capacity|^5\\d\\d$"
-        "|^http_5|^failed$|retrieval_status_error"
-    ),
-    "invalid_response": "malformed|unexpected_tool|too_many_tool_calls|missing_thought",
-    "bad_request": (
-        "invalid|bad_?request|validation|not_?found|too_?long|too_?large|prior_context|unprocessable|^4\\d\\d$|^http_4"
-    ),
-}
-_CODES = tuple((outcome, re.compile(words, re.IGNORECASE)) for outcome, words in _WORDS.items())
+_CODES: tuple[tuple[Outcome, re.Pattern[str]], ...] = tuple(
+    (outcome, re.compile(words, re.IGNORECASE)) for outcome, words in answer_words()["outcomes"].items()
+)
 _ERRORS = frozenset({"error", "conversation.response.error"})  # types without further information
 _STATUSES: Final[Mapping[int, Outcome]] = {
     401: "auth",

@@ -66,7 +66,7 @@ def to_native(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datet
         moments = (start or datetime(1970, 1, 1, tzinfo=UTC), end or now)  # one without the other is rejected
         names = ("start_time", "end_time") if snake else ("startTime", "endTime")
         search["time_range_filter" if snake else "timeRangeFilter"] = dict(
-            zip(names, (_rfc3339(moment) for moment in moments), strict=True)
+            zip(names, (f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" for moment in moments), strict=True)
         )
     if needs.blocked_domains:
         search["exclude_domains" if snake else "excludeDomains"] = list(needs.blocked_domains)
@@ -185,7 +185,3 @@ def _with(body: Mapping[str, Any], tools: list[Any], tool_config: Any) -> Body:
 
 def _without_none(values: Body, key: str) -> Body:
     return {name: value for name, value in values.items() if name != key or value is not None}
-
-
-def _rfc3339(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

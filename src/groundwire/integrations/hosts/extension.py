@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -244,32 +245,6 @@ class WebSearchExtension:
         return load_with(_USUAL, {**arguments, **config.settings})
 
 
-_MANIFEST = """\
-id: web_search
-name: Web Search & Reader
-version: "{version}"
-entrypoint: main:WebSearchExtension
-
-description: |
-  Searches the internet and reads web pages.
-  Provides web_search and open_page tools.
-
-enabled: true
-
-config:
-  search_provider: duckduckgo_lite # {search}; several are separated by commas
-  read_provider: jina            # {read}
-  max_page_length: 15000         # characters of one page
-  searxng_base_url: "http://localhost:8080"  # for search_provider: searxng
-  max_urls_per_call: 10          # pages of one call of open_page
-  total_content_budget: 40000    # characters of all pages of one call
-  open_page_concurrency: 5       # pages that are read at the same time
-  duckduckgo_delay: 0            # seconds between two requests to DuckDuckGo
-  # allowed_domains: wikipedia.org, github.com
-  # blocked_domains: example.com
-  # settings:                    # any other setting of Groundwire, by its dotted key
-  #   search.safesearch: strict
-"""
 _MAIN = '''\
 """Web search and page reading, by Groundwire."""
 
@@ -277,7 +252,6 @@ from groundwire.integrations.hosts.extension import WebSearchExtension
 
 __all__ = ["WebSearchExtension"]
 '''
-_SEARCH, _READ = "duckduckgo_lite | tavily | searxng | perplexity | brave ...", "jina | tavily | crawl4ai | local ..."
 
 
 def export_extension(folder: Path, *, force: bool = False) -> tuple[Path, Path]:
@@ -293,7 +267,8 @@ def export_extension(folder: Path, *, force: bool = False) -> tuple[Path, Path]:
     Raises:
         ConfigurationError: one of them exists with different content. OSError: they cannot be written.
     """
-    manifest = _MANIFEST.format(version=__version__, search=_SEARCH, read=_READ)
+    manifest = files("groundwire.integrations.hosts").joinpath("extension_manifest.yaml").read_text(encoding="utf-8")
+    manifest = manifest.format(version=__version__)
     texts = {folder / "manifest.yaml": manifest, folder / "main.py": _MAIN}
     for path, text in texts.items():
         if not force and path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:

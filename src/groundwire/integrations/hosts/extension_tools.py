@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from importlib.resources import files
 from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -143,8 +145,8 @@ class PageTools:
 
     def definitions(self) -> Iterator[Definition]:
         """Yield the tools' definitions for a framework."""
-        yield "web_search", _SEARCH, _SEARCH_SCHEMA, self.web_search
-        yield "open_page", _OPEN.format(self._bounds.max_urls_per_call), _OPEN_SCHEMA, self.open_page
+        yield "web_search", _SEARCH, _SCHEMAS["web_search"], self.web_search
+        yield "open_page", _OPEN.format(self._bounds.max_urls_per_call), _SCHEMAS["open_page"], self.open_page
 
     async def web_search(self, arguments: Mapping[str, Any]) -> WebSearchToolResult:
         """Search with arguments from a model."""
@@ -213,44 +215,13 @@ _SEARCH = (
     "Search the web for current information. Returns titles, URLs and snippets, each with its citation ID. "
     "Use open_page where a snippet is not enough."
 )
-_SEARCH_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "query": {"type": "string", "description": "What to search for"},
-        "limit": {"type": "integer", "default": 5, "description": "The most results to return"},
-        "allowed_domains": {
-            "type": "array",
-            "items": {"type": "string"},
-            "default": [],
-            "description": 'Only these domains, e.g. ["wikipedia.org"]; empty means every domain',
-        },
-        "time_range": {
-            "type": "string",
-            "enum": ["d", "w", "m", "y", "all"],
-            "default": "all",
-            "description": "Published within a day, week, month or year",
-        },
-    },
-    "required": ["query"],
-    "additionalProperties": False,
-}
+_SCHEMAS: Mapping[str, Any] = json.loads(
+    files("groundwire.integrations.hosts").joinpath("extension_tools.json").read_bytes()
+)
 _OPEN = (
     "Read web pages as Markdown, where the snippets of web_search are not enough: one page by url, or up to {} side "
     "by side by urls. `truncated` says that a page is not whole."
 )
-_OPEN_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "url": {"type": "string", "description": "The page to read"},
-        "max_length": {"type": "integer", "description": "The most characters of the page"},
-        "urls": {"type": "array", "items": {"type": "string"}, "description": "Several pages, instead of url"},
-        "max_length_per_page": {
-            "type": "integer",
-            "description": "The most characters of each of several pages; by default they share what there is",
-        },
-    },
-    "additionalProperties": False,
-}
 
 
 def _failed(url: str, error: str) -> dict[str, Any]:

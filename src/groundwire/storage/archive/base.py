@@ -68,9 +68,6 @@ class ArchiveTables(Protocol):
     def newest_first(self, limit: int, offset: int, viewer: Viewer) -> Sequence[ArchiveHit]:
         """Return entries in the order of `seen`."""
 
-    def after(self, number: int, viewer: Viewer) -> tuple[int, Sequence[Item]]:
-        """Return the items after a number, some at a time, and the number to go on with."""
-
     def forget(self, *, key: str | None, domain: str | None, before: int | None) -> int:
         """Delete what one argument selects, or everything, without a trace in the files; return how many."""
 

@@ -167,7 +167,7 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> list
         return []
     seen = round(now * 1_000)
     if isinstance(source, Page):
-        items = [] if source.reader == ARCHIVE else [page_item(source, "", seen, owner)]
+        items = [] if source.reader == ARCHIVE else [page_item(source, seen, owner)]
     else:
         asked = asked_for(source.query)
         rows = [row for row in source.results if row.source != ARCHIVE]
@@ -176,25 +176,16 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> list
     return [item for item in items if item is not None]
 
 
-def page_item(page: Page, asked: str, seen: int, owner: Owner, *, public: bool | None = None) -> Item | None:
-    """Return the item of a page, or None if it failed, is empty, or has a secret in its address.
-
-    Args:
-        page: The page.
-        asked: See `asked_for`.
-        seen: In milliseconds since the epoch.
-        owner: Whose it is.
-        public: Whether others may see it; by default if its addresses say that it is public by construction.
-    """
+def page_item(page: Page, seen: int, owner: Owner) -> Item | None:
+    """Return the item of a page; None if it failed, is empty, or has a URL that must not be stored."""
     final = page.final_url or page.url
     target, alias = _address(final), _address(page.url)
     if target is None or alias is None or page.status != "success" or not page.content.strip():
         return None
     if len(page.content) > _LONGEST_TEXT:
         page = page.model_copy(update={"content": page.content[:_LONGEST_TEXT], "truncated": True})
-    if public is None:
-        public = page_visibility(target) == page_visibility(alias) == "public"
-    title, text, published = _title(page.title), split(page.content), _date(page.published)
+    public = page_visibility(target) == page_visibility(alias) == "public"
+    title, text, published = split(" ".join(page.title.split())[:MAX_TITLE]), split(page.content), _date(page.published)
     data = _json(page.model_dump(exclude={"content", "cached", "stale"}))
     return Item(
         _own_key(owner, key_of(target)),
@@ -204,7 +195,7 @@ def page_item(page: Page, asked: str, seen: int, owner: Owner, *, public: bool |
         storable(final),
         title,
         text,
-        asked,
+        "",
         published,
         seen,
         data,
@@ -212,21 +203,18 @@ def page_item(page: Page, asked: str, seen: int, owner: Owner, *, public: bool |
         owner.session,
         int(public),
         _day(published, seen),
-        _size(title, text, asked, data),
+        _size(title, text, "", data),
     )
 
 
-def result_item(
-    row: SearchResult, asked: str, seen: int, owner: Owner, *, public: int = 1, harmless: bool = False
-) -> Item | None:
-    """Return the item of a result, or None if it has no words or a secret in its address; see `page_item`."""
+def result_item(row: SearchResult, asked: str, seen: int, owner: Owner, *, harmless: bool = False) -> Item | None:
+    """Return the item of a result, or None if it has no words or a URL that must not be stored."""
     carried = row._address if harmless else None  # of one that a search has just found
     target = _address(row.url) if carried is None else carried[0]
     title, snippet = split(row.title[:MAX_TITLE]), split(row.snippet[:_LONGEST_TEXT])
     if target is None or not (title or snippet.strip()):
         return None
     alias, published = key_of(target), _date(row.published)
-    data = _row_json(row.source, row.published, row.published_origin)
     return Item(
         _own_key(owner, alias),
         alias,
@@ -238,12 +226,12 @@ def result_item(
         asked,
         published,
         seen,
-        data,
+        "",
         owner.tenant,
         owner.session,
-        public,
+        1,
         _day(published, seen),
-        _size(title, snippet, asked, data),
+        _size(title, snippet, asked, ""),
     )
 
 
@@ -259,10 +247,6 @@ def _address(text: str) -> WebUrl | None:
         return None if has_secret(text) else parse_url(text)
     except (InvalidRequest, BlockedByPolicy):
         return None
-
-
-def _title(text: str) -> str:
-    return split(" ".join(text.split())[:MAX_TITLE])
 
 
 def _date(published: str | None) -> str:
@@ -288,13 +272,6 @@ def _day_of(days: int) -> str:
 def _size(title: str, text: str, asked: str, data: str) -> int:
     words = f"{title}{text}{asked}"
     return int((len(words) if words.isascii() else len(words.encode())) * _INDEXED) + len(data) + _OVERHEAD
-
-
-@lru_cache(maxsize=64)
-def _row_json(source: str, published: str | None, origin: str) -> str:
-    """Return a result's other values as JSON, without empty dates; most results of a provider have the same."""
-    dates = {"published": published, "published_origin": origin}
-    return _json({"source": source} | {name: value for name, value in dates.items() if value})
 
 
 def _json(data: Mapping[str, object]) -> str:

@@ -29,33 +29,6 @@ from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, stateme
 __all__ = ["SqliteTables"]
 
 _VERSION = 2  # of the tables
-_SCHEMA = """
-create table archive_about (version integer not null, bytes integer not null);
-create table archive_items (
-    id integer primary key, key text not null, alias text not null, kind text not null, host text not null,
-    url text not null, title text not null, text text not null, asked text not null, published text,
-    seen integer not null, data text not null, day text not null, size integer not null, unique (key, kind)
-);
-create index archive_by_time on archive_items (seen, id, size);
-create virtual table archive_words using fts5(
-    title, text, asked, content='archive_items', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
-);
-create trigger archive_out after delete on archive_items
-    begin update archive_about set bytes = bytes - old.size; end;
-insert into archive_words (archive_words, rank) values ('automerge', 8);
-insert into archive_about values (1, 0);
-"""
-# Version 1 had no owners: its entries belong to the local user and are private. Only pages are looked up by URL: with
-# the results, which are many and in no order, these indexes took half of the time of a write.
-_OWNERS = """
-alter table archive_items add column tenant text not null default '';
-alter table archive_items add column session text not null default '';
-alter table archive_items add column public integer not null default 0;
-alter table archive_items add column place text generated always as (substr(key, instr(key, ' ') + 1)) virtual;
-create index if not exists archive_pages_by_alias on archive_items (alias) where kind = 'page';
-create index if not exists archive_pages_by_place on archive_items (place) where kind = 'page';
-update archive_about set version = 2;
-"""
 _ITEM = ", ".join(f"coalesce(i.{name}, '')" if name == "published" else f"i.{name}" for name in Item._fields)
 _COLUMNS = ", ".join(Item._fields)
 _VALUES = f"({', '.join('?' * len(Item._fields))})"
@@ -68,7 +41,6 @@ _AT_ONCE = 16  # items of one statement, each of which waits for the interpreter
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
 _TOKENS = 64  # of a snippet; FTS5 gives no more
 _CANDIDATES = 64  # rows that are compared with the question at least
-_CHUNK = 50  # items that are read at once, as each may be large
 _PRUNED = 0.9  # of the maximum size
 _FIX = "Check its folder and the space on its disk, or set archive.path to another file."
 
@@ -175,14 +147,6 @@ class SqliteTables:
         sql = f"select {_ITEM} from archive_items i where {visible.sql} order by seen desc, id desc limit ? offset ?"
         with self._query() as db:
             return [Item._make(row).hit() for row in db.execute(sql, (*visible.values, limit, offset))]
-
-    def after(self, number: int, viewer: Viewer) -> tuple[int, Sequence[Item]]:
-        """Return items in the order of their numbers; see `ArchiveTables.after`."""
-        visible = self._any_visible(viewer)
-        sql = f"select id, {_ITEM} from archive_items i where id > ? and {visible.sql} order by id limit ?"
-        with self._query() as db:
-            rows = db.execute(sql, (number, *visible.values, _CHUNK)).fetchall()
-        return (rows[-1][0] if rows else number), [Item._make(row[1:]) for row in rows]
 
     def forget(self, *, key: str | None, domain: str | None, before: int | None) -> int:
         """Delete entries from the tables, the index and the journal; see `ArchiveTables.forget`."""
@@ -330,18 +294,16 @@ def _under(domain: str) -> _Condition:
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Make the tables, inside a transaction, or bring those of version 1 up to date.
+    """Make the tables, inside a transaction, unless they are there.
 
     Raises:
         StoreError: they are of another version.
     """
-    is_new = db.execute("select 1 from sqlite_master where name = 'archive_about'").fetchone() is None
-    for statement in statements(_SCHEMA if is_new else ""):
-        db.execute(statement)
+    if db.execute("select 1 from sqlite_master where name = 'archive_about'").fetchone() is None:
+        for statement in statements("archive/archive.sql"):
+            db.execute(statement)
     (version,) = db.execute("select version from archive_about").fetchone()
-    for statement in statements(_OWNERS if version == 1 else ""):
-        db.execute(statement)
-    if version not in {1, _VERSION}:
+    if version != _VERSION:
         raise StoreError(
             f"{path} was written by another version of Groundwire (format {version}, this one has {_VERSION}). "
             "Upgrade Groundwire, or set archive.path to another file."

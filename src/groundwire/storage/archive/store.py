@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, date, datetime
@@ -23,14 +22,13 @@ from groundwire.safety.tenancy import OPERATOR, Owner, Sharing, Viewer
 from groundwire.safety.urls import parse_url
 from groundwire.settings.user_folders import expand_user, user_folder
 from groundwire.storage.archive.base import ArchiveTables, Broken, Statistics
-from groundwire.storage.archive.lines import Imported, ImportRefused, check_lines, line_of, read_line
 from groundwire.storage.archive.records import ArchiveHit, items_of, key_of
 from groundwire.storage.base import StoreError
 
 if TYPE_CHECKING:
     from groundwire.settings import Settings
 
-__all__ = ["Archive", "ArchiveHit", "ImportRefused", "Imported", "Statistics", "default_path", "open_archive"]
+__all__ = ["Archive", "ArchiveHit", "Statistics", "default_path", "open_archive"]
 
 _logger = logging.getLogger(__name__)
 
@@ -38,7 +36,6 @@ _DAY = 86_400.0  # seconds
 _MOST_WAITING = 128  # entries collected at most before they are written
 _MOST_WRITTEN = 4  # multiple of that being written; a slow disk loses some entries rather than all memory
 _GATHERED = 2.0  # seconds for which entries are collected; a killed process loses no more
-_SPOOLED = 8_000_000  # bytes of an import that stay in memory
 
 _T = TypeVar("_T")
 
@@ -202,38 +199,6 @@ class Archive:
         if before is not None:
             moment = round(datetime(before.year, before.month, before.day, tzinfo=UTC).timestamp() * 1_000)
         return await self._run(lambda tables: tables.forget(key=key, domain=domain, before=moment))
-
-    async def export(self, *, viewer: Viewer) -> AsyncIterator[bytes]:
-        """Yield every entry visible to the viewer as a line of JSON, for `import_`."""
-        number = 0
-        while True:
-            start = number
-            number, items = await self._run(lambda tables, start=start: tables.after(start, viewer))  # type: ignore[misc]
-            if not items:
-                return
-            for item in items:
-                yield line_of(item)
-
-    async def import_(self, lines: Iterable[bytes]) -> Imported:
-        """Import lines written by `export`: all of them, or none if one is invalid. Idempotent.
-
-        Args:
-            lines: Lines of JSON, such as a binary file; they are read on another thread, and empty ones do not count.
-
-        Raises:
-            ImportRefused: some lines are invalid; it lists them. StoreError: the archive cannot be written.
-        """
-        now, oldest, max_bytes = self._clock(), self._oldest, self._max_bytes
-        with tempfile.SpooledTemporaryFile(_SPOOLED) as spool:
-
-            def put(tables: ArchiveTables) -> int:  # a second time if the file is damaged
-                spool.seek(0)
-                items = filter(None, (read_line(line, now) for line in spool))
-                return tables.put(items, max_bytes=max_bytes, oldest=oldest)
-
-            count, skipped = await self._run(lambda _: check_lines(lines, spool, now, oldest, max_bytes))
-            added = await self._run(put)
-        return Imported(added, count - added, skipped)
 
     async def aclose(self) -> None:
         """Write pending entries, close the file and end the thread. Idempotent."""

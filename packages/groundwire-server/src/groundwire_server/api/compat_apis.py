@@ -12,14 +12,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import tomllib
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.errors import InvalidRequest
 from groundwire.hints import METHODS
@@ -27,7 +29,7 @@ from groundwire.models import Page, SearchResponse, SearchResult, TimeRange
 from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated, without_effect
 from groundwire.web import Web
 from groundwire_server.api.context import Caller
-from groundwire_server.api.error_body import failed, invalid
+from groundwire_server.api.error_body import ApiModel, failed, invalid
 from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
 
 __all__ = [
@@ -114,10 +116,8 @@ class PerplexityRequest(ApiRequest):
         return self
 
 
-class PerplexityResult(BaseModel):
+class PerplexityResult(ApiModel):
     """A result in Perplexity's format."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     title: str
     """The page's title."""
@@ -137,10 +137,8 @@ class PerplexityResult(BaseModel):
     """The provider's own score, as in Tavily's responses."""
 
 
-class PerplexityReply(BaseModel):
+class PerplexityReply(ApiModel):
     """A response in Perplexity's format. One without results means that there are none."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     results: tuple[PerplexityResult, ...]
     """What was found, best first."""
@@ -299,58 +297,22 @@ class ResponseForm:
     """Whether the members are added to the usual response, which has a list of pages; only those of a single page."""
 
 
-_TAVILY = ResponseForm(
-    rows="results",
-    fields=MappingProxyType({"url": "url", "title": "title", "raw_content": "content"}),
-    failed="failed_results",
-)
-_EXA = ResponseForm(
-    rows="results",
-    fields=MappingProxyType(
-        {"id": "url", "url": "url", "title": "title", "text": "content", "publishedDate": "published"}
-    ),
-    failed="statuses",
-)
-_FIRECRAWL = ResponseForm(
-    rows="data",
-    fields=MappingProxyType(
-        {
-            "markdown": "content",
-            **{f"metadata.{name}": name for name in ("title", "url", "language")},
-            "metadata.sourceURL": "url",
-        }
-    ),
-    failed="failed",
-    constants=MappingProxyType({"success": True}),
-    is_one=True,
-)
 _PAGE: Mapping[str, str] = MappingProxyType(
     {name: name for name in Page.model_fields if name != "freshness"} | {"markdown": "content", "text": "content"}
 )
-_FOUND: Mapping[str, str] = MappingProxyType({"title": "title", "url": "url", "description": "snippet"})
-SHAPES: Mapping[str, ResponseForm] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            (f"{version}/{name}" for name, right in METHODS.items() if right == "open_page" for version in ("", "/v1")),
-            ResponseForm(rows="pages", fields=_PAGE, adds=True),
-        ),
-        **dict.fromkeys(("/extract", "/v1/extract"), _TAVILY),
-        **dict.fromkeys(("/contents", "/v1/contents"), _EXA),
-        **dict.fromkeys(("/scrape", "/v1/scrape", "/v2/scrape"), _FIRECRAWL),
-        "/v2/search": ResponseForm(rows="data.web", fields=_FOUND, constants=MappingProxyType({"success": True})),
-        "/res/v1/web/search": ResponseForm(
-            rows="web.results",
-            fields=MappingProxyType({**_FOUND, "page_age": "published"}),
-            constants=MappingProxyType({"type": "search"}),
-        ),
-        "/search?q": ResponseForm(
-            rows="organic",
-            fields=MappingProxyType(
-                {"title": "title", "link": "url", "snippet": "snippet", "date": "date", "position": "#"}
-            ),
-        ),
-    }
-)
+
+
+def _shapes() -> Iterator[tuple[str, ResponseForm]]:
+    ours = ResponseForm(rows="pages", fields=_PAGE, adds=True)
+    names = [name for name, right in METHODS.items() if right == "open_page"]
+    yield from ((f"{version}/{name}", ours) for name in names for version in ("", "/v1"))
+    text = files("groundwire_server.api").joinpath("drop_ins.toml").read_text(encoding="utf-8")
+    for form in tomllib.loads(text)["form"]:
+        paths = form.pop("paths")
+        yield from dict.fromkeys(paths, ResponseForm(**form)).items()
+
+
+SHAPES: Mapping[str, ResponseForm] = MappingProxyType(dict(_shapes()))
 """The response at the paths of other APIs: Tavily, Exa, Firecrawl, Brave, and Serper, which sends `q` to `/search`."""
 
 

@@ -19,7 +19,7 @@ from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, Sea
 from groundwire.web import Web
 from groundwire_server.api.compat_apis import with_notice
 from groundwire_server.api.context import Caller
-from groundwire_server.api.error_body import Failed, Problem, failed
+from groundwire_server.api.error_body import ApiModel, Failed, Problem, failed
 from groundwire_server.api.request_models import Words
 
 __all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "refuse_searxng", "search_searxng"]
@@ -66,10 +66,8 @@ class SearxngRequest(BaseModel):
     """Names of this gateway's providers with commas between them, to ask only those; other names are ignored."""
 
 
-class SearxngResult(BaseModel):
+class SearxngResult(ApiModel):
     """A result in SearXNG's format."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str
     """The page's address."""
@@ -103,10 +101,8 @@ class SearxngResult(BaseModel):
     """When it was published, ISO 8601."""
 
 
-class SearxngReply(BaseModel):
+class SearxngReply(ApiModel):
     """A response in SearXNG's format. One without results means that there are none."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     query: str
     """The words."""
@@ -126,10 +122,8 @@ class SearxngReply(BaseModel):
     """The providers that failed before another answered, and what was asked for that is not here, each with why."""
 
 
-class SearxngFailure(BaseModel):
+class SearxngFailure(ApiModel):
     """A failure in SearXNG's format."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     error: str
     """What is wrong."""

@@ -11,9 +11,9 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -23,7 +23,7 @@ from groundwire.models import AttemptStarted, Event
 from groundwire.telemetry.call_events import listening
 from groundwire_server.api.compat_apis import DROP_IN_PATHS, PerplexityRequest, ResponseForm, shape_of, shaped
 from groundwire_server.api.context import AppContext, Caller
-from groundwire_server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
+from groundwire_server.api.error_body import ApiModel, Failed, Failure, failed, failure_of, internal, invalid
 from groundwire_server.api.request_models import ApiRequest
 from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events
 from groundwire_server.request_json import check_json
@@ -37,10 +37,8 @@ Tell = Callable[[str, BaseModel], None]
 """Sends an event by its name."""
 
 
-class Started(BaseModel):
+class Started(ApiModel):
     """The data of the event `attempt_started`: a provider is called."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     provider: str
     """Its name."""

@@ -33,17 +33,21 @@ from groundwire.models.argument_names import argument_hint
 from groundwire.models.validators import MAX_FAULTS, faults
 from groundwire.routing.provider_call import NONE_LEFT
 
-__all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
+__all__ = ["ApiModel", "Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 
 _MOST = 10  # problems reported at once
 _NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 _BUSY: frozenset[Outcome] = frozenset({"rate_limited", "quota"})
 
 
-class Problem(BaseModel):
-    """The error of a request."""
+class ApiModel(BaseModel):
+    """An object of the API, which has no other fields."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Problem(ApiModel):
+    """The error of a request."""
 
     code: str
     """The kind of failure, for programs, such as `invalid_request` or `deadline_exceeded`."""
@@ -57,19 +61,15 @@ class Problem(BaseModel):
     """Every attempt, in order."""
 
 
-class Detail(BaseModel):
+class Detail(ApiModel):
     """The message of an error, as Tavily's clients read it."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     error: str
     """What happened and what to do."""
 
 
-class Failure(BaseModel):
+class Failure(ApiModel):
     """The body of every error response."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     error: Problem
     """What went wrong."""

@@ -57,14 +57,10 @@ def mcp_application(sessions: Sessions, *, sse: bool = False) -> tuple[ASGIApp, 
     from groundwire.mcp_server.handlers import make_server
 
     server = make_server(sessions)
-    inner = _starlette(server)
+    inner = server.streamable_http_app(streamable_http_path=PATH, transport_security=_security())
     if sse:
         _add_sse(inner, server)
     return watched(inner), inner.router.lifespan_context(inner)
-
-
-def _starlette(server: Server[Any]) -> Starlette:
-    return server.streamable_http_app(streamable_http_path=PATH, transport_security=_security())
 
 
 def _security() -> TransportSecuritySettings:
@@ -290,6 +286,4 @@ class _KeyVerifier:
             web=tenant.narrow(self._web),
             prefix=tenant.prefix,
             sees_all=tenant.operator,
-            calls_per_day=tenant.limits.calls_per_day,
-            usd_per_day=tenant.limits.usd_per_day,
         )

@@ -23,6 +23,7 @@ from pydantic.config import JsonDict
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, SearchSource, Strategy, TimeRange
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, recent, translated
 from groundwire.models.validators import TimeRangeName, time_range_of
+from groundwire_server.api.error_body import ApiModel
 
 __all__ = [
     "ApiRequest",
@@ -294,10 +295,8 @@ _Model = Annotated[str, Field(min_length=1, max_length=200, pattern=_WORD)]
 _Mode = Literal["auto", "native", "local"]
 
 
-class ResolveRequest(BaseModel):
+class ResolveRequest(ApiModel):
     """A model whose search is to be planned."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     provider: _Provider
     """The model provider or API, such as `anthropic`, `openai`, `ollama`; an unknown one has no hosted search."""
@@ -307,10 +306,8 @@ class ResolveRequest(BaseModel):
     """Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`."""
 
 
-class PrepareQuery(BaseModel):
+class PrepareQuery(ApiModel):
     """The parameters of preparing a request to a model API."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     provider: _Provider
     """The model provider or API, such as `anthropic`, `openai`, `ollama`; an unknown one has no hosted search."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -25,7 +25,7 @@ from groundwire_server.api.compat_searxng import (
 )
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.endpoint import Endpoint, Reader, Work, is_json, read_json, read_query
-from groundwire_server.api.error_body import Failure
+from groundwire_server.api.error_body import ApiModel, Failure
 from groundwire_server.api.request_models import (
     ApiRequest,
     AskRequest,
@@ -75,10 +75,8 @@ __all__ = [
 ]
 
 
-class PagesReply(BaseModel):
+class PagesReply(ApiModel):
     """The response with several pages."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     pages: tuple[Page, ...]
     """One entry per URL, in order, with `status` and, if it could not be read, `error`."""

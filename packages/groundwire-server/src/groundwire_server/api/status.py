@@ -6,9 +6,8 @@ import asyncio
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -23,7 +22,7 @@ from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry import ProviderScore
 from groundwire.web import Web
 from groundwire_server.api.context import AppContext, Caller
-from groundwire_server.api.error_body import failed
+from groundwire_server.api.error_body import ApiModel, failed
 from groundwire_server.api.request_models import SessionName
 
 __all__ = [
@@ -43,11 +42,7 @@ __all__ = [
 _DAYS = 7
 
 
-class _Reply(BaseModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class ProviderRecord(_Reply):
+class ProviderRecord(ApiModel):
     """A provider's results in one of its roles over the last seven days, in all processes that share the store."""
 
     role: Literal["search", "read"]
@@ -66,7 +61,7 @@ class ProviderRecord(_Reply):
     """The cost of its attempts, in US dollars."""
 
 
-class Price(_Reply):
+class Price(ApiModel):
     """The price of a provider's calls."""
 
     units: dict[str, float]
@@ -77,7 +72,7 @@ class Price(_Reply):
     """The source of the price list."""
 
 
-class ProviderReply(_Reply):
+class ProviderReply(ApiModel):
     """A provider in the gateway's settings."""
 
     name: str
@@ -101,7 +96,7 @@ class ProviderReply(_Reply):
     """Its recent results, by role; for operators' keys."""
 
 
-class ProvidersReply(_Reply):
+class ProvidersReply(ApiModel):
     """The providers of a gateway."""
 
     providers: tuple[ProviderReply, ...]
@@ -118,7 +113,7 @@ class SeenReply(Source):
     """Whether it was opened, not only found."""
 
 
-class SessionReply(_Reply):
+class SessionReply(ApiModel):
     """The usage and the sources of a session."""
 
     id: str
@@ -137,14 +132,14 @@ class SessionReply(_Reply):
     """The pages shown to it, by citation number."""
 
 
-class SessionRequest(_Reply):
+class SessionRequest(ApiModel):
     """A request for a session."""
 
     id: SessionName
     """Its name."""
 
 
-class Nothing(_Reply):
+class Nothing(ApiModel):
     """A request without parameters."""
 
 
@@ -270,10 +265,8 @@ _KEPT = 5.0  # seconds
 Readiness = Literal["ok", "starting", "draining", "overloaded", "no_store", "no_provider"]
 
 
-class HealthReply(BaseModel):
+class HealthReply(ApiModel):
     """The health of a gateway."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     status: Readiness
     """`ok`, or why no calls should be sent here: it is starting or stopping, it refuses requests for

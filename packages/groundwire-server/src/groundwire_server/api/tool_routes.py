@@ -21,7 +21,7 @@ from groundwire.tools.definitions import local_search_definition, web_search_def
 from groundwire.tools.permissions import Permission, guarded
 from groundwire_server.api.context import Caller
 from groundwire_server.api.endpoint import is_json, read_json
-from groundwire_server.api.error_body import failed, invalid
+from groundwire_server.api.error_body import ApiModel, failed, invalid
 from groundwire_server.api.request_models import (
     AskRequest,
     JsonObject,
@@ -56,10 +56,8 @@ __all__ = [
 ]
 
 
-class VerifyReply(BaseModel):
+class VerifyReply(ApiModel):
     """The verdict on each sentence of an answer."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     supported: bool
     """Whether every sentence with a mark is supported."""
@@ -73,10 +71,8 @@ class VerifyReply(BaseModel):
     """What holds for the answer as a whole."""
 
 
-class AskReply(BaseModel):
+class AskReply(ApiModel):
     """An answer to a question, with citations that were checked."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     question: str
     """The question."""
@@ -98,10 +94,8 @@ class AskReply(BaseModel):
     """What the reader should know."""
 
 
-class Delta(BaseModel):
+class Delta(ApiModel):
     """The data of the event `delta`: more of the answer's text. No citation marker is divided between two."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     delta: str
     """The text."""
@@ -167,10 +161,8 @@ def _verified(report: Report) -> VerifyReply:
 _A = TypeVar("_A", bound=BaseModel)
 
 
-class ResolveReply(BaseModel):
+class ResolveReply(ApiModel):
     """A search plan."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     provider: str
     """The model provider."""

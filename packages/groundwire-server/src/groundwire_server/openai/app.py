@@ -30,7 +30,7 @@ from groundwire_server.openai.chat import ChatHandler
 from groundwire_server.openai.generate_content import GeminiHandler
 from groundwire_server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
 from groundwire_server.openai.messages import CountTokensHandler, MessagesHandler
-from groundwire_server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
+from groundwire_server.openai.ollama import OllamaChatHandler
 from groundwire_server.openai.responses import ResponsesHandler
 from groundwire_server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, broken, parse_model_request, rejected
@@ -109,7 +109,6 @@ class Proxy:
             f"{prefix}/messages": MessagesHandler,
             f"{prefix}/messages/count_tokens": CountTokensHandler,
             f"{root}/api/chat": OllamaChatHandler,
-            f"{root}/api/generate": OllamaGenerateHandler,
         }
         routes = [
             Route(path, _Endpoint(partial(self.answer, handler, handler.path)), methods=["POST"])
@@ -157,7 +156,7 @@ class Proxy:
             data = await _body(request)
             body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request, scope)
-            if not handler.takes(body, self._context.web.settings):
+            if not handler.takes(body):
                 relay = _Relay(self.upstream, "POST", target, headers, data, handler=handler)
                 await until_done(relay, scope, receive, send, has_read=True)
                 return

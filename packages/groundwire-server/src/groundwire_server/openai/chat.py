@@ -17,7 +17,6 @@ from groundwire.hosted.answers.call_deltas import CallDeltas
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire.hosted.requirements import Needs
-from groundwire.settings import Settings
 from groundwire_server.openai.message_pieces import PiecesHandler
 from groundwire_server.openai.prompts import added_up, merged
 from groundwire_server.openai.upstream import UpstreamAnswer
@@ -53,7 +52,7 @@ class ChatHandler(PiecesHandler):
         super().__init__(*args)
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
+    def takes(cls, body: Mapping[str, Any]) -> bool:
         """Whether a request can be augmented with search: not if it asks for several choices."""
         return body.get("n") in (None, 1) or not isinstance(body.get("messages"), list) or _wants_search(body)
 

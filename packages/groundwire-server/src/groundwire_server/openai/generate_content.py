@@ -18,7 +18,6 @@ from groundwire.hosted import Needs
 from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of
-from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult
 from groundwire_server.openai.conversations import History, Said, question_in
 from groundwire_server.openai.grounding import Grounding
@@ -64,7 +63,7 @@ class GeminiHandler(PiecesHandler):
         return [name for name, of in (("web_search", _SEARCHES), ("open_page", _READS)) if kinds & {*of}]
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
+    def takes(cls, body: Mapping[str, Any]) -> bool:
         """Whether a request has a tool that runs locally; others are forwarded unchanged."""
         return bool(body.get("contents")) and bool(cls.wanted(body))
 

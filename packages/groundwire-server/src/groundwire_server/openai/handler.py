@@ -19,24 +19,23 @@ from uuid import uuid4
 import aiohttp
 from starlette.responses import Response
 
-from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run, run_tools
+from groundwire.agent_loop import LoopEvent, Run, run_tools
 from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.agent_loop.wire_formats import declared_functions
 from groundwire.citations.link_filter import LinkFilter, policy_filter
 from groundwire.errors import GroundwireError, UnexpectedResponse
 from groundwire.hosted import Api, Needs, Plan, load_matrix, plan_for
-from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall
+from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.requests import with_search, without_search
 from groundwire.routing.daily_quota import limits_of
-from groundwire.settings import Settings
 from groundwire.storage import Store
 from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 from groundwire_server.client_disconnect import Outbox
 from groundwire_server.openai.conversations import ConversationLedger, Conversations, Said, StoredRun, question_in
-from groundwire_server.openai.prompts import added_up, dated, location_of, messages_of, said_in, with_results
+from groundwire_server.openai.prompts import added_up, dated, location_of, messages_of, said_in
 from groundwire_server.openai.upstream import Upstream, UpstreamAnswer, events_of, passed_back
 from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, broken, error_body, rejected, write_json
 
@@ -59,7 +58,6 @@ _UNNAMED = "unnamed"  # the model of a server that has one
 _log = logging.getLogger(__name__)
 _BETWEEN = "\n\n"  # between the texts of two rounds
 _NO_TOOLS = re.compile(r"\btools?\b|\bfunctions?\b|tool_choice", re.IGNORECASE)
-_LONGEST_QUERY = 400  # characters of a question used as the query
 _REFUSALS = frozenset({400, 404, 422, 500, 501})  # statuses of servers whose model does not support tools
 
 
@@ -136,7 +134,6 @@ class CompletionHandler(ABC):
         self.sent: Sequence[Any] = messages_of(body.get(self.key))
         self.run: StoredRun | None = None
         self.outbox: Outbox | None = None
-        self.searched: str = ""  # the outcome of a search before the first model call
         self.rounds: int = 0  # the calls of the model that are complete
         self.wholes: list[UpstreamAnswer] = []  # the responses of the model server that are not streamed
         self.usage: Any = None  # of the rounds before this one
@@ -152,7 +149,7 @@ class CompletionHandler(ABC):
         return () if body.get("tool_choice") == "none" else ("web_search", "open_page")
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
+    def takes(cls, body: Mapping[str, Any]) -> bool:
         """Whether a request can be augmented with search; others are forwarded unchanged."""
         return True
 
@@ -274,22 +271,19 @@ class CompletionHandler(ABC):
     async def answer(self) -> Response:
         """Respond without streaming."""
         try:
-            run = await self._searched()
+            run = await self._run()
         except NoTools:
             made = await self.context.upstream.post(self.target, self.headers, self.given)
             return Response(made.data, headers={**made.headers, SEARCH_HEADER: "unsupported"})
         value, whole = self._response(run), self.wholes[-1]
         data = whole.data if value == whole.value else json.dumps(value)
-        response = Response(data, headers=dict(whole.headers))
-        if self.searched:
-            response.headers[SEARCH_HEADER] = self.searched
-        return response
+        return Response(data, headers=dict(whole.headers))
 
     async def stream(self, outbox: Outbox) -> None:
         """Respond with a stream."""
         self.outbox = outbox
         try:
-            run = await self._searched()
+            run = await self._run()
         except NoTools:
             data = write_json(self.given)
             async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
@@ -309,27 +303,6 @@ class CompletionHandler(ABC):
     def is_ours(self, name: object) -> bool:
         """Whether a call is not for the client: of a local tool, or of an undeclared one."""
         return name in self.names or (self.declared is not None and name not in self.declared)
-
-    async def _searched(self) -> Run:
-        """Respond with tools; if the model does not support them and the settings say so, with one search before."""
-        try:
-            return await self._run()
-        except NoTools:
-            question = question_in(self.sent)[:_LONGEST_QUERY].strip()
-            if not question or not self.context.web.settings.server.search_first:
-                raise
-        search = next(tool for tool in web_tools(self.web, self.plan.needs) if tool.name == "web_search")
-        call = HostedCall(id=f"first_{uuid4().hex[:8]}", name=search.name, arguments={"query": question})
-        result = await guarded(search, _permission(self.context)).call(query=question)
-        self.searched = "first" if result.status == "success" else "failed"
-        if self.outbox is not None:
-            self.outbox.headers[SEARCH_HEADER] = self.searched
-        self._told(CallStarted(call))
-        await self.ledger.assign([result])
-        self._told(CallEnded(call, result))
-        self.body = {**self.body, self.key: with_results(self.body[self.key], self.ledger.take(result), self.api)}
-        self.tools, self.names = (), frozenset()
-        return await self._run()
 
     async def _run(self) -> Run:
         try:

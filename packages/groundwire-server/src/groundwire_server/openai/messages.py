@@ -23,7 +23,6 @@ from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
-from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 from groundwire_server.openai.conversations import Said
 from groundwire_server.openai.handler import CompletionHandler
@@ -87,7 +86,7 @@ class MessagesHandler(CompletionHandler):
         return [name for name, prefix in prefixes.items() if any(kind.startswith(prefix) for kind in kinds)]
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
+    def takes(cls, body: Mapping[str, Any]) -> bool:
         """Whether a request has a server tool that is carried out here; others go on as they are."""
         return bool(cls.wanted(body))
 

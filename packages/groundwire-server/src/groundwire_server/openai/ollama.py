@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import aiohttp
 
@@ -17,14 +17,12 @@ from groundwire.agent_loop import Run
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
-from groundwire.settings import Settings
-from groundwire_server.openai.handler import HandlerContext, NoTools
 from groundwire_server.openai.message_pieces import PiecesHandler
 from groundwire_server.openai.prompts import added_up
 from groundwire_server.openai.upstream import UpstreamAnswer
 from groundwire_server.request_json import UpstreamRejected, broken
 
-__all__ = ["OllamaChatHandler", "OllamaGenerateHandler"]
+__all__ = ["OllamaChatHandler"]
 
 _TEXTS = ("content", "thinking")
 _FIGURES = (
@@ -52,7 +50,7 @@ class OllamaChatHandler(PiecesHandler):
         super().__init__(*args)
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
+    def takes(cls, body: Mapping[str, Any]) -> bool:
         """Whether there is anything to answer: without messages, the model is only loaded or unloaded."""
         return bool(body.get("messages"))
 
@@ -184,45 +182,6 @@ class OllamaChatHandler(PiecesHandler):
         if run.stop not in ("answered", "calls"):
             made["done_reason"] = "length"
         return made
-
-
-class OllamaGenerateHandler(OllamaChatHandler):
-    """A request to `/api/generate`, which has no tools: the proxy searches first, or forwards it unchanged."""
-
-    path = "/api/generate"
-
-    def __init__(self, context: HandlerContext, body: dict[str, Any], *args: Any) -> None:
-        prompt = {"role": "user", "content": str(body.get("prompt"))}
-        super().__init__(context, {**body, "messages": [prompt]}, *args)
-
-    @classmethod
-    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
-        """Whether the proxy searches first: for a question, not for a text to complete."""
-        prompt = body.get("prompt")
-        asks = isinstance(prompt, str) and bool(prompt.strip()) and not any(body.get(name) for name in _COMPLETES)
-        return asks and settings.server.search_first
-
-    async def _run(self) -> Run:
-        if not self.searched:
-            raise NoTools
-        return await super()._run()
-
-    def _content(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return the texts of a line by their names in a message."""
-        names = {"response": "content", "thinking": "thinking"}
-        return {names[name]: text for name, text in value.items() if name in names}
-
-    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
-        names = {"content": "response", "thinking": "thinking", "annotations": "annotations"}
-        return {**value, **{names[name]: text for name, text in content.items() if name in names}}
-
-    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
-        """Return the request, with the results of the search before the prompt."""
-        made = {name: value for name, value in body.items() if name != "messages"}
-        return {**made, "prompt": body["messages"][-1]["content"], "stream": stream}
-
-
-_COMPLETES: Final = ("raw", "suffix", "template", "context")  # with which a prompt is no question
 
 
 def _name(call: object) -> object:

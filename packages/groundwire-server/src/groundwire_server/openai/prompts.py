@@ -14,27 +14,21 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import Location
 from groundwire.hosted.answers import HostedCall
 from groundwire.tools import Tool
-from groundwire_server.openai.conversations import Said, question_in, text_of
+from groundwire_server.openai.conversations import Said, text_of
 
-__all__ = ["added_up", "arguments_in", "dated", "location_of", "merged", "messages_of", "said_in", "with_results"]
+__all__ = ["added_up", "arguments_in", "dated", "location_of", "merged", "messages_of", "said_in"]
 
 
 _ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = MappingProxyType(
     {"user": "user", "assistant": "assistant", "model": "assistant"}
 )
-_FIRST = "Answer with these search results where they help, and cite them by their numbers, like [1]."
-
-
-def _today() -> str:
-    """Return a sentence with today's date."""
-    return f"Today is {datetime.now(UTC):%Y-%m-%d}."
 
 
 def dated(tool: Tool) -> Tool:
     """Return a tool whose description has today's date: models take the end of their training for today."""
     if tool.name != "web_search":
         return tool
-    return replace(tool, description=f"{tool.description} {_today()}")
+    return replace(tool, description=f"{tool.description} Today is {datetime.now(UTC):%Y-%m-%d}.")
 
 
 def location_of(place: object) -> Location | None:
@@ -43,23 +37,6 @@ def location_of(place: object) -> Location | None:
     names = ("city", "region", "country", "timezone")
     parts = {name: about[name] for name in names if about.get(name)} if isinstance(about, Mapping) else {}
     return Location(**parts) if parts else None
-
-
-def with_results(messages: Sequence[Any], results: str, api: str) -> list[Any]:
-    """Return a conversation with search results before the user's last text."""
-    text = f"{_today()} {_FIRST}\n\n{results}\n\n"
-    made = list(messages)
-    place = max(number for number, one in enumerate(made) if question_in([one]))
-    message = dict(made[place])
-    if isinstance(message.get("parts"), list):
-        message["parts"] = [{"text": text}, *message["parts"]]
-    elif isinstance(content := message.get("content"), list):
-        kind = "input_text" if api == "openai_responses" else "text"
-        message["content"] = [{"type": kind, "text": text}, *content]
-    else:
-        message["content"] = text + str(content)
-    made[place] = message
-    return made
 
 
 def arguments_in(call: HostedCall) -> dict[str, Any]:

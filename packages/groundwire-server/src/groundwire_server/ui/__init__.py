@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import math
 import secrets
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from starlette.routing import BaseRoute, Route
 
-from groundwire.citations.verify import CitedPage
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.web import Web
 from groundwire_server.ui.login_sessions import KeyVerifier, SignIns, Visitor, local_path
@@ -25,12 +23,9 @@ from groundwire_server.ui.view import View, ViewContext, ViewFunction, Visit, se
 
 __all__ = [
     "KeyVerifier",
-    "SessionRow",
     "Visitor",
     "archive",
     "new_session",
-    "session",
-    "sessions",
     "sign_in",
     "sign_out",
     "ui_routes",
@@ -111,86 +106,14 @@ def _form(after: str, *, problem: str = "", may_be_in: bool = False, status: int
     return Html(template="sign_in.html", values=values, status=status)
 
 
-_MOST = 200  # sessions on a page
-_SOURCE_ROWS = 100  # sources on a page
-_SOURCES = "sources:"  # the prefix of the names of sessions' sources in the store
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRow:
-    """One session."""
-
-    name: str
-    """Its name, without the prefix of the visitor's sessions."""
-    searches: int
-    """The searches that it has made."""
-    cost_usd: float
-    """What they cost, in US dollars."""
-    tokens: int
-    """The tokens of page text that it has read; counted only under a limit."""
-    is_here: bool
-    """Whether it belongs to this browser."""
-
-
-async def sessions(visit: Visit) -> Html:
-    """Show the sessions with known names."""
-    prefix = visit.visitor.prefix
-    names = {visit.session}
-    more = False
-    async for key in visit.visitor.web.store.scan(f"{_SOURCES}{prefix}"):
-        names.add(key.removeprefix(_SOURCES))
-        if len(names) > _MOST:
-            more = True
-            break
-    rows = [await _row(visit, name) for name in names]
-    rows.sort(key=lambda row: (not row.is_here, -row.searches, row.name))
-    web = visit.visitor.web
-    values = {"rows": rows[:_MOST], "more": more, "limits": web.settings.session, "today": await web.daily_usage()}
-    return Html(template="sessions.html", values=values)
-
-
-async def session(visit: Visit) -> Html:
-    """Show a session: its budget, and its sources by citation number."""
-    asked = visit.asked
-    name = f"{visit.visitor.prefix}{asked.get('name')}" if asked.get("name") else visit.session
-    row = await _row(visit, name)
-    web = visit.visitor.web
-    pages: tuple[CitedPage, ...] = ()
-    if web.settings.session.citations == "session":
-        pages = await web.session(name).sources(content=False)
-    first = whole("from", asked.get("from"), 0, 10**6) if asked.get("from") else 0
-    values = {
-        "row": row,
-        "limits": web.settings.session,
-        "sources": pages[first : first + _SOURCE_ROWS],
-        "count": len(pages),
-        "first": first,
-        "following": first + _SOURCE_ROWS if first + _SOURCE_ROWS < len(pages) else 0,
-    }
-    return Html(template="session.html", values=values)
-
-
 async def new_session(visit: Visit) -> Redirect:
     """Give the browser a new session with a full budget; the old one is unchanged."""
     return Redirect(to="/", headers=(("set-cookie", session_cookie(secrets.token_hex(12))),))
 
 
-async def _row(visit: Visit, name: str) -> SessionRow:
-    used = await visit.visitor.web.session(name).usage()
-    return SessionRow(
-        name=name.removeprefix(visit.visitor.prefix),
-        searches=round(used["searches"]),
-        cost_usd=used["cost_usd"],
-        tokens=round(used["tokens"]),
-        is_here=name == visit.session,
-    )
-
-
 _READ: tuple[tuple[str, ViewFunction], ...] = (
     ("/", start),
     ("/providers", providers),
-    ("/sessions", sessions),
-    ("/session", session),
     ("/archive", archive),
 )
 _ASSETS = "/page"
@@ -199,7 +122,7 @@ _ASSETS = "/page"
 def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None) -> list[BaseRoute]:
     """Return the routes of the web page, for the root of a Starlette application.
 
-    They are `/`, `/providers`, `/sessions`, `/session`, `/archive`, `/sign-in`, `/sign-out` and `/page/`. `Host` is
+    They are `/`, `/providers`, `/session/new`, `/archive`, `/sign-in`, `/sign-out` and `/page/`. `Host` is
     checked by the middleware in front of them; the origin of a form is checked here.
 
     Args:

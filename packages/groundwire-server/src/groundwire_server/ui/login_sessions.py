@@ -32,10 +32,6 @@ class Visitor:
     """The prefix of the visitor's session names in the store; other sessions are not shown."""
     sees_all: bool = True
     """Whether the visitor may access the data of all tenants: the archive, and the figures of all providers."""
-    calls_per_day: int = 0
-    """Maximum searches and pages per day; 0 means no limit."""
-    usd_per_day: float = 0.0
-    """The most US dollars per day; 0 means no limit."""
 
 
 class KeyVerifier(Protocol):

@@ -78,7 +78,7 @@ async def test_nothing_answers_without_a_key_but_the_probes(house: House) -> Non
             answered[method, path] = reply.status
     assert {path for (_, path), status in answered.items() if status != 401} == {"/healthz", "/readyz"}
     # The web page shows a person where to sign in, and nothing else.
-    for path in ("/", "/sessions", "/archive", "/providers", "/session"):
+    for path in ("/", "/archive", "/providers"):
         async with client.get(path, allow_redirects=False) as reply:
             assert reply.status in {303, 401, 404}, path
         async with client.post(path, json=QUERY, allow_redirects=False) as reply:

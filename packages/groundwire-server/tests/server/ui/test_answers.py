@@ -16,7 +16,7 @@ from groundwire_server.ui.template_streaming import POLICY
 from server.ui.conftest import Serve
 from world import World
 
-PATHS = ("/", "/?q=ranking", "/providers", "/sessions", "/session", "/archive", "/nowhere", "/providers?days=x")
+PATHS = ("/", "/?q=ranking", "/providers", "/archive", "/nowhere", "/providers?days=x")
 
 
 @pytest.fixture
@@ -156,9 +156,9 @@ async def test_a_browser_has_a_session_of_its_own(serve: Serve) -> None:
                     cookie = response.headers.get("Set-Cookie", "")
                     assert (number == 0) == ("HttpOnly; SameSite=Strict" in cookie)
                     await response.read()
-            async with client.get("/session") as response:
+            async with client.get("/") as response:
                 text = await response.text()
-    assert '<dd class="value">1</dd><dd class="state">19 left of 20</dd>' in text
+    assert "This browser's session has made 1 of 20 searches" in text
     token = next(iter(jars[1])).value
     assert token not in text  # who reads the name of a session cannot go on with it
     names = [key async for key in web.store.scan("sources:page-")]
@@ -195,9 +195,7 @@ async def test_what_is_wrong_is_said(client: aiohttp.ClientSession, path: str) -
         assert "<script>" not in text
 
 
-@pytest.mark.parametrize(
-    "path", ["/providers?days=36", "/providers?days=-1", "/archive?p=0", "/session?from=x", "/?q=" + "x" * 5_000]
-)
+@pytest.mark.parametrize("path", ["/providers?days=36", "/providers?days=-1", "/archive?p=0", "/?q=" + "x" * 5_000])
 async def test_what_cannot_be_shown_is_refused(client: aiohttp.ClientSession, path: str) -> None:
     async with client.get(path) as response:
         assert response.status == 400

@@ -30,7 +30,7 @@ async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, ca
 def test_it_has_the_policy_and_the_pictures() -> None:
     assert POLICY in TEXT
     pictures = re.findall(r"!\[.+\]\((\S+\.png)\)", TEXT)
-    assert len(pictures) == 2
+    assert len(pictures) == 1
     for picture in pictures:
         data = (GUIDE.parent / picture).read_bytes()
         assert data.startswith(b"\x89PNG")

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, date, datetime, timedelta
-from xml.etree import ElementTree as ET
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from groundwire_server.ui.formatting import age, duration, host, money, percent, plural, size, tile, web_url
-from groundwire_server.ui.providers_view import Series, bar_chart, line_chart
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 
@@ -53,29 +48,6 @@ def test_addresses() -> None:
     assert host("http://[") == ""
     assert web_url(" https://a.test/x ") == "https://a.test/x"
     assert [web_url(one) for one in ("javascript:x", "http://", "//a.test", "http://[", "ftp://a.test")] == [""] * 5
-
-
-VALUES = st.lists(st.none() | st.floats(0, 1e9), min_size=1, max_size=35)
-
-
-@given(VALUES, st.text(max_size=20))
-@example([5e-324], "the least that there is")
-def test_a_chart_is_drawn_within_its_frame_and_said(values: list[float | None], name: str) -> None:
-    days = [date(2026, 10, 1) + timedelta(days=number) for number in range(len(values))]
-    series = Series(name=name, values=values)
-    for chart in (
-        line_chart("Of <it>", days, [series], show=lambda value: f"{value:.0f}<"),
-        bar_chart("Of <it>", days, series, show=lambda value: f"{value:.0f}<"),
-    ):
-        allowed = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]", "", chart)  # not for XML
-        root = ET.fromstring(allowed)
-        assert root.attrib["aria-label"].startswith("Of <it>. ")
-        if all(value is None for value in values):
-            assert root.attrib["aria-label"] == "Of <it>. No data."
-        for one in root.iter():
-            for what, most in (("x", 320), ("cx", 320), ("y", 132), ("cy", 132)):
-                assert 0 <= float(one.get(what, 0)) <= most
-        assert len(list(root.iter("title"))) == sum(value is not None for value in values)
 
 
 def test_a_site_has_the_same_letter_and_color_everywhere() -> None:
