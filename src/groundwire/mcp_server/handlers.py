@@ -116,7 +116,7 @@ class _Handlers:
         self._keys = keys
         self._heartbeat = heartbeat
         self._asked_for: set[str] = set()
-        search, page = web_tool_definitions(sessions.settings)
+        search, page = web_tool_definitions(sessions.settings, files=bool(sessions.settings.policy.files))
         self.instructions = instructions(sessions.settings)
         if sessions.settings.search.local.tool == "search":
             search = local_search_definition(sessions.settings)

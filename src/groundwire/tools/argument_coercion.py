@@ -25,7 +25,7 @@ __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "u
 _AROUND = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
 _NONE = frozenset({"", "none", "null", "undefined"})
 _REQUIRED = frozenset({"query", "url"})  # of one of the tools; an empty one is reported as an error
-_LISTS = frozenset({"allowed_domains", "blocked_domains"})
+_LISTS = frozenset({"allowed_domains", "blocked_domains", "sources"})
 _NUMBERS = frozenset({"limit", "max_length", "max_tokens", "page"})
 _OFFERED = ("query", "limit", "allowed_domains", "time_range")
 _TEXTS = frozenset({"query", "find", "cursor", "url"})
@@ -73,6 +73,8 @@ class SearchArguments(BaseModel):
     """The SafeSearch level."""
     page: int | None = None
     """The page of results."""
+    sources: list[str] | None = None
+    """`["files"]` for the files of the user's folders instead of the web."""
 
 
 class OpenArguments(BaseModel):
@@ -120,6 +122,8 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     names = _NAMES.get(tool, {})
     own = _known(tool)
+    if _words(unwrapped(arguments).get("sources")) != ["files"]:
+        own.discard("sources")  # other libraries mean something else by it
     given = recent(unwrapped(arguments), names) if tool == "web_search" else unwrapped(arguments)
     plain: dict[str, Any] = {}
     for name, value in given.items():

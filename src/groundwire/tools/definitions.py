@@ -75,17 +75,25 @@ class ToolDefinition:
         return {"name": self.name, "description": self.description, "parametersJsonSchema": _plain(self.parameters)}
 
 
-def web_tool_definitions(settings: Settings) -> tuple[ToolDefinition, ToolDefinition]:
+def web_tool_definitions(settings: Settings, *, files: bool = False) -> tuple[ToolDefinition, ToolDefinition]:
     """Return the definitions of `web_search` and `open_page`, without an implementation.
 
     Args:
         settings: Whose limits the definitions name.
+        files: Whether there are folders of local files to search.
     """
-    return web_search_definition(settings), open_page_definition(settings)
+    return web_search_definition(settings, files=files), open_page_definition(settings)
 
 
-def web_search_definition(settings: Settings) -> ToolDefinition:
-    """Return the definition of `web_search`."""
+def web_search_definition(settings: Settings, *, files: bool = False) -> ToolDefinition:
+    """Return the definition of `web_search`; see `web_tool_definitions`."""
+    sources = {
+        "type": "array",
+        "items": {"type": "string", "enum": ["web", "files"]},
+        "maxItems": 1,
+        "default": ["web"],
+        "description": "The web, or the user's own files",
+    }
     return ToolDefinition(
         name="web_search",
         description=(
@@ -116,6 +124,7 @@ def web_search_definition(settings: Settings) -> ToolDefinition:
                         "default": "all",
                         "description": "Published within a day, week, month or year",
                     },
+                    **({"sources": sources} if files else {}),
                 },
                 "required": ["query"],
                 "additionalProperties": False,

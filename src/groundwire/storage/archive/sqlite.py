@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from itertools import chain, islice
@@ -123,7 +123,16 @@ class SqliteTables:
         return kept
 
     def find(
-        self, question: str, viewer: Viewer, filters: Filters, today: date, *, limit: int, offset: int, answers: bool
+        self,
+        question: str,
+        viewer: Viewer,
+        filters: Filters,
+        today: date,
+        *,
+        limit: int,
+        offset: int,
+        answers: bool,
+        any_word: bool = False,
     ) -> Sequence[ArchiveHit]:
         """Return the best matches, an address once; see `ArchiveTables.find`."""
         asked_for = Question.read(question)
@@ -136,7 +145,7 @@ class SqliteTables:
         hits: dict[str, ArchiveHit] = {}
         with self._query() as db:
             for part in self._visible(viewer):
-                expression = f"{part.columns}({asked_for.expression})"
+                expression = f"{part.columns}({asked_for.any_word if any_word else asked_for.expression})"
                 sql = (
                     f"select i.id, i.place, i.asked, bm25(archive_words, {_WEIGHTS}) as score "
                     "from archive_words join archive_items i on i.id = archive_words.rowid where archive_words match ? "
@@ -168,6 +177,20 @@ class SqliteTables:
         with self._query() as db:
             row = db.execute(sql, (key, key, *visible.values)).fetchone()
         return None if row is None else Item._make(row)
+
+    def stamps(self, viewer: Viewer) -> Mapping[str, tuple[str, bool]]:
+        """Return the stamps of files; see `ArchiveTables.stamps`."""
+        visible = self._any_visible(viewer)
+        sql = f"select place, json_extract(data, '$.stamp'), text <> '' from archive_items i where {visible.sql}"
+        with self._query() as db:
+            return {place: (stamp, bool(has_text)) for place, stamp, has_text in db.execute(sql, visible.values)}
+
+    def drop(self, places: Iterable[str], viewer: Viewer) -> None:
+        """Delete items; see `ArchiveTables.drop`."""
+        visible = self._any_visible(viewer)
+        with self._transaction() as db:
+            for place in places:
+                _delete(db, _Condition(f"i.kind = 'page' and i.place = ? and {visible.sql}", (place, *visible.values)))
 
     def newest_first(self, limit: int, offset: int, viewer: Viewer) -> Sequence[ArchiveHit]:
         """Return entries; see `ArchiveTables.newest_first`."""
