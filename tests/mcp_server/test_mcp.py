@@ -185,7 +185,7 @@ def check_everything(place: Place, world: World, *, http: bool = False) -> None:
     assert "(default: 20)" in text
     assert text.endswith("What is RRF?")
     assert refused["isError"] is True
-    assert "scheme file:" in refused["content"][0]["text"]
+    assert "no folder is allowed" in refused["content"][0]["text"]
     assert "Permission denied" in denied["content"][0]["text"]
     assert wrong["isError"] is True
     assert 'A correct call: {"query":' in wrong["content"][0]["text"]

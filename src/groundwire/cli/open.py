@@ -147,7 +147,7 @@ def _file(argument: str) -> Path | None:
     with suppress(OSError, ValueError):  # too long for a name, or with a NUL
         path = Path(argument)
         is_path = argument.startswith(_PATHS) and not argument.startswith("//")
-        if is_path or path.is_file() or (path.is_dir() and not _BARE.fullmatch(argument)):
+        if is_path or path.is_file() or (argument and path.is_dir() and not _BARE.fullmatch(argument)):
             return path
     return None
 

@@ -117,7 +117,7 @@ def check_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
     whole = []
     for path in paths:
         folder = Path(path)
-        with suppress(RuntimeError):  # nobody has that name, or no home
+        with suppress(RuntimeError):  # there is no such user, or no home
             folder = folder.expanduser()
         if not folder.is_absolute() or "\0" in path:
             raise ValueError(f"{path[:80]!r} is not a whole path; write one like /home/me/papers or ~/papers")

@@ -37,7 +37,7 @@ _PRIVATE: Final = (
 )
 """Names of files that hold secrets, in lower case; what begins with a dot is hidden anyway."""
 HOW_TO_ALLOW: Final = (
-    "Whoever runs Groundwire can allow folders: with the setting policy.files, or for a key of the gateway with "
+    "The operator can allow folders: with the setting policy.files, or for a key of the gateway with "
     "`groundwire keys create NAME --files FOLDER`."
 )
 _HEAD: Final = 4_096  # bytes by which the kind of a file is recognized
@@ -91,7 +91,7 @@ class LocalFile(NamedTuple):
         """Return the file that a caller means.
 
         Args:
-            url: A path, of whoever makes the call, or a `file:` URL, which may come from anywhere.
+            url: A path, which the caller names, or a `file:` URL, which may come from anywhere.
             folders: The folders in which those of URLs must be.
 
         Raises:
@@ -101,7 +101,7 @@ class LocalFile(NamedTuple):
             return cls(path_of(url), folders)
         try:
             return cls(Path(os.path.realpath(url.expanduser())), None)
-        except (RuntimeError, ValueError) as error:  # nobody has that name; a NUL
+        except (RuntimeError, ValueError) as error:  # there is no such user; a NUL
             raise InvalidRequest("url", f"names no file: {error}", "Pass the path of a file.") from None
 
     @property

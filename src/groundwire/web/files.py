@@ -256,7 +256,7 @@ class FileSearch:
 
 
 def _partition(owner: Owner, folder: str) -> Owner:
-    """Return who sees the entries of a folder: nobody but this owner, in a search of this folder."""
+    """Return who sees the entries of a folder: no one but this owner, in a search of this folder."""
     return Owner(tenant=owner.key, session=Path(folder).as_uri())
 
 

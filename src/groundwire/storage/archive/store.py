@@ -354,7 +354,7 @@ def open_archive(settings: Settings) -> Archive | None:
 def open_file_index(settings: Settings) -> Archive | None:
     """Return the index of local files, beside the archive, or None if archiving is disabled: nothing is kept then.
 
-    An entry belongs to a tenant and a folder, which stands in place of a session; nobody else sees it.
+    An entry has its folder in place of a session, so that only a search of this folder sees it.
     """
     path = archive_path(settings)
     return Archive(path.with_name(f"{path.stem}-files.db"), sharing="none") if settings.archive.enabled else None
