@@ -217,7 +217,12 @@ class FileSearch:
             hits: dict[str, tuple[ArchiveHit, Owner]] = {}
             for viewer in (_partition(owner, folder) for folder in folders):
                 for hit in await self.index.search(
-                    query.text, viewer=viewer, limit=skipped + query.limit, filters=filters, any_word=any_word
+                    query.text,
+                    viewer=viewer,
+                    limit=skipped + query.limit,
+                    filters=filters,
+                    any_word=any_word,
+                    passages=False,
                 ):
                     hits.setdefault(hit.url, (hit, viewer))
             if hits:

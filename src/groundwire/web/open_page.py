@@ -101,8 +101,8 @@ class OpenPageFlow:
             shared: Whether the selection's room is that of all together.
             limit: How many may be read at the same time.
         """
-        often = Counter(call.address for call in calls)
-        loads = {call.address: _PageLoad(call) for call in calls}
+        often = Counter((call.address, call.path) for call in calls)
+        loads = {(call.address, call.path): _PageLoad(call) for call in calls}
         try:
             async with asyncio.TaskGroup() as group:
                 for load in loads.values():
@@ -119,7 +119,7 @@ class OpenPageFlow:
                 if shared and load.page is not None:
                     room = _left(room, load.page.content, often[url])
             self._done(load.call, load.started, load.error or load.result())
-        return tuple(loads[call.address].result() for call in calls)
+        return tuple(loads[call.address, call.path].result() for call in calls)
 
     async def _load(self, load: _PageLoad, limit: asyncio.Semaphore) -> None:
         """Read a whole page, or record its error."""

@@ -68,6 +68,7 @@ class ArchiveTables(Protocol):
         offset: int,
         answers: bool,
         any_word: bool = False,
+        passages: bool = True,
     ) -> Sequence[ArchiveHit]:
         """Return the best matches; see `Archive.search`."""
 

@@ -133,6 +133,7 @@ class SqliteTables:
         offset: int,
         answers: bool,
         any_word: bool = False,
+        passages: bool = True,
     ) -> Sequence[ArchiveHit]:
         """Return the best matches, an address once; see `ArchiveTables.find`."""
         asked_for = Question.read(question)
@@ -161,7 +162,7 @@ class SqliteTables:
             for other, score, row, place, expression, differs in candidates:
                 is_answer = not (answers and other)
                 if len(hits) < offset + limit and place not in hits and (is_answer or not differs):
-                    hit = _hit(db, row, -score, expression)
+                    hit = _hit(db, row, -score, expression if passages else "")
                     if is_answer or asked_for.within(f"{hit.title}\n{hit.snippet}"):
                         hits[place] = hit
         return list(hits.values())[offset:]
@@ -417,6 +418,8 @@ def _unindex(db: sqlite3.Connection, condition: _Condition) -> None:
 
 def _hit(db: sqlite3.Connection, number: int, rank: float, expression: str) -> ArchiveHit:
     item = Item._make(db.execute(f"select {_ITEM} from archive_items i where id = ?", (number,)).fetchone())
+    if not expression:
+        return item.hit(rank=rank)
     sql = (
         "select snippet(archive_words, 1, '', '', '…', ?) from archive_words where archive_words match ? and rowid = ?"
     )

@@ -142,6 +142,7 @@ class Archive:
         offset: int = 0,
         answers: bool = False,
         any_word: bool = False,
+        passages: bool = True,
     ) -> Sequence[ArchiveHit]:
         """Return the best matches of a query, without duplicate URLs: what has all words that are not frequent ones.
 
@@ -157,11 +158,21 @@ class Archive:
             answers: Only what may stand in for an answer of the web: results of an earlier search for the same,
                 and what has all words in its title and one passage and was not found for something narrower.
             any_word: What has any of the words, those with more and rarer ones first.
+            passages: Whether each has the passage with the words, instead of its beginning. SQLite takes time in
+                proportion to the square of the matches: a log of one word repeated would take minutes.
         """
         today = datetime.fromtimestamp(self._clock(), UTC).date()
         return await self._run(
             lambda tables: tables.find(
-                text, viewer, filters, today, limit=limit, offset=offset, answers=answers, any_word=any_word
+                text,
+                viewer,
+                filters,
+                today,
+                limit=limit,
+                offset=offset,
+                answers=answers,
+                any_word=any_word,
+                passages=passages,
             )
         )
 

@@ -161,6 +161,8 @@ class SearchRequest(ApiRequest):
     """The page of results."""
     strategy: Strategy | None = None
     """The strategy for calling providers; by default the gateway's setting."""
+    sources: tuple[Literal["web", "files"]] = ("web",)
+    """The web, or `files`: those below the folders of the caller's key, if it has any."""
     refresh: bool = False
     """Whether to skip the cache."""
     keep: bool = True
@@ -193,7 +195,7 @@ class PagesRequest(ApiRequest):
     other_names: ClassVar[Mapping[str, str]] = OPEN_PAGE
 
     url: Address | None = None
-    """An http or https URL."""
+    """An http or https URL, or a `file:` URL below the folders of the caller's key."""
     urls: tuple[Address, ...] | None = Field(default=None, min_length=1, max_length=50)
     """Several URLs; pages that cannot be read have `status` error in the response, beside the others."""
     query: Words | None = None
