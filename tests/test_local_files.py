@@ -14,6 +14,7 @@ import pytest
 from components.papers import canvas_pdf
 from groundwire import Settings, SyncWeb, Web
 from groundwire.errors import (
+    DeadlineExceeded,
     GroundwireError,
     InvalidRequest,
     PageEmpty,
@@ -225,6 +226,31 @@ async def test_a_full_index_and_too_little_time_are_said(make: Make, papers: Pat
         found = await web.search("ferry", **FILES)
         assert any("of 43 files are not indexed yet" in said for said in found.warnings)
         assert found.results
+
+
+@pytest.mark.req("B39")
+async def test_reading_goes_on_after_a_search_that_had_no_time(make: Make, papers: Path) -> None:
+    told: list[tuple[int, int]] = []
+    async with Web(make()) as web:
+        with pytest.raises(DeadlineExceeded, match="Search again"):
+            await web.search("ferry winter", timeout=1e-6, **FILES)
+        await web.index_files(lambda *numbers: told.append(numbers))
+        assert told == []  # it waited for the work of the search, or that was done
+        assert (await web.search("ferry winter", **FILES)).results
+    (papers / "new.txt").write_text("A note about the tide tables.", encoding="utf-8")
+    async with Web(make()) as web:  # closed while it works
+        with pytest.raises(DeadlineExceeded):
+            await web.search("tide", timeout=1e-6, **FILES)
+    async with Web(make()) as web:
+        assert (await web.search("tide", **FILES)).results
+
+
+async def test_the_name_of_a_file_is_cleaned_like_its_text(make: Make, papers: Path) -> None:
+    (papers / "tide\u202e\x1b[2J\n<|im_start|>.txt").write_text("A note about the tide tables.", encoding="utf-8")
+    async with Web(make()) as web:
+        (row,) = (await web.search("tide tables", **FILES)).results
+    assert row.title.isprintable()
+    assert row.url.isascii()
 
 
 async def test_a_file_is_read_where_only_known_urls_are_opened(make: Make, papers: Path) -> None:

@@ -154,8 +154,7 @@ def search(
 ) -> None:
     """Search the web for QUERY; without it, or with -, it is read from standard input.
 
-    With --in the files of folders are searched: documents, notes, source code, whatever `open` reads. Only those that
-    are new or have changed are read; hidden files and those with keys are left out.
+    With --in the files of folders are searched, except hidden files and those with keys.
 
     With --json, standard output has a line per result and nothing else, for jq; notes and errors go to standard error.
     """

@@ -12,6 +12,7 @@ from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import is_image, media_type
 from groundwire.reading.extracted import read_result
 from groundwire.reading.local import convert_body, unreadable_error
+from groundwire.reading.text.sanitize import clean, strip_invisible
 from groundwire.reading.workers.pool import Conversion, Workers
 from groundwire.safety.files import LocalFile
 from groundwire.settings import ReadSettings
@@ -70,7 +71,7 @@ class FileReader:
         return Page(
             url=url,
             final_url=url,
-            title=result.title or file.path.name,
+            title=result.title or " ".join(strip_invisible(clean(file.path.name))[0].split()),
             content=result.content,
             content_length=len(result.content),
             original_length=max(result.original_length or 0, len(result.content)),

@@ -217,7 +217,7 @@ class Web:
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
             sources: `["web"]`, or `["files"]` for the files below the folders of the setting `policy.files`, which are
-                indexed first: those that are new or have changed, as far as the time allows.
+                indexed first; that goes on in the background when the time is over.
             unknown: None: another name is a TypeError that says which one is meant, such as `limit` for `max_results`.
 
         Returns:
@@ -264,13 +264,11 @@ class Web:
     async def index_files(self, progress: Progress | None = None) -> Indexed:
         """Bring the index of the files below the allowed folders up to date, however long it takes.
 
-        A search with `sources=["files"]` does so by itself, as far as its time allows.
-
         Args:
             progress: Called with the number of files that were read, and of those to be read.
 
         Returns:
-            The numbers of files, of those that were read now, and of those without readable text.
+            The numbers of files, of those read now, of those without readable text, and of those that are left.
 
         Raises:
             InvalidRequest: a folder cannot be read, or has too many files. PermissionDenied: no folder is allowed, or
@@ -278,7 +276,9 @@ class Web:
         """
         if self._resources.closed:
             raise _closed()
-        return await self._resources.files.refresh(self.owner, self._files, progress=progress)
+        from groundwire.web.files import Indexed
+
+        return await self._resources.files.refresh(self.owner, self._files, progress=progress) or Indexed()
 
     async def open_page(
         self,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,7 +31,10 @@ __all__ = ["FileSearch", "Indexed", "Progress", "check_sources"]
 Progress = Callable[[int, int], None]
 """Called with the number of files that were read, and of those to be read."""
 
+_logger = logging.getLogger(__name__)
+
 _SHARE: Final = 0.7  # of a search's time for reading what is new
+_LISTING: Final = ("the folders are still being listed, and some files are not found yet; search again in a while",)
 _PASSAGE: Final = 700  # characters of a passage
 _BATCH: Final = 2_000_000  # characters of texts that are written at once
 _MANY: Final = 64  # files that are written at once
@@ -47,18 +52,18 @@ class Indexed(NamedTuple):
     without_text: int = 0
     """Those that have no readable text: pictures, programs, protected or damaged documents."""
     left: int = 0
-    """Those that are yet to be read: for lack of time, or because the index is as large as it may be."""
+    """Those that are yet to be read, for lack of time, or because the index is as large as it may be."""
 
-    def __add__(self, other: object) -> Indexed:
-        """Return the sum of two states."""
-        return Indexed(*map(sum, zip(self, other, strict=True))) if isinstance(other, Indexed) else NotImplemented
+    def plus(self, *, files: int = 0, read: int = 0, without_text: int = 0, left: int = 0) -> Indexed:
+        """Return the state with more of each."""
+        return Indexed(self.files + files, self.read + read, self.without_text + without_text, self.left + left)
 
     def warnings(self) -> tuple[str, ...]:
         """Return what a reader of results must know."""
         said = []
         if self.left:
             said.append(
-                f"{self.left:,} of {self.files:,} files are not indexed yet; search again to go on with them "
+                f"{self.left:,} of {self.files:,} files are not indexed yet; search again in a while "
                 "(the setting archive.max_bytes limits the index)"
             )
         if self.without_text:
@@ -66,6 +71,16 @@ class Indexed(NamedTuple):
         if not self.files:
             said.append("the folders have no files")
         return tuple(said)
+
+
+class _Refresh:
+    """Work on the index of some folders."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress = progress
+        self.state: Indexed | None = None
+        """The state until now; None while the folders are listed."""
+        self.task: asyncio.Task[None]
 
 
 def check_sources(sources: object) -> str:
@@ -96,19 +111,23 @@ class FileSearch:
     """The index; None if nothing may be kept."""
     workers: Workers
     """The workers for long files."""
-    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Only one call reads files at a time."""
+    _running: dict[tuple[str, ...], _Refresh] = field(default_factory=dict)
+    """What is being brought up to date, by owner and folders."""
 
     async def refresh(
-        self, owner: Owner, folders: Sequence[str], *, until: Deadline | None = None, progress: Progress | None = None
-    ) -> Indexed:
+        self, owner: Owner, folders: Sequence[str], *, wait: float | None = None, progress: Progress | None = None
+    ) -> Indexed | None:
         """Bring the index of folders up to date: changed files are read again, and deleted ones leave.
 
         Args:
             owner: Whose calls it is for.
             folders: The folders.
-            until: When to stop; what was read by then is kept. None means to read everything.
+            wait: Seconds to wait; the work goes on after them, so that no file is too slow for a search. None waits
+                for all of it.
             progress: See `Progress`.
+
+        Returns:
+            The state by then; None if the folders are still being listed.
 
         Raises:
             InvalidRequest: a folder cannot be read, or is too large. PermissionDenied: there is no folder or no index.
@@ -117,59 +136,66 @@ class FileSearch:
         if not folders:
             raise PermissionDenied(f"Local files are not searched here: no folder is allowed. {HOW_TO_ALLOW}")
         if self.index is None:
-            raise PermissionDenied("Files are found by an index, which is kept only if archive.enabled is true.")
-        found = Indexed()
-        async with self._turn:
-            for folder in folders:
-                found += await self._refresh(self.index, _partition(owner, folder), folder, until, progress)
-        return found
+            why = "which is kept only if archive.enabled is true, and neither recorded nor replayed"
+            raise PermissionDenied(f"Files are found by an index, {why}.")
+        key = (owner.key, *folders)
+        running = self._running.get(key)
+        if running is None:
+            running = self._running[key] = _Refresh(progress)
+            running.task = asyncio.create_task(self._refresh(self.index, owner, folders, running))
+            running.task.add_done_callback(partial(self._ended, key))
+        done, _ = await asyncio.wait({running.task}, timeout=wait)
+        if done:
+            await running.task
+        return running.state
 
-    async def _refresh(
-        self, index: Archive, partition: Owner, folder: str, until: Deadline | None, progress: Progress | None
-    ) -> Indexed:
-        known = await index.stamps(viewer=partition)
-        present = await asyncio.to_thread(_listed, folder)
-        await index.put_files((), known.keys() - present.keys(), viewer=partition)
-        new = [url for url, (_, stamp) in present.items() if known.get(url, ("", False))[0] != stamp]
-        empty = sum(not has_text for url, (_, has_text) in known.items() if url in present) - sum(
-            not known[url][1] for url in new if url in known
-        )
+    def _ended(self, key: tuple[str, ...], task: asyncio.Task[None]) -> None:
+        """Forget work that has ended; who still waits for it gets its error."""
+        self._running.pop(key, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _logger.info("The index of files was not brought up to date: %s", error)
+
+    async def _refresh(self, index: Archive, owner: Owner, folders: Sequence[str], running: _Refresh) -> None:
+        new: list[tuple[Owner, str, Path, str]] = []
+        state = Indexed()
+        for folder in folders:
+            partition = _partition(owner, folder)
+            known = await index.stamps(viewer=partition)
+            present = await asyncio.to_thread(_listed, folder)
+            await index.put_files((), known.keys() - present.keys(), viewer=partition)
+            same = {url for url, (_, stamp) in present.items() if known.get(url, ("",))[0] == stamp}
+            new += [(partition, folder, *one) for url, one in present.items() if url not in same]
+            state = state.plus(files=len(present), without_text=sum(not known[url][1] for url in same))
+        running.state = state = state.plus(left=len(new))
         room = self.settings.archive.max_bytes - (await index.statistics(viewer=OPERATOR)).size
         batch: list[Item] = []
-        read = 0
         try:
-            for url in new:
-                if room <= 0 or (until is not None and until.passed):
-                    break
-                item = await self._item(partition, folder, url, *present[url], until)
+            for partition, folder, path, stamp in new:
+                item = await self._item(partition, folder, path, stamp) if room > 0 else None
                 if item is None:
-                    break
+                    continue
                 batch.append(item)
-                read, empty, room = read + 1, empty + (not item.text), room - item.size
+                room -= item.size
+                running.state = state = state.plus(read=1, left=-1, without_text=int(not item.text))
                 if len(batch) >= _MANY or sum(len(one.text) for one in batch) > _BATCH:
                     full, batch = batch, []
                     await index.put_files(full, viewer=partition)
-                if progress is not None:
-                    progress(read, len(new))
+                if running.progress is not None:
+                    running.progress(state.read, len(new))
         finally:
-            await asyncio.shield(index.put_files(batch, viewer=partition))
-        return Indexed(len(present), read, empty, len(new) - read)
+            await asyncio.shield(index.put_files(batch, viewer=OPERATOR))
 
-    async def _item(
-        self, partition: Owner, folder: str, url: str, path: Path, stamp: str, until: Deadline | None
-    ) -> Item | None:
-        """Return the entry of a file; None if there was too little time to read it."""
-        deadline = Deadline.after(self.settings.read.timeout)
+    async def _item(self, partition: Owner, folder: str, path: Path, stamp: str) -> Item | None:
+        """Return the entry of a file; None if it took too long, so that it is tried again."""
         page: Page | None = None
         try:
-            page = await self.reader.read(LocalFile(path, (folder,)), until or deadline)
+            page = await self.reader.read(LocalFile(path, (folder,)), Deadline.after(self.settings.read.timeout))
         except DeadlineExceeded:
-            if until is not None and until.remaining() < deadline.remaining():
-                return None
+            return None
         except (PageError, PermissionDenied):
             pass  # its stamp is kept, so that it is not read at every search
         names = " ".join(re.findall(r"\w+", str(path.relative_to(folder))))
-        return file_item(url, stamp, partition, names=names, seen=round(time.time() * 1_000), page=page)
+        return file_item(path.as_uri(), stamp, partition, names=names, seen=round(time.time() * 1_000), page=page)
 
     async def search(self, query: Query, owner: Owner, folders: Sequence[str], deadline: Deadline) -> SearchResponse:
         """Return the files that answer a query best, each with its best passage; its title has the section and page.
@@ -181,10 +207,9 @@ class FileSearch:
             fix = "Leave out domains, language and region, or search the web."
             raise InvalidRequest("sources", "is files, which have no domains, language or region", fix)
         started = time.perf_counter()
-        until = deadline.capped(_SHARE * deadline.remaining())
         try:
             with deadline.timeout():
-                state = await self.refresh(owner, folders, until=until)
+                state = await self.refresh(owner, folders, wait=_SHARE * deadline.remaining())
                 hits, note = await self._hits(query, owner, folders)
                 rows = [await self._row(query.text, hit, viewer) for hit, viewer in hits]
         except TimeoutError as error:
@@ -198,7 +223,7 @@ class FileSearch:
             results=tuple(rows),
             provider=FILES_READER,
             attempts=(attempt,),
-            warnings=(*note, *state.warnings()),
+            warnings=(*note, *(_LISTING if state is None else state.warnings())),
         )
 
     async def _hits(
@@ -254,7 +279,11 @@ class FileSearch:
         )
 
     async def aclose(self) -> None:
-        """Close the index, and release threads."""
+        """Close the index, and release threads; what was read until now is kept."""
+        tasks = [running.task for running in self._running.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self.reader.aclose()
         if self.index is not None:
             await self.index.aclose()

@@ -131,10 +131,14 @@ async def test_the_proxy_reads_no_file(
     body = {"model": "m", "messages": [{"role": "user", "content": "When does the ferry leave?"}]}
     async with Web(made) as web:
         proxy = Proxy(web, f"{models.url}/v1")
-        async with build_gateway(web, upstream=f"{models.url}/v1") as server:
-            async with serving(proxy.app if alone else server) as base, aiohttp.ClientSession(base) as client:
-                async with client.post(f"{'' if alone else '/openai'}/v1/chat/completions", json=body) as reply:
-                    assert "Done." in await reply.text()
+        path = f"{'' if alone else '/openai'}/v1/chat/completions"
+        async with (
+            build_gateway(web, upstream=f"{models.url}/v1") as server,
+            serving(proxy.app if alone else server) as base,
+            aiohttp.ClientSession(base) as client,
+            client.post(path, json=body) as reply,
+        ):
+            assert "Done." in await reply.text()
         await proxy.aclose()
     said = json.dumps([request.json() for request in models.requests if request.method == "POST"])
     assert said.count("no folder is allowed") >= 2
