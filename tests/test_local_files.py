@@ -14,6 +14,7 @@ import pytest
 from components.papers import canvas_pdf
 from groundwire import Settings, SyncWeb, Web
 from groundwire.errors import (
+    BudgetExceeded,
     DeadlineExceeded,
     GroundwireError,
     InvalidRequest,
@@ -22,6 +23,7 @@ from groundwire.errors import (
     PermissionDenied,
     UnsupportedContent,
 )
+from groundwire.routing.daily_quota import DailyLimits
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, web_tools
 from world import World
@@ -243,6 +245,19 @@ async def test_reading_goes_on_after_a_search_that_had_no_time(make: Make, paper
             await web.search("tide", timeout=1e-6, **FILES)
     async with Web(make()) as web:
         assert (await web.search("tide", **FILES)).results
+
+
+@pytest.mark.req("B39")
+async def test_searches_and_files_are_calls_of_the_day(make: Make, papers: Path) -> None:
+    async with Web(make()) as web:
+        limited = web.restricted(daily=DailyLimits(name="key:a", calls=2))
+        await limited.search("ferry winter", **FILES)
+        await limited.open_page((papers / "ferry.md").as_uri())
+        assert (await limited.daily_usage())["calls"] == 2
+        with pytest.raises(BudgetExceeded):
+            await limited.search("ferry winter", **FILES)
+        with pytest.raises(BudgetExceeded):
+            await limited.open_page((papers / "ferry.md").as_uri())
 
 
 async def test_the_name_of_a_file_is_cleaned_like_its_text(make: Make, papers: Path) -> None:

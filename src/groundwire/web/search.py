@@ -189,14 +189,21 @@ class SearchFlow:
         """
         started = time.perf_counter()
         try:
-            response = (
-                await self._search(call) if other is None else await self._numbered(call, CacheResult(await other()))
-            )
+            response = await (self._search(call) if other is None else self._answered(call, other))
         except BaseException as error:
             self.call_listeners.search_done(_record(call, started, error))
             raise
         self.call_listeners.search_done(_record(call, started, response))
         return response
+
+    async def _answered(self, call: SearchCall, other: Search) -> SearchResponse:
+        """Count a call of the day, as for a page, and make it."""
+        call.pay_from(await call.budget.take_page())
+        try:
+            result = CacheResult(await other())
+        finally:
+            await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
+        return await self._numbered(call, result)
 
     async def _search(self, call: SearchCall) -> SearchResponse:
         """Reserve, make and settle a search; release one that could not be made."""
