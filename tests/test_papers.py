@@ -132,7 +132,7 @@ async def test_the_web_is_searched_otherwise(world: World, arguments: dict[str, 
         result = await web_tools(web)[0].call(query="bm25", **arguments)
         wrong = await web_tools(web)[0].call(query="bm25", sources=["images"])
     assert result.status == "success"
-    assert "does not know 'images'. Pass one of: web, papers." in (wrong.error or "")
+    assert "does not know 'images'. Pass one of: web, papers, files." in (wrong.error or "")
     assert world.service("openalex").requests == []
 
 

@@ -136,7 +136,7 @@ class TestBadInput:
     )  # fmt: skip
     async def test_a_bad_url_is_named(self, settings: Make, url: str) -> None:
         async with Web(settings()) as web:
-            with pytest.raises((InvalidRequest, BlockedAddress)) as caught:
+            with pytest.raises((InvalidRequest, BlockedByPolicy)) as caught:
                 await web.open_page(url)
         assert len(str(caught.value)) > 20
 

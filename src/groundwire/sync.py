@@ -154,6 +154,10 @@ class SyncWeb:
     def allow_urls_in(self) -> None:
         """See `Web.allow_urls_in`."""
 
+    @_blocking(Web.index_files)
+    def index_files(self) -> None:
+        """See `Web.index_files`."""
+
     @_blocking(Web.sources)
     def sources(self) -> None:
         """See `Web.sources`."""

@@ -47,7 +47,7 @@ def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
 
 
 WRONG = {
-    "file": ("file:///etc/passwd", "url: has the scheme file:."),
+    "file": ("file://elsewhere/etc/passwd", "url: names no file on this machine. Write file:///"),
     "no scheme": ("example", "url: has no scheme. Add https:// in front"),
     "space": ("https://exa mple.org/", "url: has a space. Percent-encode it"),
     "long": ("https://example.org/" + "a" * 9_980, "url: has 10,000 characters. "),
@@ -69,13 +69,36 @@ def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
     assert said in page.error
 
 
-def test_a_file_is_named_as_one(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "README.md").touch()
+@pytest.mark.req("B39")
+def test_a_file_is_read_by_every_way_to_name_it(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("# Notes\n\nThe harbor freezes in February.\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    for name in ("README.md", "./README.md", str(tmp_path / "README.md")):
+    for name in ("notes.md", "./notes.md", str(path), path.as_uri()):
         done = terminal.here("open", name)
-        assert (done.exit_code, f"url: names the file {name}. Only http" in done.stderr) == (2, True)
-    assert terminal.here("open", "x" * 300).exit_code == 2
+        assert (done.exit_code, done.stdout.splitlines()[:2]) == (0, ["# Notes", f"URL: {path.as_uri()}"])
+    done = terminal.run("open", "notes.md", "--json", "-q", "when does it freeze")
+    assert OpenPageToolResult.model_validate_json(done.stdout).title == "Notes"
+    for name, says in (
+        ("./none.md", "There is no file"),
+        (str(tmp_path), "is a folder. Search its files with `groundwire search --in FOLDER"),
+        ("/dev/null", "is a device or a pipe, not a file"),
+    ):
+        done = terminal.here("open", name)
+        assert (done.exit_code, done.stdout, says in done.stderr, done.stderr.count("\n")) == (3, "", True, 1)
+
+
+@pytest.mark.req("B39")
+def test_standard_input_names_no_file(terminal: Terminal, tmp_path: Path) -> None:
+    """The lines may come from a page or a model."""
+    (tmp_path / "notes.md").write_text("The harbor freezes.", encoding="utf-8")
+    done = terminal.here("open", "-", typed=(tmp_path / "notes.md").as_uri())
+    assert (done.exit_code, "no folder is allowed" in done.stderr, "freezes" in done.stdout) == (3, True, False)
+    typed = (tmp_path / "notes.md").as_uri()
+    done = terminal.here("open", "-", typed=typed, GROUNDWIRE_POLICY_FILES=str(tmp_path))
+    assert (done.exit_code, "freezes" in done.stdout) == (0, True)
 
 
 def test_wrong_options(terminal: Terminal) -> None:

@@ -357,3 +357,32 @@ def test_papers(terminal: Terminal) -> None:
 
 
 PAPERS = ("OPENALEX", "ARXIV")
+
+
+@pytest.mark.req("B39")
+def test_a_folder_is_searched_in_place_of_the_web(terminal: Terminal, tmp_path: Path) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    text = "# Ferry\n\nThe ferry runs daily.\n\n## Winter\n\nIn winter it leaves at 7:40.\n"
+    (papers / "ferry.md").write_text(text, encoding="utf-8")
+    (papers / ".env").write_text("KEY=ferry winter", encoding="utf-8")
+    done = terminal.run("search", "--in", "papers", "when does the ferry leave in winter")
+    assert (done.returncode, done.stdout.splitlines()[:2]) == (
+        0,
+        [" 1. Ferry > Winter", f"    {(papers / 'ferry.md').as_uri()}"],
+    )
+    assert "7:40" in done.stdout
+    assert done.stderr.startswith("Read 1 new or changed file of 1.\n")
+    again = terminal.run("search", "--in", "papers", "ferry winter", "--json")
+    assert (json.loads(again.stdout)["source"], "Read" in again.stderr) == ("files", False)
+    nothing = terminal.here("search", "--in", papers, "zebra crossings")
+    assert (nothing.exit_code, nothing.stdout) == (1, "")
+    for arguments, says in (
+        (("--in", tmp_path / "none", "x"), "does not exist"),
+        (("--in", papers / "ferry.md", "x"), "is a file"),
+        (("--in", papers, "-p", "searxng", "x"), "--in searches files"),
+        (("--in", papers, "-d", "example.org", "x"), "which have no domains"),
+    ):
+        wrong = terminal.here("search", *arguments)
+        assert (wrong.exit_code, wrong.stdout, says in wrong.stderr) == (2, "", True)
+    assert terminal.world.searxng.requests == []

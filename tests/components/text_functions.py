@@ -481,6 +481,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "agent_loop.entailment.verify": "verify_answer in another process, and a bounded number of calls of a model",
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
     "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
+    "reading.local.convert_body": "convert, or OCR of a bounded number of pictures",
     "reading.browser.visit.unreachable": "a code of the browser's own",
     "reading.browser.visit.why_not": "a code of the browser's own",
     "reading.documents.document.read_file": "chooses one of those that are counted",

@@ -225,7 +225,7 @@ def check_everything(place: Place, world: World, *, http: bool = False) -> None:
     assert "(default: 20)" in text
     assert text.endswith("What is RRF?")
     assert refused["isError"] is True
-    assert "scheme file:" in refused["content"][0]["text"]
+    assert "no folder is allowed" in refused["content"][0]["text"]
     assert "Permission denied" in denied["content"][0]["text"]
     assert wrong["isError"] is True
     assert 'A correct call: {"query":' in wrong["content"][0]["text"]
@@ -408,3 +408,34 @@ def test_the_guides_guidance_runs() -> None:
 
 def test_the_guide_names_every_client() -> None:
     assert [name for name in CLIENTS if f"`{name}`" not in GUIDE.read_text()] == []
+
+
+@pytest.mark.req("B39")
+def test_a_models_files_are_those_of_the_setting(place: Place, tmp_path: Path) -> None:
+    folder, outside = tmp_path / "papers", tmp_path / "diary.md"
+    folder.mkdir()
+    (folder / "ferry.md").write_text("# Ferry\n\nIn winter the ferry leaves at 7:40.", encoding="utf-8")
+    outside.write_text("The ferry of my diary.", encoding="utf-8")
+    (folder / "way-out.md").symlink_to(outside)
+    place.variables |= {
+        "GROUNDWIRE_POLICY_FILES": str(folder),
+        "GROUNDWIRE_ARCHIVE_ENABLED": "true",
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+    _, listed, found, page, *refused = place.ask(
+        [
+            ("list_tools", {}),
+            search(query="ferry in winter", sources=["files"]),
+            open_page(url=(folder / "ferry.md").as_uri()),
+            open_page(url=outside.as_uri()),
+            open_page(url=f"{folder.as_uri()}/../diary.md"),
+            open_page(url=(folder / "way-out.md").as_uri()),
+            open_page(url=str(folder / "ferry.md")),
+        ]
+    )["answers"]
+    assert "sources" in listed["tools"][0]["inputSchema"]["properties"]
+    assert [row["url"] for row in found["structuredContent"]["results"]] == [(folder / "ferry.md").as_uri()]
+    assert "7:40" in page["structuredContent"]["content"]
+    assert [answer["isError"] for answer in refused] == [True] * 4
+    assert "diary" not in json.dumps([answer["content"] for answer in refused]).replace("diary.md", "")
+    assert ["policy.files" in json.dumps(answer["content"]) for answer in refused] == [True, True, True, False]

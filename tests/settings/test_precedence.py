@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import pytest
 
+from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load, variable
 from groundwire.settings.schema import known_keys
 
@@ -116,7 +117,29 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
 
 
 def test_every_setting_is_in_the_table() -> None:
-    assert {key for key in VALUES if not key.startswith("providers.")} == set(known_keys())
+    assert {key for key in VALUES if not key.startswith("providers.")} == set(known_keys()) - {"policy.files"}
+
+
+@pytest.mark.req("B39")
+def test_a_project_opens_only_its_own_folders_to_models(desk: _Desk, tmp_path: Path) -> None:
+    def line(*folders: Path | str) -> str:
+        return f"[policy]\nfiles = {json.dumps([str(folder) for folder in folders])}\n"
+
+    desk.write(user=line(tmp_path), project=line(desk.folder / "docs"))
+    assert desk.load({}).policy.files == (str(desk.folder / "docs"),)
+    desk.write(project="\n")
+    assert desk.load({}).policy.files == (str(tmp_path),)
+    assert desk.load({"GROUNDWIRE_POLICY_FILES": "/a,/b"}).policy.files == ("/a", "/b")
+    for outside in ("/", str(desk.folder.parent), f"{desk.folder}/../x", "~"):
+        desk.write(project=line(outside))
+        with pytest.raises(ConfigurationError, match="a project may name only folders below its own"):
+            desk.load({})
+        desk.write(project="\n", dotenv=f"GROUNDWIRE_POLICY_FILES={outside}\n")
+        with pytest.raises(ConfigurationError, match="a project may name only folders below its own"):
+            desk.load({})
+        desk.write(dotenv="\n")
+    with pytest.raises(ConfigurationError, match="'docs' is not a whole path"):
+        desk.load({"GROUNDWIRE_POLICY_FILES": "docs"})
 
 
 @pytest.mark.req("H3", "Y4")

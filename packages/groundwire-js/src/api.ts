@@ -298,7 +298,7 @@ export interface PagesRequest {
   timeout?: number | null;
   /** The session that is charged and remembers its sources; without a name, the call is its own session. */
   session?: string | null;
-  /** An http or https URL. */
+  /** An http or https URL, or a `file:` URL below the folders of the caller's key. */
   url?: string | null;
   /** Several URLs; pages that cannot be read have `status` error in the response, beside the others. */
   urls?: string[] | null;
@@ -458,6 +458,8 @@ export interface SearchRequest {
   sources?: Array<"web" | "papers">;
   /** The strategy for calling providers; by default the gateway's setting. */
   strategy?: "fallback" | "hedge" | "fuse" | null;
+  /** The web, or `files`: those below the folders of the caller's key, if it has any. */
+  sources?: unknown[];
   /** Whether to skip the cache. */
   refresh?: boolean;
   /** Whether anything of it may be kept: in caches, in the archive, among the session's sources. */

@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from typing import Any, Final, Literal
 
 from groundwire.agent_loop.chat_model import ChatModel, find_model

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,9 @@ import click
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run
 from groundwire.cli.completion import providers_that_read
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, say_error, warn, with_setting
-from groundwire.errors import InvalidRequest, PageUnavailable
+from groundwire.errors import PageUnavailable
 from groundwire.models import Page
+from groundwire.safety.files import is_file_url, path_of
 from groundwire.safety.hostnames import NOT_ALLOWED
 from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
@@ -28,7 +31,8 @@ Exit codes:
   0  every page was read
   2  usage error: an argument or a setting
   3  a page could not be read"""
-_LONGEST_NAME = 255  # bytes of a file's name; asking for a longer one is an error
+_PATHS = ("./", "/", "../", "~", *((".\\", "..\\") if os.name == "nt" else ()))
+"""Beginnings of an argument that is a path, whether or not there is such a file."""
 _BARE = re.compile(r"(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?:/\S{0,2000})?", re.IGNORECASE)  # example.org/page
 _DEFAULTS = ReadSettings.model_construct()
 
@@ -41,7 +45,7 @@ _DEFAULTS = ReadSettings.model_construct()
     short_help="Read pages as Markdown.",
     epilog=_EXIT_CODES,
 )
-@click.argument("urls", metavar="URL...", nargs=-1, required=True)
+@click.argument("urls", metavar="URL|FILE...", nargs=-1, required=True)
 @click.option("-q", "--query", metavar="WORDS", help="Return only the passages that answer this.")
 @click.option("--find", metavar="TEXT", help="Show only the matches of TEXT, with context.")
 @click.option(
@@ -84,30 +88,33 @@ _DEFAULTS = ReadSettings.model_construct()
 def open_(
     urls: tuple[str, ...], sections: bool, links: bool, readers: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
-    """Read the page at each URL as Markdown.
+    """Read the page at each URL, or each local FILE, as Markdown.
 
     With - the URLs are read from standard input. Several URLs are read in parallel: --max-length and --max-tokens
     then limit all pages together, and --json prints one line per page.
     """
-    urls = _addresses(urls)
-    if len(urls) > 1 and options.pop("cursor") is not None:
+    wanted = _addresses(urls)
+    if len(wanted) > 1 and options.pop("cursor") is not None:
         raise click.UsageError("--cursor continues one page: give one URL.")
 
     async def call(web: Web) -> Sequence[Page]:
-        await web.allow_urls_in(*urls)  # URLs on the command line come from the user
+        addresses = [url for url in wanted if isinstance(url, str)]
+        await web.allow_urls_in(*addresses)  # URLs on the command line come from the user
         try:
             found = (
-                await web.open_pages(urls, **options) if len(urls) > 1 else [await web.open_page(urls[0], **options)]
+                await web.open_pages(wanted, **options)
+                if len(wanted) > 1
+                else [await web.open_page(wanted[0], **options)]
             )
         except PageUnavailable:
-            _warn_of_proxy(web, urls)
+            _warn_of_proxy(web, addresses)
             raise
         if any(page.status == "error" for page in found):
-            _warn_of_proxy(web, urls)
+            _warn_of_proxy(web, addresses)
         return found
 
     pages = run(
-        f"Opening {len(urls)} pages" if len(urls) > 1 else "Opening",
+        f"Opening {len(wanted)} pages" if len(wanted) > 1 else "Opening",
         {"read.providers": each(readers)} if readers else {},
         call,
     )
@@ -117,16 +124,36 @@ def open_(
         sys.exit(ExitCode.FAILED)
 
 
-def _addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the URLs of the command line, with - replaced by those of standard input."""
-    if "-" in urls:
-        lines = sys.stdin.read().split()
-        urls = tuple(url for argument in urls for url in (lines if argument == "-" else [argument]))
+def _addresses(given: tuple[str, ...]) -> tuple[str | Path, ...]:
+    """Return the URLs and files of the command line, with - replaced by the URLs of standard input.
+
+    Only what is an argument itself names any file: the lines of standard input may come from a page.
+    """
+    urls: list[str | Path] = []
+    for argument in given:
+        lines = sys.stdin.read().split() if argument == "-" else []
+        urls += (
+            [_with_scheme(line) for line in lines] if argument == "-" else [_file(argument) or _with_scheme(argument)]
+        )
     if not urls:
         raise click.UsageError("Standard input has no URL.")
-    if file := next((url for url in urls if len(url) <= _LONGEST_NAME and Path(url).is_file()), ""):
-        raise InvalidRequest("url", f"names the file {file}", "Only http:// and https:// addresses can be opened.")
-    return tuple(f"https://{url}" if _BARE.fullmatch(url) else url for url in urls)
+    return tuple(urls)
+
+
+def _file(argument: str) -> Path | None:
+    """Return the file that an argument names; None for an address."""
+    if is_file_url(argument):
+        return path_of(argument)
+    with suppress(OSError, ValueError):  # too long for a name, or with a NUL
+        path = Path(argument)
+        is_path = argument.startswith(_PATHS) and not argument.startswith("//")
+        if is_path or path.is_file() or (argument and path.is_dir() and not _BARE.fullmatch(argument)):
+            return path
+    return None
+
+
+def _with_scheme(url: str) -> str:
+    return f"https://{url}" if _BARE.fullmatch(url) else url
 
 
 def _print_page(page: Page, *, sections: bool, links: bool, as_json: bool) -> None:

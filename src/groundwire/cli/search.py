@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, print_json, run, words_or_input
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run, stop_progress, words_or_input
 from groundwire.cli.completion import one_of, search_with
 from groundwire.cli.terminal_text import (
     ExitCode,
@@ -32,6 +32,7 @@ from groundwire.web import Web
 
 if TYPE_CHECKING:
     from groundwire.tools import ToolResult
+    from groundwire.web.files import Indexed, Progress
 
 __all__ = ["search"]
 
@@ -41,6 +42,7 @@ _EPILOG = """\b
 Examples:
   groundwire search "reciprocal rank fusion" --limit 5 --time-range y
   groundwire search "reciprocal rank fusion" --json | jq -r .url
+  groundwire search --in ~/papers "what was measured in winter"
 
 \b
 Exit codes:
@@ -108,6 +110,14 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     metavar="NAME",
     help="Exclude this domain; repeatable.",
 )
+@click.option(
+    "--in",
+    "folders",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    metavar="FOLDER",
+    help="Search the files of this folder instead of the web; repeatable.",
+)
 @search_with
 @click.option("--language", metavar="CODE", help="A language such as en or pt-BR.")
 @click.option("--region", metavar="CODE", help="A country such as us or de.")
@@ -121,7 +131,7 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     "--sources",
     type=click.Choice(get_args(SearchSource)),
     default="web",
-    help="What to search: the web, or papers (the setting search.paper_providers).",
+    help="What to search: the web, papers (search.paper_providers), or the files of policy.files.",
 )
 @click.option(
     "--strategy",
@@ -145,20 +155,29 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     default="text",
     help="Print text; a line of JSON per result; or one JSON object, the tool's structured result, also of a failure.",
 )
-def search(query: str, providers: tuple[str, ...], as_lines: bool, form: str, **options: Any) -> None:
+def search(
+    query: str, folders: tuple[str, ...], providers: tuple[str, ...], as_lines: bool, form: str, **options: Any
+) -> None:
     """Search the web for QUERY; without it, or with -, it is read from standard input.
+
+    With --in the files of folders are searched, except hidden files and those with keys.
 
     With --json, standard output has a line per result and nothing else, for jq; notes and errors go to standard error.
     """
     options |= {name: each(options[name]) for name in ("allowed_domains", "blocked_domains")}
     chosen = "search.providers" if options["sources"] == "web" else "search.paper_providers"
-    options["sources"] = (options["sources"],)
+    options["sources"] = ("files",) if folders else (options["sources"],)
+    if options["sources"] == ("files",) and providers:
+        raise click.UsageError("--in searches files, which no provider does: leave out --provider.")
 
     async def call(web: Web) -> SearchResponse:
+        if folders:
+            _say_indexed(await web.index_files(_progress()))
         return await web.search(query, **options)
 
     started = time.perf_counter()
-    response = run("Searching", {chosen: each(providers)} if providers else {}, call)
+    given: dict[str, Any] = {chosen: each(providers)} if providers else {}
+    response = run("Searching", given | ({"policy.files": folders} if folders else {}), call)
     if form == "json":
         from groundwire.tools import searched
 
@@ -168,6 +187,21 @@ def search(query: str, providers: tuple[str, ...], as_lines: bool, form: str, **
         show(response)
         _print_notes(response, time.perf_counter() - started, as_lines=as_lines)
     sys.exit(ExitCode.OK if response.results else ExitCode.NOTHING)
+
+
+def _progress() -> Progress | None:
+    """Return what shows how many files were read, in a line of standard error that is written over."""
+    if is_quiet() or not sys.stderr.isatty():
+        return None
+    stop_progress()
+    return lambda done, total: click.echo(f"\rReading files: {done:,} of {total:,}", nl=False, err=True)
+
+
+def _say_indexed(state: Indexed) -> None:
+    if state.read and not is_quiet():
+        before = "\r" if sys.stderr.isatty() else ""
+        plural = "s" if state.read > 1 else ""
+        click.echo(f"{before}Read {state.read:,} new or changed file{plural} of {state.files:,}.", err=True)
 
 
 def _print_lines(response: SearchResponse) -> None:

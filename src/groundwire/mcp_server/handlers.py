@@ -117,7 +117,7 @@ class _Handlers:
         self._keys = keys
         self._heartbeat = heartbeat
         self._asked_for: set[str] = set()
-        search, page = web_tool_definitions(sessions.settings)
+        search, page = web_tool_definitions(sessions.settings, files=bool(sessions.settings.policy.files))
         self.instructions = instructions(sessions.settings)
         self._openai = sessions.settings.mcp.tools == "openai"
         if self._openai:

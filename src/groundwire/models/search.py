@@ -323,8 +323,8 @@ TimeRange = Literal["d", "w", "m", "y", "all"]
 SafeSearch = Literal["off", "moderate", "strict"]
 """How strictly a provider should filter explicit results."""
 
-SearchSource = Literal["web", "papers"]
-"""What is searched: the pages of the web, or papers."""
+SearchSource = Literal["web", "papers", "files"]
+"""What is searched: the pages of the web, papers, or the user's own files."""
 
 Strategy = Literal["fallback", "hedge", "fuse"]
 """`fallback`: one after another. `hedge`: the next starts when one is late. `fuse`: several at once, merged."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
@@ -24,6 +27,7 @@ __all__ = [
     "check_choice",
     "check_date",
     "check_domains",
+    "check_folders",
     "check_int",
     "check_parts",
     "check_pattern",
@@ -114,6 +118,23 @@ def check_domains(field: str, value: object) -> tuple[str, ...]:
             )
         domains.append(name)
     return tuple(dict.fromkeys(domains))
+
+
+def check_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return folders by their whole paths, with `~` replaced by the user's own folder.
+
+    Raises:
+        ValueError: one is relative: what it means would depend on where a program was started.
+    """
+    whole = []
+    for path in paths:
+        folder = Path(path)
+        with suppress(RuntimeError):  # there is no such user, or no home
+            folder = folder.expanduser()
+        if not folder.is_absolute() or "\0" in path:
+            raise ValueError(f"{path[:80]!r} is not a whole path; write one like /home/me/papers or ~/papers")
+        whole.append(os.path.normpath(folder))
+    return tuple(dict.fromkeys(whole))
 
 
 SITE_READERS = (

@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # the parsers take long to load, and a search does not need t
     from groundwire.reading.block_pages.classify import SoftBlock
     from groundwire.reading.convert import Converted
 
-__all__ = ["LocalReadProvider", "freshness"]
+__all__ = ["LocalReadProvider", "convert_body", "freshness", "unreadable_error"]
 
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 _DIRECTIVE = re.compile(r'([!#$%&\'*+.^_`|~0-9A-Za-z-]+)(?:=("(?:[^"\\]|\\.)*"|[^\s,;]*))?')
@@ -204,21 +204,9 @@ class LocalReadProvider:
         return result.model_copy(update={"freshness": said})
 
     async def _convert(self, reply: Response, deadline: Deadline) -> Converted:
-        """Convert a response to Markdown, and recognize text in pictures if that is set."""
-        kind = media_type(reply.content_type, reply.body[:4_096], reply.url).kind
-        if not self._ocr_languages or kind not in {"binary", "pdf"}:
-            return await self._conversion.convert(
-                reply.body, reply.content_type, reply.url, headers=reply.headers, deadline=deadline
-            )
-        from groundwire.reading.ocr import Ocr
-
-        ocr = Ocr(self._conversion, self._ocr_languages)
-        if kind == "binary":
-            return await ocr.read_image(reply.body, deadline)
-        converted = await self._conversion.convert(
-            reply.body, reply.content_type, reply.url, headers=reply.headers, deadline=deadline
+        return await convert_body(
+            self._conversion, self._ocr_languages, reply.body, reply.content_type, reply.url, reply.headers, deadline
         )
-        return await ocr.read_scan(reply.body, converted, deadline)
 
     def _inspect(self, head: Head, *, asked: bool) -> int | None:
         """Reject unreadable content before its body arrives, and return the size limit of a document."""
@@ -246,10 +234,45 @@ def checked_result(url: str, converted: Converted, reply: Response) -> ReadResul
         kind = PageNeedsScripts if converted.block.kind == "script shell" else PageBlocked
         raise kind(url, str(converted.block), status=reply.status)
     if converted.unreadable is not None:
-        raise _unreadable(url, converted.unreadable, reply.status)
+        raise unreadable_error(url, converted.unreadable, reply.status)
     if not converted.extracted.content:
         raise _empty(url, converted, reply)
     return read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
+
+
+async def convert_body(
+    conversion: Conversion,
+    ocr_languages: Sequence[str],
+    body: bytes,
+    content_type: str,
+    url: str,
+    headers: Mapping[str, str],
+    deadline: Deadline,
+) -> Converted:
+    """Convert a body to Markdown, and recognize text in pictures if languages are given for it.
+
+    Args:
+        conversion: What converts it.
+        ocr_languages: Tesseract's codes; empty for none.
+        body: The body.
+        content_type: Its type as declared; empty if it is not.
+        url: Its URL.
+        headers: The response's headers.
+        deadline: The deadline.
+
+    Raises:
+        DeadlineExceeded, PageTooLarge, UnsupportedContent: see `Conversion.convert`.
+    """
+    kind = media_type(content_type, body[:4_096], url).kind
+    if not ocr_languages or kind not in {"binary", "pdf"}:
+        return await conversion.convert(body, content_type, url, headers=headers, deadline=deadline)
+    from groundwire.reading.ocr import Ocr
+
+    ocr = Ocr(conversion, ocr_languages)
+    if kind == "binary":
+        return await ocr.read_image(body, deadline)
+    converted = await conversion.convert(body, content_type, url, headers=headers, deadline=deadline)
+    return await ocr.read_scan(body, converted, deadline)
 
 
 def _refuse_unreadable(head: Head, *, asked: bool = False, images: bool = False) -> None:
@@ -309,5 +332,6 @@ def _empty(url: str, converted: Converted, reply: Response) -> PageEmpty:
     return PageEmpty(url, " ".join(said), status=reply.status)
 
 
-def _unreadable(url: str, found: Unreadable, status: int) -> PageError:
+def unreadable_error(url: str, found: Unreadable, status: int | None = None) -> PageError:
+    """Return the error for a document without readable text."""
     return _UNREADABLE[found.why](url, found.message, status=status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from groundwire.deadline import Deadline
@@ -102,5 +103,9 @@ class PageCall(_Call):
     """The URL as the caller gave it."""
     selection: Ask
     """The requested part of the page."""
+    path: Path | None = None
+    """The local file that a person or a program named; None for an address."""
+    folders: tuple[str, ...] = ()
+    """The folders below which the address may be that of a local file."""
     url: WebUrl = field(init=False)
     """The URL, once the guard has allowed it."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ from groundwire.settings.sources import (
     places,
     read_dotenv,
     read_toml,
+    user_file,
     variable,
     working_folder,
 )
@@ -123,11 +125,15 @@ def load(
         if is_left_by_demo(path):
             warnings.append(f"{path} was left behind by a demo that was killed; it is ignored. Delete it.")
         else:
-            files.append(_from_file(path, problems))
+            files.append(layer := _from_file(path, problems))
+            if path != user_file(user_folder) and not environment.get(FILE_VARIABLE):
+                _confine(layer, path.parent, problems)
     given: Flat = {key: (value, "argument") for key, value in (arguments or {}).items() if not key.startswith(_KEYS)}
     plain = [
         from_variables(source, origin, warnings) for source, origin in ((dotenv, ".env"), (environment, "environment"))
     ]
+
+    _confine(plain[0], folder, problems)
 
     def instances() -> set[str]:
         return set(_instances((*files, *plain, given)))
@@ -169,6 +175,18 @@ def load(
     object.__setattr__(settings, "_proxies", _proxies(environment, warnings))
     object.__setattr__(settings, "_warnings", tuple(warnings))
     return settings
+
+
+def _confine(layer: Flat, folder: Path, problems: list[str]) -> None:
+    """Let what comes with a project, such as one that was only cloned, open no files but its own to models."""
+    value, origin = layer.get("policy.files", ((), ""))
+    words = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
+    own = os.path.realpath(folder)
+    for word in words:
+        with suppress(RuntimeError, ValueError):  # refused later
+            if not Path(os.path.realpath(Path(str(word).strip()).expanduser())).is_relative_to(own):
+                fix = "allow others in your own file (groundwire config path) or in the environment"
+                problems.append(f"{origin}: policy.files: a project may name only folders below its own; {fix}")
 
 
 def _proxies(environment: Mapping[str, str], warnings: list[str]) -> Mapping[str, str]:

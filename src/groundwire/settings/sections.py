@@ -14,6 +14,7 @@ from groundwire.models import MAX_LIMIT, SafeSearch
 from groundwire.models.validators import (
     SITE_READERS,
     check_domains,
+    check_folders,
     check_parts,
     check_site_hosts,
     check_site_readers,
@@ -28,6 +29,7 @@ __all__ = [
     "CacheSettings",
     "Decision",
     "Domains",
+    "Folders",
     "LocalSettings",
     "NativeSettings",
     "NetworkSettings",
@@ -62,6 +64,9 @@ def _split(value: object) -> object:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """A list of words; in an environment variable they are separated by commas."""
+
+Folders = Annotated[Words, AfterValidator(check_folders)]
+"""A list of folders, by their whole paths."""
 
 Domains = Annotated[Words, AfterValidator(partial(check_domains, "domains"))]
 """A list of domains."""
@@ -242,6 +247,9 @@ class ArchiveSettings(SettingsSection):
 
 class PolicySettings(SettingsSection):
     """What may be found and opened."""
+
+    files: Folders = ()
+    """Folders whose files models may open and search, such as `~/papers`; never hidden files, keys and passwords."""
 
     allowed_domains: Words = ()
     """Only these domains and their subdomains, in results and in pages; empty means every domain."""

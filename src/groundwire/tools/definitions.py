@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
-from groundwire.models import MAX_LIMIT, Budget, SearchSource
+from groundwire.models import MAX_LIMIT, Budget
 from groundwire.settings import Settings
 from groundwire.tools.conversions import GUIDANCE
 from groundwire.tools.results import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult
@@ -75,17 +75,18 @@ class ToolDefinition:
         return {"name": self.name, "description": self.description, "parametersJsonSchema": _plain(self.parameters)}
 
 
-def web_tool_definitions(settings: Settings) -> tuple[ToolDefinition, ToolDefinition]:
+def web_tool_definitions(settings: Settings, *, files: bool = False) -> tuple[ToolDefinition, ToolDefinition]:
     """Return the definitions of `web_search` and `open_page`, without an implementation.
 
     Args:
         settings: Whose limits the definitions name.
+        files: Whether there are folders of local files to search.
     """
-    return web_search_definition(settings), open_page_definition(settings)
+    return web_search_definition(settings, files=files), open_page_definition(settings)
 
 
-def web_search_definition(settings: Settings) -> ToolDefinition:
-    """Return the definition of `web_search`."""
+def web_search_definition(settings: Settings, *, files: bool = False) -> ToolDefinition:
+    """Return the definition of `web_search`; see `web_tool_definitions`."""
     return ToolDefinition(
         name="web_search",
         description=(
@@ -116,7 +117,7 @@ def web_search_definition(settings: Settings) -> ToolDefinition:
                         "default": "all",
                         "description": "Published within a day, week, month or year",
                     },
-                    **_sources(settings),
+                    **_sources(settings, files=files),
                 },
                 "required": ["query"],
                 "additionalProperties": False,
@@ -127,12 +128,15 @@ def web_search_definition(settings: Settings) -> ToolDefinition:
     )
 
 
-def _sources(settings: Settings) -> dict[str, Any]:
+def _sources(settings: Settings, *, files: bool) -> dict[str, Any]:
     """Return the parameter for what is searched, if there is more than the web."""
-    if not settings.search.paper_providers:
+    names = ["web", *(["papers"] if settings.search.paper_providers else []), *(["files"] if files else [])]
+    if names == ["web"]:
         return {}
-    kinds = {"type": "string", "enum": list(get_args(SearchSource))}
-    return {"sources": {"type": "array", "items": kinds, "description": "The web (default) or papers"}}
+    what = " or ".join(
+        ["The web (default)", *({"papers": "papers", "files": "the user's files"}[one] for one in names[1:])]
+    )
+    return {"sources": {"type": "array", "items": {"type": "string", "enum": names}, "description": what}}
 
 
 def open_page_definition(settings: Settings) -> ToolDefinition:

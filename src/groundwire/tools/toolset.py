@@ -137,7 +137,7 @@ def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     async def call(*given: object, **arguments: Any) -> WebSearchToolResult:
         return await web_search_result(web, positional("query", given, arguments), needs)
 
-    return tool_of(Tool, web_search_definition(web.settings), call, web)
+    return tool_of(Tool, web_search_definition(web.settings, files=bool(web.folders)), call, web)
 
 
 def open_page_tool(web: Web) -> Tool:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack, get_args
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.telemetry.call_events import CallListener
     from groundwire.telemetry.scorecard import ScoreHistory
     from groundwire.transport.clients import HttpClients
+    from groundwire.web.files import Indexed, Progress
     from groundwire.web.open_page import OpenPageFlow
     from groundwire.web.search import SearchFlow
     from groundwire.web.session_sources import CitedPages
@@ -152,6 +154,7 @@ class Web:
 
             ranker = EmbeddingRanker()
         self._own_functions: tuple[CountTokens | None, Ranker | None] = count_tokens, ranker
+        self._files: tuple[str, ...] = settings.policy.files
         self._is_view = False
         self._keep = True
         self._budget: SessionBudget = self._resources.budget(self.settings.session.id)
@@ -194,7 +197,7 @@ class Web:
         timeout: float | None = None,
         **unknown: Unpack[NoArguments],
     ) -> SearchResponse:
-        """Search the web.
+        """Search the web, or the files of the user's folders.
 
         Args:
             query: The query, 1 to 2,000 characters.
@@ -208,7 +211,9 @@ class Web:
             region: A country code such as `us`.
             safesearch: `off`, `moderate` or `strict`; by default the setting `search.safesearch`.
             page: The page of results, 1 to 10.
-            sources: `["web"]`, or `["papers"]` for papers, from the setting `search.paper_providers`.
+            sources: `["web"]`; `["papers"]` for papers, from the setting `search.paper_providers`; or `["files"]` for
+                the files below the folders of the setting `policy.files`, which are indexed first; that goes on in
+                the background when the time is over.
             strategy: `fallback` (one provider after the other), `hedge` (the next when one is late) or `fuse` (several
                 at once, merged); by default the setting `search.strategy`.
             refresh: Whether to skip the cache; the new result is stored.
@@ -247,11 +252,35 @@ class Web:
             policy=self._policy,
             opener=self,
         )
+        if sources != ("web",) and "files" in sources:
+            if call.cache_mode == "bypass":
+                raise InvalidRequest("keep", "is false, but files are found by an index that is kept", "Open a file.")
+            find = partial(self._resources.files.search, call.query, call.owner, self._files, call.deadline)
+            return await flow.search(call, find)
         return await flow.search(call)
+
+    async def index_files(self, progress: Progress | None = None) -> Indexed:
+        """Bring the index of the files below the allowed folders up to date, however long it takes.
+
+        Args:
+            progress: Called with the number of files that were read, and of those to be read.
+
+        Returns:
+            The numbers of files, of those read now, of those without readable text, and of those that are left.
+
+        Raises:
+            InvalidRequest: a folder cannot be read, or has too many files. PermissionDenied: no folder is allowed, or
+            the archive is switched off. Closed.
+        """
+        if self._resources.closed:
+            raise _closed()
+        from groundwire.web.files import Indexed
+
+        return await self._resources.files.refresh(self.owner, self._files, progress=progress) or Indexed()
 
     async def open_page(
         self,
-        url: str,
+        url: str | Path,
         *,
         query: str | None = None,
         cursor: str | None = None,
@@ -267,7 +296,8 @@ class Web:
         """Read one page as Markdown: its beginning, or the part that is asked for by `query`, `cursor` or `find`.
 
         Args:
-            url: An http or https URL. The guard checks it before any reader gets it.
+            url: An http or https URL, which the guard checks before any reader gets it; or a `pathlib.Path` of any
+                local file. The text of a `file:` URL, which may be a model's, is opened only below `policy.files`.
             query: Return the passages relevant to this query.
             cursor: Return the piece that begins here: a `next_cursor`, or `#2` for the second of `sections`, or
                 `@5120` for a position in characters.
@@ -303,7 +333,7 @@ class Web:
 
     async def open_pages(
         self,
-        urls: Sequence[str],
+        urls: Sequence[str | Path],
         *,
         query: str | None = None,
         find: str | None = None,
@@ -318,7 +348,8 @@ class Web:
         """Read several pages in parallel; the space that short ones leave goes to the long ones.
 
         Args:
-            urls: 1 to 50 addresses. One that is given twice is read once and returned twice.
+            urls: 1 to 50 addresses, or paths of local files, as for `open_page`. One that is given twice is read once
+                and returned twice.
             query: See `open_page`; the same for every page.
             find: See `open_page`; the same for every page.
             max_length: Maximum characters of all pages together. By default each may be as long as `open_page` lets
@@ -420,7 +451,8 @@ class Web:
             allowed_domains: Only these domains and their subdomains, in results and in pages; empty means every one.
             blocked_domains: Never these domains nor their subdomains.
             daily: The daily limits, shared by all views with the same name; replaces previous ones.
-            tenant: The owner of everything stored for its calls, invisible to other tenants. Empty changes nothing.
+            tenant: The owner of everything stored for its calls, invisible to other tenants, who may read no local
+                files but by `with_files`. Empty changes nothing.
             keep: Whether anything of its calls may be kept; see `Web.search`.
 
         Raises:
@@ -445,7 +477,31 @@ class Web:
         view._restricted_pages = self.pages.restricted(readers, policy)
         view._budget = self._resources.restricted_budget(self._budget, daily, Owner(tenant) if tenant else self.owner)
         view._keep = self._keep and keep
+        view._files = () if tenant else self._files
         return view
+
+    def with_files(self, *folders: str) -> Self:
+        """Return a view of this `Web` that opens `file:` URLs and searches files only below other folders.
+
+        Args:
+            folders: The folders instead of those of `policy.files`, by their whole paths; none means no file at all.
+
+        Raises:
+            InvalidRequest: a path is not a whole one.
+        """
+        from groundwire.models.validators import check_folders
+
+        view = self._view()
+        try:
+            view._files = check_folders(folders)
+        except ValueError as error:
+            raise InvalidRequest("folders", str(error), "Pass whole paths.") from None
+        return view
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders below which `file:` URLs are opened and files are searched."""
+        return self._files
 
     def with_providers(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Self:
         """Return a view of this `Web` with other providers; everything else is shared, and closing it closes nothing.
@@ -697,7 +753,7 @@ class Web:
 
     def _search_flow(self, sources: Sequence[SearchSource]) -> SearchFlow:
         """Return what searches the sources of a call for this view."""
-        if sources == ("web",) or check_sources(sources, get_args(SearchSource)) == "web":
+        if sources == ("web",) or check_sources(sources, get_args(SearchSource)) != "papers":
             return self.search_flow
         if self._provider_names is None:
             return self._resources.papers
@@ -715,17 +771,26 @@ class Web:
         return check_ask(**wanted, usual=self.settings.read.max_length, count_tokens=count_tokens, ranker=ranker)
 
     def _page_calls(
-        self, urls: Sequence[str], selection: Ask, timeout: float | None, cache_mode: CacheMode
+        self, urls: Sequence[str | Path], selection: Ask, timeout: float | None, cache_mode: CacheMode
     ) -> list[PageCall]:
         """Return a call for each page, all with one deadline."""
         from groundwire.routing.calls import PageCall
+        from groundwire.safety.files import LocalFile
         from groundwire.web.open_page import check_url
 
         for url in urls:
             check_url("url", url)
         deadline, budget = self._begin(timeout, self.settings.read.timeout), self._budget
         return [
-            PageCall(address=url, selection=selection, deadline=deadline, cache_mode=cache_mode, budget=budget)
+            PageCall(
+                address=LocalFile.of(url, ()).url if isinstance(url, Path) else url,
+                path=url if isinstance(url, Path) else None,
+                folders=self._files,
+                selection=selection,
+                deadline=deadline,
+                cache_mode=cache_mode,
+                budget=budget,
+            )
             for url in urls
         ]
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from groundwire._version import __version__
 from groundwire.errors import (
@@ -21,6 +22,7 @@ from groundwire.errors import (
 from groundwire.models import Page
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import is_owned
+from groundwire.reading.local_files import FileReader
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
@@ -30,6 +32,7 @@ from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, page_codec, page_key, partition_of
 from groundwire.routing.calls import PageCall
 from groundwire.routing.politeness import Politeness
+from groundwire.safety.files import LocalFile, is_file_url
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import page_visibility
@@ -72,6 +75,8 @@ class OpenPageFlow:
     """Called at the end of each page."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
     """Returns warnings about the store and the archive."""
+    files: FileReader
+    """Reads local files."""
 
     def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> OpenPageFlow:
         """Return a copy with only some of the readers, and another policy."""
@@ -96,8 +101,8 @@ class OpenPageFlow:
             shared: Whether the selection's room is that of all together.
             limit: How many may be read at the same time.
         """
-        often = Counter(call.address for call in calls)
-        loads = {call.address: _PageLoad(call) for call in calls}
+        often = Counter((call.address, call.path) for call in calls)
+        loads = {(call.address, call.path): _PageLoad(call) for call in calls}
         try:
             async with asyncio.TaskGroup() as group:
                 for load in loads.values():
@@ -114,7 +119,7 @@ class OpenPageFlow:
                 if shared and load.page is not None:
                     room = _left(room, load.page.content, often[url])
             self._done(load.call, load.started, load.error or load.result())
-        return tuple(loads[call.address].result() for call in calls)
+        return tuple(loads[call.address, call.path].result() for call in calls)
 
     async def _load(self, load: _PageLoad, limit: asyncio.Semaphore) -> None:
         """Read a whole page, or record its error."""
@@ -150,7 +155,8 @@ class OpenPageFlow:
         if self.sources is not None and call.cache_mode != "bypass":
             page = await self.sources.number_page(call.budget, page)
         warnings = await self.state()
-        if self.known is not None and await self.known.origin(call.budget, parse_url(call.address)) == "pages":
+        known = None if is_file_url(call.address) else self.known
+        if known is not None and await known.origin(call.budget, parse_url(call.address)) == "pages":
             warnings = (*warnings, FROM_TEXT)
         if warnings:  # before the part is cut, as its limit counts them
             page = page.model_copy(update={"warnings": (*page.warnings, *warnings)})
@@ -172,6 +178,8 @@ class OpenPageFlow:
         Raises:
             BlockedByPolicy, BudgetExceeded, PageError, ProviderError, DeadlineExceeded.
         """
+        if is_file_url(call.address):
+            return await self._local(call, LocalFile.of(call.path or call.address, call.folders))
         url = self.guard.admit(call.address)
         self.secrets.check(call.address, what="address")
         if self.known is not None:
@@ -186,6 +194,15 @@ class OpenPageFlow:
         readers = await self._reserve(call)
         try:
             return await self._cached(call, readers)
+        finally:
+            await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
+
+    async def _local(self, call: PageCall, file: LocalFile) -> Page:
+        """Read a local file; it is a call of the day like any page, and free."""
+        await call.budget.check_tokens()
+        call.pay_from(await call.budget.take_page())
+        try:
+            return await self.files.read(file, call.deadline)
         finally:
             await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
 
@@ -237,18 +254,20 @@ class OpenPageFlow:
 _MOST = 50  # pages per call
 
 
-def check_url(field: str, url: object) -> str:
-    """Validate a URL, or raise InvalidRequest."""
+def check_url(field: str, url: object) -> str | Path:
+    """Validate a URL or a path, or raise InvalidRequest."""
+    if isinstance(url, Path):
+        return url
     if not isinstance(url, str):
         raise InvalidRequest(
             field,
             f"must be text, not {type(url).__name__}",
-            "Pass one http or https address; open_pages() takes several.",
+            "Pass one http or https address, or a Path of a local file; open_pages() takes several.",
         )
     return url
 
 
-def check_urls(urls: object) -> tuple[str, ...]:
+def check_urls(urls: object) -> tuple[str | Path, ...]:
     """Validate 1 to 50 URLs, or raise InvalidRequest."""
     if isinstance(urls, str) or not isinstance(urls, Iterable):
         raise InvalidRequest("urls", f"must be a list, not {type(urls).__name__}", "Pass a list of addresses.")

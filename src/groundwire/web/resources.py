@@ -49,6 +49,7 @@ from groundwire.web.session_sources import SessionSources
 
 if TYPE_CHECKING:  # needed for pages only, and slow to load
     from groundwire.routing.politeness import Politeness
+    from groundwire.web.files import FileSearch
     from groundwire.web.open_page import OpenPageFlow
 
 __all__ = ["ProviderSetup", "Resources", "changed", "known_secrets", "make_secret_scanner"]
@@ -292,6 +293,7 @@ class Resources:
             workers=self.workers,
             call_listeners=self._listeners,
             state=self.state,
+            files=self.files.reader,
         )
 
     @cached_property
@@ -309,6 +311,22 @@ class Resources:
         except ConfigurationError as error:
             raise InvalidRequest("sources", "has papers, which cannot be searched here", str(error)) from error
         return replace(self.search_flow, router=router)
+
+    @cached_property
+    def files(self) -> FileSearch:
+        """What reads and searches local files; it is made when it is first used."""
+        from groundwire.reading.local_files import FileReader
+        from groundwire.storage.archive.store import open_file_index
+        from groundwire.web.files import FileSearch
+
+        files = FileSearch(
+            settings=self.settings,
+            reader=FileReader(self.settings.read, self.workers),
+            index=open_file_index(self.settings) if self.archive is not None else None,
+            workers=self.workers,
+        )
+        self.owned.append(files)
+        return files
 
     def budget(self, name: str | None) -> SessionBudget:
         """Return the budget of a session; without a name, which no other process can use, it is in this process."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -58,12 +58,28 @@ class ArchiveTables(Protocol):
         """
 
     def find(
-        self, question: str, viewer: Viewer, filters: Filters, today: date, *, limit: int, offset: int, answers: bool
+        self,
+        question: str,
+        viewer: Viewer,
+        filters: Filters,
+        today: date,
+        *,
+        limit: int,
+        offset: int,
+        answers: bool,
+        any_word: bool = False,
+        passages: bool = True,
     ) -> Sequence[ArchiveHit]:
         """Return the best matches; see `Archive.search`."""
 
     def newest_page(self, key: str, viewer: Viewer) -> Item | None:
         """Return the newest page with a key, that of its address or of the one it was asked for under."""
+
+    def stamps(self, viewer: Viewer) -> Mapping[str, tuple[str, bool]]:
+        """Return the stamp of each file that the viewer may see, by its URL, and whether it has text."""
+
+    def drop(self, places: Iterable[str], viewer: Viewer) -> None:
+        """Delete the items of these files that the viewer may see."""
 
     def newest_first(self, limit: int, offset: int, viewer: Viewer) -> Sequence[ArchiveHit]:
         """Return entries in the order of `seen`."""

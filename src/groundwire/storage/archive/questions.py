@@ -93,6 +93,11 @@ class Question(NamedTuple):
         words = [forms for forms in self.words if "not" not in forms] or self.words  # it may be written as "can't"
         return " AND ".join(f"({' OR '.join(map(quoted, sorted(forms)))})" for forms in words[:_MOST])
 
+    @property
+    def any_word(self) -> str:
+        """What matches any of the words in any of their forms; see `expression`."""
+        return " OR ".join(quoted(form) for forms in self.words[:_MOST] for form in sorted(forms))
+
     def within(self, text: str) -> bool:
         """Whether a text has all words."""
         return self._among(_pieces(_runs(text)))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
+from urllib.parse import quote
 
 from pydantic import ValidationError
 
@@ -23,6 +24,7 @@ __all__ = [
     "Item",
     "Kind",
     "asked_for",
+    "file_item",
     "items_of",
     "key_of",
     "page_item",
@@ -204,6 +206,41 @@ def page_item(page: Page, seen: int, owner: Owner) -> Item | None:
         int(public),
         _day(published, seen),
         _size(title, text, "", data),
+    )
+
+
+def file_item(url: str, stamp: str, owner: Owner, *, names: str, seen: int, page: Page | None) -> Item:
+    """Return the item of a local file, in a database of its own: one without text is kept, too, so as to be known.
+
+    Args:
+        url: Its `file:` URL.
+        stamp: What changes with it.
+        owner: The tenant, and the folder in place of a session.
+        names: Its path from the folder on, for the index.
+        seen: In milliseconds since the epoch.
+        page: What was read; None if it has no readable text.
+    """
+    title, text = ("", "") if page is None else (split(" ".join(page.title.split())[:MAX_TITLE]), split(page.content))
+    asked = "" if page is None else split(" ".join(storable(names).split())[:_LONGEST_ASKED])
+    published = "" if page is None else _date(page.published or page.modified)
+    data = _json({"url": url, "title": "" if page is None else page.title, "stamp": stamp})
+    return Item(
+        f"{owner.key}:{quote(owner.session, safe='')} {url}",
+        url,
+        "page",
+        "",
+        url,
+        title,
+        text,
+        asked,
+        published,
+        seen,
+        data,
+        owner.tenant,
+        owner.session,
+        0,
+        _day(published, seen),
+        _size(title, text, asked, data),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from itertools import chain, islice
@@ -95,7 +95,17 @@ class SqliteTables:
         return kept
 
     def find(
-        self, question: str, viewer: Viewer, filters: Filters, today: date, *, limit: int, offset: int, answers: bool
+        self,
+        question: str,
+        viewer: Viewer,
+        filters: Filters,
+        today: date,
+        *,
+        limit: int,
+        offset: int,
+        answers: bool,
+        any_word: bool = False,
+        passages: bool = True,
     ) -> Sequence[ArchiveHit]:
         """Return the best matches, an address once; see `ArchiveTables.find`."""
         asked_for = Question.read(question)
@@ -108,7 +118,7 @@ class SqliteTables:
         hits: dict[str, ArchiveHit] = {}
         with self._query() as db:
             for part in self._visible(viewer):
-                expression = f"{part.columns}({asked_for.expression})"
+                expression = f"{part.columns}({asked_for.any_word if any_word else asked_for.expression})"
                 sql = (
                     f"select i.id, i.place, i.asked, bm25(archive_words, {_WEIGHTS}) as score "
                     "from archive_words join archive_items i on i.id = archive_words.rowid where archive_words match ? "
@@ -124,7 +134,7 @@ class SqliteTables:
             for other, score, row, place, expression, differs in candidates:
                 is_answer = not (answers and other)
                 if len(hits) < offset + limit and place not in hits and (is_answer or not differs):
-                    hit = _hit(db, row, -score, expression)
+                    hit = _hit(db, row, -score, expression if passages else "")
                     if is_answer or asked_for.within(f"{hit.title}\n{hit.snippet}"):
                         hits[place] = hit
         return list(hits.values())[offset:]
@@ -140,6 +150,20 @@ class SqliteTables:
         with self._query() as db:
             row = db.execute(sql, (key, key, *visible.values)).fetchone()
         return None if row is None else Item._make(row)
+
+    def stamps(self, viewer: Viewer) -> Mapping[str, tuple[str, bool]]:
+        """Return the stamps of files; see `ArchiveTables.stamps`."""
+        visible = self._any_visible(viewer)
+        sql = f"select place, json_extract(data, '$.stamp'), text <> '' from archive_items i where {visible.sql}"
+        with self._query() as db:
+            return {place: (stamp, bool(has_text)) for place, stamp, has_text in db.execute(sql, visible.values)}
+
+    def drop(self, places: Iterable[str], viewer: Viewer) -> None:
+        """Delete items; see `ArchiveTables.drop`."""
+        visible = self._any_visible(viewer)
+        with self._transaction() as db:
+            for place in places:
+                _delete(db, _Condition(f"i.kind = 'page' and i.place = ? and {visible.sql}", (place, *visible.values)))
 
     def newest_first(self, limit: int, offset: int, viewer: Viewer) -> Sequence[ArchiveHit]:
         """Return entries; see `ArchiveTables.newest_first`."""
@@ -356,6 +380,8 @@ def _unindex(db: sqlite3.Connection, condition: _Condition) -> None:
 
 def _hit(db: sqlite3.Connection, number: int, rank: float, expression: str) -> ArchiveHit:
     item = Item._make(db.execute(f"select {_ITEM} from archive_items i where id = ?", (number,)).fetchone())
+    if not expression:
+        return item.hit(rank=rank)
     sql = (
         "select snippet(archive_words, 1, '', '', '…', ?) from archive_words where archive_words match ? and rowid = ?"
     )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, date, datetime
@@ -22,13 +23,21 @@ from groundwire.safety.tenancy import OPERATOR, Owner, Sharing, Viewer
 from groundwire.safety.urls import parse_url
 from groundwire.settings.user_folders import expand_user, user_folder
 from groundwire.storage.archive.base import ArchiveTables, Broken, Statistics
-from groundwire.storage.archive.records import ArchiveHit, items_of, key_of
+from groundwire.storage.archive.records import ArchiveHit, Item, items_of, key_of
 from groundwire.storage.base import StoreError
 
 if TYPE_CHECKING:
     from groundwire.settings import Settings
 
-__all__ = ["Archive", "ArchiveHit", "Statistics", "default_path", "open_archive"]
+__all__ = [
+    "Archive",
+    "ArchiveHit",
+    "Statistics",
+    "archive_path",
+    "default_path",
+    "open_archive",
+    "open_file_index",
+]
 
 _logger = logging.getLogger(__name__)
 
@@ -127,6 +136,8 @@ class Archive:
         filters: Filters = NO_FILTERS,
         offset: int = 0,
         answers: bool = False,
+        any_word: bool = False,
+        passages: bool = True,
     ) -> Sequence[ArchiveHit]:
         """Return the best matches of a query, without duplicate URLs: what has all words that are not frequent ones.
 
@@ -141,10 +152,23 @@ class Archive:
             offset: How many of the best matches to skip.
             answers: Only what may stand in for an answer of the web: results of an earlier search for the same,
                 and what has all words in its title and one passage and was not found for something narrower.
+            any_word: What has any of the words, those with more and rarer ones first.
+            passages: Whether each has the passage with the words, instead of its beginning. SQLite takes time in
+                proportion to the square of the matches: a log of one word repeated would take minutes.
         """
         today = datetime.fromtimestamp(self._clock(), UTC).date()
         return await self._run(
-            lambda tables: tables.find(text, viewer, filters, today, limit=limit, offset=offset, answers=answers)
+            lambda tables: tables.find(
+                text,
+                viewer,
+                filters,
+                today,
+                limit=limit,
+                offset=offset,
+                answers=answers,
+                any_word=any_word,
+                passages=passages,
+            )
         )
 
     async def get_page(self, url: str, *, viewer: Viewer) -> Page | None:
@@ -160,6 +184,20 @@ class Archive:
         key = key_of(parse_url(url))
         item = await self._run(lambda tables: tables.newest_page(key, viewer))
         return None if item is None or item.seen < self._oldest else item.page()
+
+    async def stamps(self, *, viewer: Viewer) -> Mapping[str, tuple[str, bool]]:
+        """Return the stamp of each file in an index of files, by its URL, and whether it has text."""
+        return await self._run(lambda tables: tables.stamps(viewer))
+
+    async def file(self, url: str, *, viewer: Viewer) -> Page | None:
+        """Return a file as it was indexed."""
+        item = await self._run(lambda tables: tables.newest_page(url, viewer))
+        return None if item is None else item.page()
+
+    async def put_files(self, items: Sequence[Item], gone: Iterable[str] = (), *, viewer: Viewer) -> None:
+        """Store files in an index of files, of any size, and delete others."""
+        await self._run(lambda tables: tables.drop(gone, viewer))
+        await self._run(lambda tables: tables.put(items, max_bytes=sys.maxsize, oldest=0))
 
     async def list(self, limit: int = 20, offset: int = 0, *, viewer: Viewer) -> Sequence[ArchiveHit]:
         """Return the entries visible to the viewer, newest first."""
@@ -282,9 +320,23 @@ def open_archive(settings: Settings) -> Archive | None:
     chosen = settings.archive
     if not chosen.enabled:
         return None
-    path = expand_user(chosen.path) if chosen.path else default_path()
+    path = archive_path(settings)
     days, sharing = chosen.max_age_days, settings.storage.sharing
     return Archive(path, max_bytes=chosen.max_bytes, max_age=days * _DAY, sharing=sharing)
+
+
+def open_file_index(settings: Settings) -> Archive | None:
+    """Return the index of local files, beside the archive, or None if archiving is disabled: nothing is kept then.
+
+    An entry has its folder in place of a session, so that only a search of this folder sees it.
+    """
+    path = archive_path(settings)
+    return Archive(path.with_name(f"{path.stem}-files.db"), sharing="none") if settings.archive.enabled else None
+
+
+def archive_path(settings: Settings) -> Path:
+    """Return the path of the archive of the settings."""
+    return expand_user(settings.archive.path) if settings.archive.path else default_path()
 
 
 def default_path() -> Path:

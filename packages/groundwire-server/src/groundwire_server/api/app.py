@@ -157,7 +157,7 @@ class Gateway:
     """
 
     def __init__(
-        self, context: AppContext, access: Access, requests: Requests, mounts: Sequence[Mount], *, owned: bool
+        self, context: AppContext, access: Access, requests: Requests, mounts: Sequence[Mount], *, owned: Web | None
     ) -> None:
         self._context = context
         self._access = access
@@ -235,8 +235,8 @@ class Gateway:
             await self._stack.aclose()
             await self._access.aclose()
         finally:
-            if self._owned:
-                await self._context.web.aclose()
+            if self._owned is not None:
+                await self._owned.aclose()
 
     async def _live(self, receive: Receive, send: Send) -> None:
         """Handle the server's lifespan events (https://asgi.readthedocs.io/en/latest/specs/lifespan.html)."""
@@ -303,9 +303,9 @@ def build_app(
     else:
         metrics = metrics or Metrics()
         web = Web(_isolated(source), call_listeners=(metrics,))
-    context = AppContext(web=web, traffic=Traffic())
+    context = AppContext(web=web.with_files(), traffic=Traffic())  # a request names no file of this machine
     mounted = tuple(mounts(context))
-    pages = SignedIn(web, keys) if page else None
+    pages = SignedIn(context.web, keys) if page else None
     inner, requests = _application(context, mounted, metrics, pages, rest=rest)
     larger = {mount.path: mount.max_body_bytes for mount in mounted}
     if rest:
@@ -314,4 +314,4 @@ def build_app(
     context.traffic.is_full = lambda: access.admission.is_full
     if pages is not None:
         pages.asks = lambda: access.asks
-    return Gateway(context, access, requests, mounted, owned=not isinstance(source, Web))
+    return Gateway(context, access, requests, mounted, owned=None if isinstance(source, Web) else web)

@@ -161,7 +161,7 @@ class SearchRequest(ApiRequest):
     page: Annotated[int, Field(ge=1, le=MAX_PAGE), Whole] = 1
     """The page of results."""
     sources: tuple[SearchSource, ...] = Field(default=("web",), max_length=1)
-    """What to search: the web, or papers."""
+    """What to search: the web, papers, or `files`: those below the folders of the caller's key, if it has any."""
     strategy: Strategy | None = None
     """The strategy for calling providers; by default the gateway's setting."""
     refresh: bool = False
@@ -196,7 +196,7 @@ class PagesRequest(ApiRequest):
     other_names: ClassVar[Mapping[str, str]] = OPEN_PAGE
 
     url: Address | None = None
-    """An http or https URL."""
+    """An http or https URL, or a `file:` URL below the folders of the caller's key."""
     urls: tuple[Address, ...] | None = Field(default=None, min_length=1, max_length=50)
     """Several URLs; pages that cannot be read have `status` error in the response, beside the others."""
     query: Words | None = None

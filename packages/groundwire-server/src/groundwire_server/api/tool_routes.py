@@ -229,7 +229,8 @@ def _needs(caller: Caller) -> Needs:
 
 async def list_tools(caller: Caller, _asked: object) -> JsonObject:
     """Return the definitions of the tools, in the format of OpenAI's Chat Completions API."""
-    tools: list[JsonValue] = [tool.to_openai() for tool in web_tool_definitions(caller.web.settings)]
+    web = caller.web
+    tools: list[JsonValue] = [tool.to_openai() for tool in web_tool_definitions(web.settings, files=bool(web.folders))]
     return JsonObject.model_construct(root={"tools": tools})
 
 

@@ -171,7 +171,7 @@ class Tenant:
         return f"{self.prefix}{name}"
 
     def narrow(self, web: Web) -> Web:
-        """Return a view of a `Web` with the key's permissions: its providers, its domains, its daily budget.
+        """Return a view of a `Web` with the key's permissions: its providers, domains and folders, its daily budget.
 
         The stored data of its calls belongs to the tenant.
 
@@ -186,7 +186,7 @@ class Tenant:
             daily=self.daily,
             tenant=self.id,
             keep=limits.keep,
-        )
+        ).with_files(*limits.files)
 
 
 def tenant_of(scope: Mapping[str, Any]) -> Tenant | None:

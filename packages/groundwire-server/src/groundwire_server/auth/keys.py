@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.errors import ConfigurationError
-from groundwire.models.validators import check_domains
+from groundwire.models.validators import check_domains, check_folders
 from groundwire.settings import Settings
 from groundwire.settings.sources import user_file
 from groundwire.settings.user_folders import expand_user, os_reason, write
@@ -82,6 +82,8 @@ class KeyLimits(_Part):
     """Only these domains and their subdomains."""
     blocked_domains: Annotated[tuple[str, ...], AfterValidator(_domains)] = ()
     """Never these domains nor their subdomains."""
+    files: Annotated[tuple[str, ...], AfterValidator(check_folders)] = ()
+    """The folders of the server whose files it may open and search; none means no local file."""
     keep: bool = True
     """Whether anything may be stored for its calls, in caches and in the archive."""
 

@@ -61,6 +61,7 @@ def keys(ctx: click.Context) -> None:
 @click.option("--provider", "providers", multiple=True, metavar="NAME", help="Allow only this provider; repeatable.")
 @click.option("--allow-domain", "allowed", multiple=True, metavar="NAME", help="Allow only this domain; repeatable.")
 @click.option("--block-domain", "blocked", multiple=True, metavar="NAME", help="Block this domain; repeatable.")
+@click.option("--files", multiple=True, metavar="FOLDER", help="Let it read this folder's files; repeatable.")
 @click.option("--no-keep", is_flag=True, help="Do not store its calls in the cache or the archive.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def create(
@@ -76,6 +77,7 @@ def create(
     providers: tuple[str, ...],
     allowed: tuple[str, ...],
     blocked: tuple[str, ...],
+    files: tuple[str, ...],
     no_keep: bool,
     as_json: bool,
 ) -> None:
@@ -98,6 +100,7 @@ def create(
             providers=_providers(each(providers)),
             allowed_domains=each(allowed),
             blocked_domains=each(blocked),
+            files=files,
             keep=not no_keep,
         )
         key, record = make_key(
@@ -246,6 +249,7 @@ def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
         "by " + "+".join(limits.providers) if limits.providers else "",
         "only " + "+".join(limits.allowed_domains) if limits.allowed_domains else "",
         "not " + "+".join(limits.blocked_domains) if limits.blocked_domains else "",
+        "files in " + "+".join(limits.files) if limits.files else "",
         "" if limits.keep else "keeps nothing",
         "operator" if record.operator else "",
     ]

@@ -91,6 +91,7 @@ class Proxy:
         key: str = "",
     ) -> None:
         self.upstream: Upstream = Upstream(upstream, read_timeout=read_timeout)
+        web = web.with_files()  # a request names no file of this machine
         self._context = HandlerContext(
             web=web,
             upstream=self.upstream,

@@ -70,6 +70,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         "--block-domain": "evil.example",
         "--tenant": "team",
         "--expires": "90d",
+        "--files": "/srv/papers",
     }
     words = [word for option in options.items() for word in option]
     said = json.loads(terminal.here("keys", "create", "ci", "--operator", "--json", *words).stdout)
@@ -83,6 +84,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         "providers": ["searxng", "local"],
         "allowed_domains": ["python.org", "example.com"],
         "blocked_domains": ["evil.example"],
+        "files": ["/srv/papers"],
         "keep": True,
     }
     (record,) = file.records()
@@ -100,6 +102,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["create", "a", "--files", "papers"], "'papers' is not a whole path"),
         (["create", "a b"], "letters, digits"),
         (["create", "a", "--tenant", "a:b"], "letters, digits"),
         (["create", "a", "--provider", "brve"], "did you mean 'brave'"),
