@@ -719,6 +719,24 @@ def test_the_author_of_a_long_first_post_is_told_above_short_answers() -> None:
 
 
 @pytest.mark.parametrize(
+    ("markup", "title", "kept"),
+    [
+        ("<a href=https://tides.example/n>Tides of the north</a>{0}", "Tides of the north | Board", 2),
+        ("<a href=https://tides.example/n>Tides of the north</a>{0}", "Tides of the south | Board", 0),
+        ("<a href=https://tides.example/n>Tides of the north</a> (tides.example){0}", "Tides of the north", 2),
+        ("<a href=/n>Tides of the north</a>{0}", "Tides of the north", 0),
+        ("<a href=https://news.example/n>Tides of the north</a>{0}", "Tides of the north", 0),
+        ("<a href=https://tides.example/n>Tides</a>{0}", "Tides", 0),
+        ("<a href=https://tides.example/n>Tides of the north</a><p>Reply</p>", "Tides of the north", 1),
+    ],
+)
+def test_the_link_to_what_a_page_discusses_is_kept(markup: str, title: str, kept: int) -> None:
+    layout = page(markup.format("<p>42 points by op 5 hours ago</p>") + f"<p>{LONG}</p>")
+    layout.url, layout.title = "https://news.example/item?id=1", title
+    assert sum(apply("story", layout, [False] * len(layout.texts))) == kept
+
+
+@pytest.mark.parametrize(
     ("markup", "price"),
     [
         ("<div class=old-price>€ 129</div><div class=price>€ 99</div><div class=price>€ 9</div>", ["€ 129", "€ 99"]),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import urlsplit
 
 from turbohtml import Element, Text
 
@@ -23,7 +24,7 @@ from groundwire.reading.main_content.page_parts import (
     names_around,
 )
 
-__all__ = ["label_posts", "post_bylines", "post_texts"]
+__all__ = ["label_posts", "post_bylines", "post_texts", "story_link"]
 
 _WRITER: Final = named(
     "author", r"\w*user-?_?name", r"message-+name", r"poster", r"posted-?by", r"post-?author", "creator",
@@ -133,11 +134,11 @@ def post_texts(page: PageBlocks) -> Iterator[int]:
             shape = (tags[element], name) if name else (tags[element], name, tags[parent], names[parent])
             shapes.setdefault(shape, []).append(element)
     found = list[tuple[int, int, list[int]]]()
-    for shape in shapes.values():
-        covered, size = sum(kept[element] for element in shape), sum(total[element] for element in shape)
-        is_kept = 2 * covered >= size or 4 * sum(kept[element] > 0 for element in shape) >= len(shape)
-        if is_kept and covered and len({posts[element] for element in shape}) >= max(2, _ONE_EACH * len(shape)):
-            found.append((covered, size, shape))
+    for alike in shapes.values():
+        covered, size = sum(kept[element] for element in alike), sum(total[element] for element in alike)
+        is_kept = 2 * covered >= size or 4 * sum(kept[element] > 0 for element in alike) >= len(alike)
+        if is_kept and covered and len({posts[element] for element in alike}) >= max(2, _ONE_EACH * len(alike)):
+            found.append((covered, size, alike))
     most = max((covered for covered, _, _ in found), default=0)
     _, _, best = min((row for row in found if row[0] >= _COVERS * most), key=lambda row: row[1], default=(0, 0, []))
     inside = [False] * len(parents)
@@ -147,6 +148,27 @@ def post_texts(page: PageBlocks) -> Iterator[int]:
         is_other = tags[element] in _OF_OTHERS or _QUOTE.search(names[element]) is not None
         inside[element] = inside[element] or (inside[parents[element]] and not is_other)
     yield from (number for number, owner in enumerate(owners) if inside[owner] and tags[owner] not in CONTROLS)
+
+
+_STORY: Final = 12  # characters of a title
+
+
+def story_link(page: PageBlocks) -> Iterator[int]:
+    """Yield the link to what a page discusses, which has the words of its title, and who posted it when.
+
+    Args:
+        page: The page.
+    """
+    layout, title = page.layout, page.layout.title.casefold()
+    site = urlsplit(layout.url).netloc
+    for number, pieces in layout.targets.items():
+        text, (link, size), below = layout.texts[number].casefold(), pieces[0], number + 1
+        leads_away = "://" in layout.hrefs[link] and urlsplit(layout.hrefs[link]).netloc != site
+        if leads_away and _STORY <= len(text) <= size + 40 and title[:_STORY] and title.startswith(text[:size]):
+            yield number
+            if below < len(layout.texts) and _tells_time(layout.texts[below]):
+                yield below
+            return
 
 
 _POST_KINDS: Final = MappingProxyType({"question": "Question", "answer": "Answer", "comment": "Comment"})

@@ -30,7 +30,7 @@ from groundwire.reading.main_content.page_parts import (
     part_blocks,
     standfirst,
 )
-from groundwire.reading.main_content.posts import post_bylines, post_texts
+from groundwire.reading.main_content.posts import post_bylines, post_texts, story_link
 from groundwire.reading.main_content.products import product_price, specifications
 from groundwire.reading.markdown.lists import footnotes
 from groundwire.reading.markdown.tables import is_layout
@@ -270,6 +270,7 @@ RULES: Final = (
     Rule("code", True, _code),
     Rule("headings", True, _headings),
     Rule("texts of posts", True, post_texts),
+    Rule("story", True, story_link),
     Rule("price", True, product_price),
     Rule("specifications", True, specifications),
     Rule("boxes that ask", False, asking_boxes),

@@ -94,6 +94,7 @@ def select_main(
     hints: Hints = NO_HINTS,
     *,
     url: str = "",
+    title: str = "",
     parts: Mapping[str, bool] | None = None,
 ) -> Selection:
     """Reduce a parsed page to its main content.
@@ -103,6 +104,7 @@ def select_main(
         model: The classifier; by default the built-in one.
         hints: The page's type hints.
         url: Its URL.
+        title: Its title.
         parts: The parts that are kept or left out on every kind of page; see `PARTS`. Copies are a part, too.
 
     Returns:
@@ -112,6 +114,7 @@ def select_main(
     if any(map(parts.get, _IN_MENUS)):  # menus are looked into, but left out unless they are wanted themselves
         parts = {"navigation": False, **parts}
     layout = lay_out(document, url, menus="navigation" in parts)
+    layout.title = title
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
         return Selection(root, KINDS[0], whole=True)
