@@ -43,6 +43,9 @@ def named(*words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])", re.IGNORECASE)
 
 
+_INLINE_LEVELS: Final = 5
+
+
 def names_around(layout: Layout, names: Sequence[str], number: int, levels: int) -> list[str]:
     """Return the names of the elements around a block's first text: inline ones, its own, and some above that.
 
@@ -53,7 +56,7 @@ def names_around(layout: Layout, names: Sequence[str], number: int, levels: int)
         levels: How many elements above the block's own.
     """
     around, inline, owner = list[str](), layout.nodes[number][0].parent, layout.owners[number]
-    while isinstance(inline, Element) and inline.tag in INLINE:
+    while isinstance(inline, Element) and inline.tag in INLINE and len(around) < _INLINE_LEVELS:
         around.append(inline.attr("class") or "")
         inline = inline.parent
     for _ in range(levels + 1):
