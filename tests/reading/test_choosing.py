@@ -25,8 +25,8 @@ from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
 from groundwire.reading.main_content.page_parts import PARTS, STEMS, part_blocks
 from groundwire.reading.main_content.posts import label_posts
 from groundwire.reading.main_content.rules import RULES, apply_rules, copies, may_repeat
+from groundwire.reading.main_content.select import MENUS_ONLY, is_tiny, judge, kind_row, prune, select_main
 from groundwire.reading.main_content.select import choose as choose_page
-from groundwire.reading.main_content.select import is_tiny, judge, kind_row, prune, select_main
 from groundwire.reading.main_content.text_features import NameIndex, names_of
 
 LONG = "x" * 40
@@ -337,6 +337,17 @@ def test_the_page_says_to_the_forests_of_kinds_what_its_content_is_like() -> Non
     for first, share in ((surely, (1 + 6 * exp(-3)) ** -1), (forest(0, 60_000), 1 / 7)):
         model = Model(built.lexicon, first, (asked, *[forest(1_000, 1_000)] * 6), surely, (0.0,) * 7)
         assert judge(layout, model).kinds[0] == pytest.approx(share)
+
+
+@pytest.mark.parametrize("texts", [4, 5])
+def test_a_page_with_prose_has_more_than_menus_however_low_its_scores(texts: int) -> None:
+    menu = "<ul>" + "<li><a href=/a>Lamps</a></li>" * 3 + "</ul>"
+    markup = "<body>" + menu + "".join(f"<p>{number} {LONG * 3}</p>" for number in range(texts)) + f"<p>{'n' * 90}</p>"
+    keep = choose(lay_out(turbohtml.parse(markup)), verdict(1, 1, 1, *[20] * texts, 2))
+    assert keep == ([False] * 3 + [True] * texts + [False] if texts == 5 else [True] * 8)
+    built, low = load_model(), forest(1_000, 1_400)
+    found = select_main(turbohtml.parse(markup), Model(built.lexicon, low, (low,) * 7, low, (100.0,) * 7))
+    assert (found.best >= MENUS_ONLY) is (texts == 5)
 
 
 def test_a_page_without_text_is_whole() -> None:
