@@ -376,6 +376,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.metadata.dates.day_order": Growing(
         lambda text: module("reading.metadata.dates").day_order(text, "en"), (*PROSE, "1/2/2024 ", "1/", "13-")
     ),
+    "reading.metadata.embedded_json.json_within": Growing(
+        plain("reading.metadata.embedded_json", "json_within"), (*DATA, '{"a": ', '[{"a": "', "undefined, ")
+    ),
     "reading.metadata.dates.labelled_day": Growing(
         lambda text: [
             module("reading.metadata.dates").labelled_day(

@@ -25,8 +25,8 @@ from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
 from groundwire.reading.main_content.page_parts import PARTS, STEMS, part_blocks
 from groundwire.reading.main_content.posts import label_posts
 from groundwire.reading.main_content.rules import RULES, apply_rules, copies, may_repeat
+from groundwire.reading.main_content.select import MENUS_ONLY, is_tiny, judge, kind_row, prune, select_main
 from groundwire.reading.main_content.select import choose as choose_page
-from groundwire.reading.main_content.select import is_tiny, judge, kind_row, prune, select_main
 from groundwire.reading.main_content.text_features import NameIndex, names_of
 
 LONG = "x" * 40
@@ -339,6 +339,17 @@ def test_the_page_says_to_the_forests_of_kinds_what_its_content_is_like() -> Non
         assert judge(layout, model).kinds[0] == pytest.approx(share)
 
 
+@pytest.mark.parametrize("texts", [4, 5])
+def test_a_page_with_prose_has_more_than_menus_however_low_its_scores(texts: int) -> None:
+    menu = "<ul>" + "<li><a href=/a>Lamps</a></li>" * 3 + "</ul>"
+    markup = "<body>" + menu + "".join(f"<p>{number} {LONG * 3}</p>" for number in range(texts)) + f"<p>{'n' * 90}</p>"
+    keep = choose(lay_out(turbohtml.parse(markup)), verdict(1, 1, 1, *[20] * texts, 2))
+    assert keep == ([False] * 3 + [True] * texts + [False] if texts == 5 else [True] * 8)
+    built, low = load_model(), forest(1_000, 1_400)
+    found = select_main(turbohtml.parse(markup), Model(built.lexicon, low, (low,) * 7, low, (100.0,) * 7))
+    assert (found.best >= MENUS_ONLY) is (texts == 5)
+
+
 def test_a_page_without_text_is_whole() -> None:
     selection = select_main(turbohtml.parse("<body><div></div></body>"))
     assert (selection.root.tag, selection.kind, selection.whole, selection.best) == ("body", KINDS[0], True, 1.0)
@@ -642,6 +653,8 @@ def test_every_part_of_the_setting_is_known() -> None:
 
 POST = "<div class=post>{}</div>" + f"<div class=post><p class=author>Bo</p><p>{LONG * 2}</p><p>2 May 2024</p></div>"
 
+TAGLINE = "Ada 12 points, 13 points, 14 points, score hidden, 3 hours ago"
+
 
 @pytest.mark.parametrize(
     ("markup", "kept"),
@@ -658,6 +671,10 @@ POST = "<div class=post>{}</div>" + f"<div class=post><p class=author>Bo</p><p>{
         ("<div class=user-stats><p class=author>Ada</p></div><p>{0}</p>", []),
         ("<button class=author>Ada</button><p class=author>#7</p><p class=author>{1}</p><p>{0}</p>", []),
         ("<p>Ada</p><p>1 May 2024</p><p>{0}</p>", []),
+        ("<h3><a class=bigusername>Ada</a> Newcomer</h3><p>{0}</p>", ["Ada Newcomer"]),
+        ("<p class=tagline>Ada 12 points, 13 points, 14 points, score hidden, 3 hours ago</p><p>{0}</p>", [TAGLINE]),
+        ("<div><p>1 May 2024</p><p>#1</p></div><div><p class=author>Ada</p><p>{0}</p></div>", ["1 May 2024", "Ada"]),
+        ("<p><a class=username>@Ada</a> see below</p><p>{0}</p>", []),
     ],
 )
 def test_posts_of_a_forum_keep_who_wrote_them_and_when(markup: str, kept: list[str]) -> None:
@@ -667,6 +684,93 @@ def test_posts_of_a_forum_keep_who_wrote_them_and_when(markup: str, kept: list[s
         keep = apply("bylines of posts", layout, said, kind)
         found = [text for text, now, before in zip(layout.texts, keep, said, strict=True) if now and not before]
         assert found == names
+
+
+def thread(*bodies: str) -> Layout:
+    posts = "".join(
+        f"<li id=post{number}><div><p class=username>U{number}</p></div><div class=body>{body}</div></li>"
+        for number, body in enumerate(bodies)
+    )
+    return page(f"<ol class=thread>{posts}</ol><div class=more><div><p class=username>Eve</p></div><p>Latest</p></div>")
+
+
+@pytest.mark.req("B25")
+def test_a_post_is_kept_where_the_others_have_their_text_however_short() -> None:
+    layout = thread(
+        LONG * 2, "Thanks!", f"<blockquote>{LONG}</blockquote><p>Same here.</p>", LONG, "<b>@U1</b> Not at all"
+    )
+    said = [
+        text.startswith(LONG) and layout.tags[owner] != "blockquote"
+        for text, owner in zip(layout.texts, layout.owners, strict=True)
+    ]
+    for kind, names in (("forum", ["Thanks!", "Same here.", "@U1 Not at all"]), ("article", [])):
+        keep = apply("texts of posts", layout, said, kind)
+        assert [text for text, now, before in zip(layout.texts, keep, said, strict=True) if now and not before] == names
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param([LONG, *["Another thread"] * 9], id="a list of threads, of which little is kept"),
+        pytest.param([LONG * 20, "Long. " * 101], id="scores tell longer text"),
+        pytest.param([LONG], id="nothing to compare"),
+    ],
+)
+def test_what_is_no_short_post_is_left_to_its_score(bodies: list[str]) -> None:
+    layout = thread(*bodies)
+    said = [text.startswith(LONG) for text in layout.texts]
+    assert apply("texts of posts", layout, said, "forum") == said
+
+
+def test_the_author_of_a_long_first_post_is_told_above_short_answers() -> None:
+    layout = thread(LONG * 9, "Thanks! I have looked for this everywhere.")
+    said = [text.startswith((LONG, "Thanks")) for text in layout.texts]
+    keep = apply("bylines of posts", layout, said, "forum")
+    assert [text for text, kept in zip(layout.texts, keep, strict=True) if kept and len(text) < 40] == ["U0", "U1"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "title", "kept"),
+    [
+        ("<a href=https://tides.example/n>Tides of the north</a>{0}", "Tides of the north | Board", 2),
+        ("<a href=https://tides.example/n>Tides of the north</a>{0}", "Tides of the south | Board", 0),
+        ("<a href=https://tides.example/n>Tides of the north</a> (tides.example){0}", "Tides of the north", 2),
+        ("<a href=/n>Tides of the north</a>{0}", "Tides of the north", 0),
+        ("<a href=https://news.example/n>Tides of the north</a>{0}", "Tides of the north", 0),
+        ("<a href=https://tides.example/n>Tides</a>{0}", "Tides", 0),
+        ("<a href=https://tides.example/n>Tides of the north</a><p>Reply</p>", "Tides of the north", 1),
+    ],
+)
+def test_the_link_to_what_a_page_discusses_is_kept(markup: str, title: str, kept: int) -> None:
+    layout = page(markup.format("<p>42 points by op 5 hours ago</p>") + f"<p>{LONG}</p>")
+    layout.url, layout.title = "https://news.example/item?id=1", title
+    assert sum(apply("story", layout, [False] * len(layout.texts))) == kept
+
+
+@pytest.mark.parametrize(
+    ("markup", "price"),
+    [
+        ("<div class=old-price>€ 129</div><div class=price>€ 99</div><div class=price>€ 9</div>", ["€ 129", "€ 99"]),
+        ("<p><span class=prodPrice>12,99 EUR</span></p>", ["12,99 EUR"]),
+        ("<ul class=offers><li class=preis><div><p>30 kr</p></div></li></ul>", ["30 kr"]),
+        ("<p class=price>On request</p><p>99 kr</p>", []),
+        ("<p class=price><a href=/x>EUR 9</a></p>", []),
+        ("<p class=price>" + "9 " * 31 + "</p>", []),
+    ],
+)
+def test_the_price_below_the_name_of_a_product_is_kept(markup: str, price: list[str]) -> None:
+    layout = page(f"<p class=price>1</p><h1>Lamp</h1>{markup}<p>{LONG}</p>")
+    for kind, kept in (("product", price), ("collection", [])):
+        keep = apply("price", layout, [False] * len(layout.texts), kind)
+        assert [text for text, now in zip(layout.texts, keep, strict=True) if now] == kept
+
+
+def test_the_properties_of_a_product_are_kept() -> None:
+    rows = "".join(f"<tr><th>Property {number}</th><td>{number} mm</td></tr>" for number in range(3))
+    other = "<table><tr><td>Call</td><td>555</td></tr></table><table>" + "<tr><td>1</td></tr>" * 9 + "</table>"
+    layout = page(f"<h1>Lamp</h1><table><tr><th>Size</th></tr>{rows}</table>{other}<p>{LONG}</p>")
+    for kind, kept in (("product", 7), ("article", 0)):
+        assert sum(apply("specifications", layout, [False] * len(layout.texts), kind)) == kept
 
 
 def test_a_writer_beside_the_posts_wrote_none_of_them() -> None:

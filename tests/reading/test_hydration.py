@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from typing import Any
 
@@ -104,6 +105,34 @@ def test_the_text_of_a_shell_is_read_from_its_data(way: str) -> None:
 def test_the_data_of_an_attribute_are_read() -> None:
     value = json.dumps({"component": "Orchard", "props": {"article": ARTICLE}}).replace('"', "&quot;")
     assert SECOND in read(page("", root=f'<div id="app" data-page="{value}"></div>')).extracted.content
+
+
+@pytest.mark.parametrize("packed", ["attribute", "script"])
+def test_the_posts_of_a_thread_are_read_from_data_in_data(packed: str) -> None:
+    posts = [
+        {"username": "ada", "created_at": "2026-05-01T10:00:00Z", "cooked": f"<p>{FIRST}</p><p>{SECOND}</p>"},
+        {"username": "bo", "created_at": "2026-05-02T11:00:00Z", "cooked": f"<p>{THIRD}</p>"},
+        {"username": "eve", "created_at": "2026-05-03T11:00:00Z", "avatar": "/eve.png"},
+    ]
+    topic = {
+        "post_stream": {"posts": posts},
+        "title": "Apples",
+        "suggested_topics": [{"title": "Pears", "excerpt": BODY}],
+    }
+    site = {
+        "categories": [
+            {"name": "Fruit", "description": "<p>Everything about the trees of this valley, and no other.</p>"}
+        ]
+    }
+    data = {"site": json.dumps(site), "siteSettings": json.dumps(CONFIG), "topic_7": json.dumps(topic)}
+    held = {
+        "attribute": f"<div id=data-preloaded data-preloaded='{html.escape(json.dumps(data))}'></div>",
+        "script": script(data, 'type="application/json" id="data-preloaded"'),
+    }
+    converted = read(page(held[packed], root="<section id='main'></section>"))
+    parts = ["# Apples", "ada, 2026-05-01", FIRST, SECOND, "bo, 2026-05-02", THIRD]
+    assert converted.block is None
+    assert converted.extracted.content.split("\n\n") == parts
 
 
 def test_json_ld_is_read() -> None:

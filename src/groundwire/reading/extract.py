@@ -73,7 +73,7 @@ def extract(
     title = read_title(document, entitled, metas, found, said.site or "", url)
     later = later_parts(document, text, markup) if programmed else ()
     shown = read_byline(document, text, said, title, removed.named)
-    chosen = select_main(document, model, hints, url=url, parts=parts)
+    chosen = select_main(document, model, hints, url=url, title=title, parts=parts)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:

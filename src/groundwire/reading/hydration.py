@@ -17,7 +17,7 @@ from typing import Final
 from groundwire.reading.block_pages.empty_shell import word_count
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.html.limits import fit, trim
-from groundwire.reading.metadata.embedded_json import islands
+from groundwire.reading.metadata.embedded_json import islands, json_within
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls
 
 __all__ = ["hydrate", "pieces"]
@@ -50,6 +50,7 @@ _SKIPPED: Final = re.compile(
     r"|assets?|scripts?|src_?set|alt|url\w*|href|slug|_?id|uu?id|guid|icons?|svg|hash|fonts?|placeholder|aria\w*"
     r"|tooltips?|validation\w*"
     r"|copyright\w*|credits?|license|a11y\w*|accessibility\w*|__typename|_?type|kind|publisher|logo|same_as|breadcrumb|is_part_of"
+    r"|site|site_settings|custom_html|suggested\w*"
     r"|potential_action|image_?alt|source_?code|template|routes?|router|preview|debug\w*|search_?placeholder|button\w*|cta\w*|share\w*"
 )
 """Names of values that are never shown, or shown on every page of a site."""
@@ -67,6 +68,7 @@ _STOP: Final = re.compile(r"[.!?…。！？](?:[\s\"'”’)\]]|$)|[。！？]"
 _LETTERS: Final = re.compile(r"[^\W\d_]")
 _TEMPLATE: Final = re.compile(r"\{\{?\s*[\w.]+\s*\}?\}|%[sd]\b|\$t\(")
 _PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n")
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d(?!\d)", re.ASCII)
 _MARKDOWN: Final = re.compile(r"(#{1,6})[ \t]+(\S.*)")
 _BLOCKS: Final[Mapping[str, str]] = {
     "paragraph": "p", "p": "p", "unstyled": "p", "text-block": "p", "blockquote": "blockquote", "quote": "blockquote",
@@ -105,7 +107,10 @@ class _Gathering:
         if self.left < 0 or self.room < 0 or depth > _MAX_DEPTH:
             return
         if isinstance(value, str):
-            self._text(value, name)
+            if (packed := json_within(value)) is not None:
+                self.walk(packed, name, depth + 1, level)
+            else:
+                self._text(value, name)
         elif isinstance(value, list):
             for item in value:
                 self.walk(item, name, depth + 1, level)
@@ -130,6 +135,8 @@ class _Gathering:
             if _SKIPPED.fullmatch(names[key]) or (names[key] == "messages" and isinstance(item, dict)):
                 continue
             self.walk(item, names[key], depth + 1, deeper)
+        if len(self.found) > at and (by := _byline(value)):
+            self.found.insert(at, ("p", by))
         if len(self.found) > at and isinstance(title, str) and 0 < len(title.strip()) <= 300:
             self.found.insert(at, (f"h{min(level, 6)}", " ".join(_stripped(title).split())))
 
@@ -256,6 +263,14 @@ def _once(found: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
             continue
         seen.add(words)
         yield element, text
+
+
+def _byline(value: dict[str, object]) -> str:
+    """Return who wrote a post, and when; empty if its data do not say both."""
+    writer, day = value.get("username"), value.get("created_at")
+    if not isinstance(writer, str) or not isinstance(day, str) or _DAY.match(day) is None:
+        return ""
+    return f"{' '.join(writer.split())[:60]}, {day[:10]}"
 
 
 def _leaves(value: object, depth: int) -> Iterator[str]:

@@ -21,7 +21,7 @@ _TINY: Final = 25  # words of menus and messages around an empty root
 _ROOTS: Final = frozenset(
     {
         "___gatsby", "__layout", "__next", "__nuxt", "app", "app-container", "app-mount", "app-root", "app-shell",
-        "appmountpoint", "application", "ember-app", "gatsby-focus-wrapper", "main-app", "mount", "mount-point",
+        "appmountpoint", "application", "ember-app", "gatsby-focus-wrapper", "main", "main-app", "mount", "mount-point",
         "q-app", "react", "react-app", "react-root", "reactroot", "react_root", "root", "spa", "spa-root", "svelte",
         "sveltekit", "vue-app", "vue-root", "webapp",
     }

@@ -14,6 +14,8 @@ from urllib.parse import unquote_plus
 
 from turbohtml import Document, Element, Text, parse
 
+from groundwire.reading.html.drawn_math import read_drawing
+
 __all__ = [
     "UNREAD",
     "formula",
@@ -244,6 +246,8 @@ def write_out_drawings(document: Document) -> None:
             element.replace_with(math)
         elif tex := _source(element):
             element.replace_with(_script(tex, block=_is_block(element) or element.tag == "div"))
+        elif (math := _drawn(element)) is not None:
+            element.replace_with(math)
         elif element.tag == "mjx-container" or element.has_class("katex"):
             element.replace_with(Text(UNREAD))
         else:
@@ -258,6 +262,16 @@ def _mathml(element: Element) -> Element | None:
         math = parse(markup[: 4 * _MAX_FORMULA]).find("math")
     shown = " ".join(islice(math.stripped_strings, _SHOWN)) if math is not None else ""
     return math if shown and is_formula(shown) else None
+
+
+def _drawn(element: Element) -> Element | None:
+    """Return what MathJax draws as MathML, unless it is prose, which the page's styles might not show."""
+    math = read_drawing(element) if element.tag == "mjx-container" else None
+    if math is None or not is_formula(" ".join(math.strings)):
+        return None
+    if _is_block(element):
+        math.attrs["display"] = "block"
+    return math
 
 
 def _source(element: Element) -> str:

@@ -96,6 +96,8 @@ class Layout:
     """For each block with links, the number of the link and the characters of each linked piece of text."""
     url: str = ""
     """The page's URL."""
+    title: str = ""
+    """The page's title, if it is known."""
     trimmed: bool = False
     """Whether menus have been removed beforehand."""
 

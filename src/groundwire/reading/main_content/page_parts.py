@@ -11,7 +11,9 @@ from itertools import compress
 from types import MappingProxyType
 from typing import Final
 
-from groundwire.reading.main_content.blocks import HEADINGS, Layout
+from turbohtml import Element
+
+from groundwire.reading.main_content.blocks import HEADINGS, INLINE, Layout
 from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.text_features import NameIndex
@@ -29,6 +31,7 @@ __all__ = [
     "credit_lines",
     "lines_leading_away",
     "named",
+    "names_around",
     "other_pages",
     "part_blocks",
     "standfirst",
@@ -40,6 +43,28 @@ def named(*words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])", re.IGNORECASE)
 
 
+_INLINE_LEVELS: Final = 5
+
+
+def names_around(layout: Layout, names: Sequence[str], number: int, levels: int) -> list[str]:
+    """Return the names of the elements around a block's first text: inline ones, its own, and some above that.
+
+    Args:
+        layout: The page.
+        names: The names of each element.
+        number: The block.
+        levels: How many elements above the block's own.
+    """
+    around, inline, owner = list[str](), layout.nodes[number][0].parent, layout.owners[number]
+    while isinstance(inline, Element) and inline.tag in INLINE and len(around) < _INLINE_LEVELS:
+        around.append(inline.attr("class") or "")
+        inline = inline.parent
+    for _ in range(levels + 1):
+        around.append(names[owner])
+        owner = layout.parents[owner]
+    return around
+
+
 PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
         "bylines": named(
@@ -48,7 +73,8 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         "captions": named(r"(?:fig)?caption", r"(?:image-?|photo-?)?credit"),
         "comments": named(
             r"(?<!tsd-)(?<!doc-)(?<!deprecation-)comments?(?:area|body|list|listing|section)?", "disqus",
-            "replies", "respond", r"kommentare?", r"comentarios?", r"commentaires?",
+            "replies", "respond", r"(?:leser)?kommentare?r?", r"comentarios?", r"commentaires?", "commenti", "reacties",
+            "komentarze", r"leserbriefe?", r"wpdcom\w*", r"wpdiscuz\w*", "viafoura", r"postbit(?:legacy)?",
         ),
         "controls": named(
             r"shar(?:e|ing)(?:-?(?:bar|box|buttons?|icons?|links?|tools?|this))?",
@@ -87,7 +113,10 @@ STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "bylines": ("byline", "author", "dateline", "meta"),
         "captions": ("caption", "credit"),
-        "comments": ("comment", "disqus", "replies", "respond", "comentario", "kommentar"),
+        "comments": (
+            "comment", "disqus", "replies", "respond", "comentario", "kommentar", "reacties", "komentarz", "leserbrief",
+            "wpd", "viafoura", "postbit",
+        ),
         "controls": ("shar", "social", "toolbar", "sort", "print"),
         "dates": ("dat", "timestamp", "posted"),
         "dialogs": ("modal", "dialog", "pop", "tip"),

@@ -30,7 +30,8 @@ from groundwire.reading.main_content.page_parts import (
     part_blocks,
     standfirst,
 )
-from groundwire.reading.main_content.posts import post_bylines
+from groundwire.reading.main_content.posts import post_bylines, post_texts, story_link
+from groundwire.reading.main_content.products import product_price, specifications
 from groundwire.reading.markdown.lists import footnotes
 from groundwire.reading.markdown.tables import is_layout
 
@@ -268,12 +269,16 @@ RULES: Final = (
     Rule("notes", True, _notes, frozenset(KINDS) - {"product"}),
     Rule("code", True, _code),
     Rule("headings", True, _headings),
+    Rule("texts of posts", True, post_texts),
+    Rule("story", True, story_link),
+    Rule("price", True, product_price),
+    Rule("specifications", True, specifications),
     Rule("boxes that ask", False, asking_boxes),
     Rule("copies", False, _copies, part="copies"),
     Rule("standfirst", True, standfirst, frozenset({"article"}), "subtitles"),
     Rule("lines that lead away", False, lines_leading_away, WITH_EXTRAS, "related"),
     Rule("credits", False, credit_lines, WITH_EXTRAS, "captions"),
-    Rule("other pages", False, other_pages, frozenset({"article"}), "related"),
+    Rule("other pages", False, other_pages, frozenset({"article", "forum"}), "related"),
     *(
         Rule(part, False, partial(_named, part=part), LEFT_OUT.get(part, frozenset()), part)
         for part in sorted({*PARTS, "headline"})

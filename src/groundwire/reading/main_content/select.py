@@ -36,6 +36,7 @@ __all__ = [
 MENUS_ONLY: Final = 0.2
 """The best block's score below which a page has no content: true of nine of 1,497 real pages. The reviewed text of
 six of them is empty, and that of three is not in the response."""
+_SENTENCES, _PROSE = 100, 500  # characters of a text that no menu has, and of such texts on a page with content
 _IN_MENUS: Final = ("controls", "dialogs", "navigation", "notices", "promotions", "related")
 """Parts of a page that menus may have."""
 
@@ -66,7 +67,7 @@ def choose(layout: Layout, verdict: Verdict, parts: Mapping[str, bool] | None = 
         parts: The parts that are kept or left out on every kind of page.
     """
     best = max(verdict.scores)
-    whole = best < MENUS_ONLY * 254 or is_tiny(layout)
+    whole = (best < MENUS_ONLY * 254 and not _has_prose(layout)) or is_tiny(layout)
     cut = 0.0 if whole else verdict.least_score()
     page = PageBlocks(layout, verdict, [score >= cut for score in verdict.scores], parts or {})
     if not whole or (parts and not is_tiny(layout)):
@@ -94,6 +95,7 @@ def select_main(
     hints: Hints = NO_HINTS,
     *,
     url: str = "",
+    title: str = "",
     parts: Mapping[str, bool] | None = None,
 ) -> Selection:
     """Reduce a parsed page to its main content.
@@ -103,6 +105,7 @@ def select_main(
         model: The classifier; by default the built-in one.
         hints: The page's type hints.
         url: Its URL.
+        title: Its title.
         parts: The parts that are kept or left out on every kind of page; see `PARTS`. Copies are a part, too.
 
     Returns:
@@ -112,6 +115,7 @@ def select_main(
     if any(map(parts.get, _IN_MENUS)):  # menus are looked into, but left out unless they are wanted themselves
         parts = {"navigation": False, **parts}
     layout = lay_out(document, url, menus="navigation" in parts)
+    layout.title = title
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
         return Selection(root, KINDS[0], whole=True)
@@ -125,7 +129,14 @@ def select_main(
         label_posts(layout, verdict.names, verdict.kinds, page.keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
     best = 1.0 if tiny and not layout.trimmed else max(verdict.scores) / 254  # 1: nothing to choose from
+    best = max(best, MENUS_ONLY) if _has_prose(layout) else best
     return Selection(root=layout.elements[0], kind=kind, whole=all(page.keep) and not layout.trimmed, best=best)
+
+
+def _has_prose(layout: Layout) -> bool:
+    """Return whether a page has text that no menu has, whatever its scores."""
+    sizes = zip(map(len, layout.texts), layout.linked, layout.lengths, strict=True)
+    return sum(size for size, linked, length in sizes if size >= _SENTENCES and 5 * linked <= length) >= _PROSE
 
 
 def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:

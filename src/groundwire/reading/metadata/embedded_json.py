@@ -16,7 +16,7 @@ from urllib.parse import unquote, urldefrag
 
 from turbohtml import Document, Element, Text
 
-__all__ = ["Island", "Thing", "islands", "main_thing", "name_of", "things", "types_of"]
+__all__ = ["Island", "Thing", "islands", "json_within", "main_thing", "name_of", "things", "types_of"]
 
 Thing = dict[str, object]
 
@@ -146,6 +146,7 @@ def name_of(value: object, found: list[Thing]) -> str:
     return ", ".join(names)
 
 
+_ATTRIBUTES: Final = ("data-page", "data-props", "data-react-props", "data-initial-state", "data-preloaded")
 _MAX_SCRIPT_LENGTH: Final = 8_000_000  # characters of all data in total
 _MAX_ISLANDS: Final = 60
 _MAX_TRIES: Final = 100  # assignments of a script that are examined
@@ -200,14 +201,14 @@ def islands(document: Document) -> Iterator[Island]:
             for island in _assigned(text):
                 count += 1
                 yield island
-    for element in document.select("[data-page], [data-props], [data-react-props], [data-initial-state]"):
+    for element in document.select(", ".join([f"[{name}]" for name in _ATTRIBUTES])):
         if element.tag != "script" and count < _MAX_ISLANDS:
             yield from _of_attributes(element)
             count += 1
 
 
 def _of_attributes(element: Element) -> Iterator[Island]:
-    for name in ("data-page", "data-props", "data-react-props", "data-initial-state"):
+    for name in _ATTRIBUTES:
         text = element.attr(name) or ""
         if text[:1] in {"{", "["} and isinstance(value := _loaded(text), (dict, list)):
             yield Island(name, value)
@@ -231,6 +232,12 @@ def _assigned(text: str) -> Iterator[Island]:
             repairs -= value is None
         if isinstance(value, (dict, list)):
             yield Island(match[1], value)
+
+
+def json_within(text: str) -> object:
+    """Return the object or list in a string of data, as some pages pack them; None if it is a text."""
+    value = _loaded(text) if text[:2] in {'{"', "[{", "[["} else None
+    return value if isinstance(value, (dict, list)) else None
 
 
 def _loaded(text: str) -> object:
