@@ -21,7 +21,7 @@ from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
 from groundwire.web import Web
 
-__all__ = ["open_"]
+__all__ = ["open_", "with_scheme"]
 
 _EXIT_CODES = """\b
 Exit codes:
@@ -126,7 +126,12 @@ def _addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
         raise click.UsageError("Standard input has no URL.")
     if file := next((url for url in urls if len(url) <= _LONGEST_NAME and Path(url).is_file()), ""):
         raise InvalidRequest("url", f"names the file {file}", "Only http:// and https:// addresses can be opened.")
-    return tuple(f"https://{url}" if _BARE.fullmatch(url) else url for url in urls)
+    return tuple(map(with_scheme, urls))
+
+
+def with_scheme(url: str) -> str:
+    """Return an address with https:// in front if it has no scheme, as browsers take it."""
+    return f"https://{url}" if _BARE.fullmatch(url) else url
 
 
 def _print_page(page: Page, *, sections: bool, links: bool, as_json: bool) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # the parsers take long to load, and a search does not need t
     from groundwire.reading.block_pages.classify import SoftBlock
     from groundwire.reading.convert import Converted
 
-__all__ = ["LocalReadProvider", "freshness"]
+__all__ = ["LocalReadProvider", "freshness", "refuse_unreadable"]
 
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 _DIRECTIVE = re.compile(r'([!#$%&\'*+.^_`|~0-9A-Za-z-]+)(?:=("(?:[^"\\]|\\.)*"|[^\s,;]*))?')
@@ -230,7 +230,7 @@ class LocalReadProvider:
 
     def _inspect(self, head: Head, *, asked: bool) -> int | None:
         """Reject unreadable content before its body arrives, and return the size limit of a document."""
-        _refuse_unreadable(head, asked=asked, images=bool(self._ocr_languages))
+        refuse_unreadable(head, asked=asked, images=bool(self._ocr_languages))
         is_file = media_type(head.content_type, head.start, head.url).kind in FILES
         return self._max_document_bytes if is_file else None
 
@@ -239,7 +239,7 @@ class LocalReadProvider:
         await self._conversion.aclose()
 
 
-def _refuse_unreadable(head: Head, *, asked: bool = False, images: bool = False) -> None:
+def refuse_unreadable(head: Head, *, asked: bool = False, images: bool = False) -> None:
     """Reject unreadable content before its body arrives.
 
     Args:

@@ -33,7 +33,7 @@ from groundwire.routing.politeness import Politeness
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import page_visibility
-from groundwire.safety.urls import DomainPolicy, parse_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
 from groundwire.settings import Settings
 from groundwire.storage.base import Store
 from groundwire.telemetry.call_events import CallListeners, PageDone
@@ -87,6 +87,31 @@ class OpenPageFlow:
             raise
         self._done(call, started, page)
         return page
+
+    async def open_whole(self, call: PageCall) -> Page:
+        """Open one page as a whole, without a citation number; see `Web.read_many`."""
+        started = time.perf_counter()
+        try:
+            page = await self._whole(call)
+        except BaseException as error:
+            self._done(call, started, error)
+            raise
+        self._done(call, started, page)
+        return page
+
+    async def admitted(self, call: PageCall) -> WebUrl:
+        """Return a URL that the guard, the domain lists, and the session allow to open.
+
+        Raises:
+            BlockedByPolicy, InvalidRequest.
+        """
+        url = self.guard.admit(call.address)
+        self.secrets.check(call.address, what="address")
+        if self.known is not None:
+            url = await self.known.admit(call.budget, url)
+        if not self.policy.permits(url.text):
+            raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
+        return url
 
     async def open_all(self, calls: Sequence[PageCall], *, shared: bool, limit: asyncio.Semaphore) -> tuple[Page, ...]:
         """Open several pages with one selection; see `Web.open_pages`.
@@ -172,12 +197,7 @@ class OpenPageFlow:
         Raises:
             BlockedByPolicy, BudgetExceeded, PageError, ProviderError, DeadlineExceeded.
         """
-        url = self.guard.admit(call.address)
-        self.secrets.check(call.address, what="address")
-        if self.known is not None:
-            url = await self.known.admit(call.budget, url)
-        if not self.policy.permits(url.text):
-            raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
+        url = await self.admitted(call)
         if not self.readers.readers:
             raise PermissionDenied("No provider that reads pages may be used here; the operator can allow one.")
         call.url = url
