@@ -18,7 +18,7 @@ from groundwire.cli.call_runner import ToolCommand, each, run, show_progress, st
 from groundwire.cli.completion import providers_that_read
 from groundwire.cli.open import with_scheme
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, is_quiet, say_error, warn
-from groundwire.errors import GroundwireError
+from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.safety.urls import parse_url
 from groundwire.settings import ReadSettings
 from groundwire.web import Web
@@ -29,6 +29,7 @@ __all__ = ["map_", "read"]
 
 _LONGEST_LINE = 20_000  # characters; no address has more
 _LONGEST_NAME = 255  # bytes of a file's name; asking for a longer one is an error
+_LISTS = (".txt", ".csv", ".json", ".jsonl", ".ndjson")
 _STEP = 100  # pages between two lines of progress where there is no terminal
 _TIMEOUT = click.option(
     "--timeout",
@@ -106,8 +107,8 @@ Exit codes:
     "--output",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="A folder for a Markdown file per page, or a .jsonl file for a line per page. The same command goes on with an "
-    "interrupted run. Without it, pages are printed as lines of JSON.",
+    help="A folder for a Markdown file per page, or a .jsonl file for a line per page. The same command goes on with "
+    "an interrupted run. Without it, pages are printed as lines of JSON.",
 )
 @click.option("--at-once", type=int, default=8, show_default=True, metavar="N", help="Maximum pages at the same time.")
 @click.option("--per-host", type=int, default=2, show_default=True, metavar="N", help="The same for one host.")
@@ -181,11 +182,18 @@ class _Lines:
 
 
 def _is_file(argument: str) -> bool:
+    """Return whether an argument names a file.
+
+    Raises:
+        InvalidRequest: its name is that of a list, and it does not exist.
+    """
+    if "://" not in argument and argument.endswith(_LISTS) and not Path(argument).exists():
+        raise InvalidRequest("urls", f"names the file {argument}, which does not exist", "Check the path.")
     return argument != "-" and "://" not in argument and len(argument) <= _LONGEST_NAME and Path(argument).is_file()
 
 
 def _rows(name: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file, or of standard input for -, that are neither empty nor comments, with their numbers."""
+    """Yield the lines of a file, or of standard input for -, with their numbers, but no empty ones and no comments."""
     with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8", errors="replace") as file:
         number = 0
         while line := file.readline(_LONGEST_LINE):
