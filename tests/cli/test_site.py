@@ -58,7 +58,7 @@ def test_bad_lines_are_named_and_the_others_read(terminal: Terminal, site: Whole
     assert {json.loads(row)["url"] for row in done.stdout.splitlines()} == {f"{site.url}/docs/page-{n}" for n in (1, 2)}
     assert f"{file}, line 4: url: has the scheme mailto:" in done.stderr
     assert f"{file}, line 6: url: " in done.stderr
-    assert "2 lines are no addresses" in done.stderr
+    assert "2 lines are not addresses" in done.stderr
 
     missing = terminal.here("read", "missing.txt")
     assert missing.exit_code == 2

@@ -99,7 +99,7 @@ Examples:
 Exit codes:
   0  every page was read
   2  usage error: an argument or a setting
-  3  a page could not be read, or a line is no address""",
+  3  a page could not be read, or a line is not an address""",
 )
 @click.argument("urls", metavar="URL|FILE|-...", nargs=-1, required=True)
 @click.option(
@@ -131,7 +131,7 @@ def read(urls: tuple[str, ...], readers: tuple[str, ...], output: Path | None, *
 
     A file has an address per line, or lines of JSON with a url, as map --json prints them; lines with # are comments.
     """
-    lines = _Lines(urls)
+    lines = _AddressLines(urls)
 
     async def call(web: Web) -> PageBatch:
         pages = web.read_many(lines.addresses(web), output=output, **options)
@@ -151,7 +151,7 @@ def read(urls: tuple[str, ...], readers: tuple[str, ...], output: Path | None, *
         sys.exit(ExitCode.FAILED)
 
 
-class _Lines:
+class _AddressLines:
     """The addresses of the command line, with those of files and of standard input."""
 
     def __init__(self, arguments: tuple[str, ...]) -> None:
@@ -162,7 +162,7 @@ class _Lines:
         self.total: int | None = None if "-" in arguments else inputs
 
     async def addresses(self, web: Web) -> AsyncIterator[str]:
-        """Yield them; what is no address is said and counted."""
+        """Yield them; what is not an address is reported and counted."""
         for argument in self._arguments:
             if argument == "-" or _is_file(argument):
                 rows = _rows(argument)
@@ -216,7 +216,7 @@ def _url_of(text: str) -> str:
 class _Meter:
     """How far the reading is."""
 
-    def __init__(self, pages: PageBatch, lines: _Lines) -> None:
+    def __init__(self, pages: PageBatch, lines: _AddressLines) -> None:
         self.causes: Counter[str] = Counter()
         self._pages = pages
         self._lines = lines
@@ -224,10 +224,10 @@ class _Meter:
 
     def show(self) -> None:
         """Show it on the terminal; elsewhere print a line now and then."""
-        text = self._text()
-        show_progress(f"Reading: {text}")
-        if not (sys.stderr.isatty() or is_quiet()) and (self._pages.read + self._pages.failed) % _STEP == 0:
-            click.echo(text, err=True)
+        ended = self._pages.read + self._pages.failed
+        show_progress(f"Reading: {self._text()}")
+        if ended % _STEP == 0 and ended != self._lines.total and not (sys.stderr.isatty() or is_quiet()):
+            click.echo(self._text(), err=True)
 
     def close(self) -> None:
         """Print the sums, and how often each cause kept a page from being read."""
@@ -240,7 +240,7 @@ class _Meter:
         if pages.failed_earlier:
             say_error(f"{pages.failed_earlier:,} could not be read by an earlier run, and were not tried again")
         if self._lines.bad:
-            say_error(f"{self._lines.bad:,} lines are no addresses")
+            say_error(f"{self._lines.bad:,} lines are not addresses")
 
     def _text(self) -> str:
         pages, lines = self._pages, self._lines

@@ -208,7 +208,7 @@ _REFUSED: Mapping[str, str] = _hints(
         (
             "max_pages max_depth max_breadth max_discovery_depth recursive select_paths select_domains include_paths "
             "exclude_paths allow_external allow_subdomains crawl_entire_domain sitemap subpages subpage_target"
-        ): "open_page() reads one page, and open_pages() several",
+        ): "map() lists the pages of a site, and read_many() reads them",
         "pages page_range": "use cursor, such as the next_cursor of the last call",
         "headers cookies auth params data json files default_headers": (
             "pages are read without a login; write parameters into the url, and set network.user_agent"

@@ -370,12 +370,12 @@ class Web:
         from groundwire.models.validators import check_int
         from groundwire.safety.urls import parse_url
         from groundwire.web.open_page import check_url
-        from groundwire.web.site_map import SiteMap, SiteReader
+        from groundwire.web.site_map import LinkReader, SiteMap
 
         check_int("limit", limit, 1, 100_000)
         if depth is not None:
             check_int("depth", depth, 1, 100)
-        reader = SiteReader(
+        reader = LinkReader(
             flow=self.pages,
             transport=self.clients.pages,
             politeness=self._resources.politeness,

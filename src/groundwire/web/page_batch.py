@@ -86,7 +86,7 @@ class PageBatch:
         self.failed_earlier: int = 0
         """The pages that earlier runs could not read, and that are not tried again."""
         self.skipped: int = 0
-        """The addresses that were passed over: pages that an earlier run has dealt with, and repetitions."""
+        """The addresses that were skipped: pages that an earlier run has dealt with, and repetitions."""
         self._source = urls
         self._flow = flow
         self._new_call = new_call

@@ -31,7 +31,7 @@ from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.transport import Transport
 from groundwire.web.open_page import OpenPageFlow
 
-__all__ = ["SiteMap", "SiteReader", "patiently"]
+__all__ = ["LinkReader", "SiteMap", "patiently"]
 
 _T = TypeVar("_T")
 
@@ -71,7 +71,7 @@ async def patiently(read: Callable[[], Awaitable[_T]]) -> _T:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiteReader:
+class LinkReader:
     """Fetches the documents of a site for their links, as politely as pages are read."""
 
     flow: OpenPageFlow
@@ -137,7 +137,7 @@ class SiteMap:
         depth: Maximum links from the first page to an address; None is 1 if sitemaps list pages, else 3.
     """
 
-    def __init__(self, reader: SiteReader, url: str, *, limit: int, depth: int | None) -> None:
+    def __init__(self, reader: LinkReader, url: str, *, limit: int, depth: int | None) -> None:
         self.pages_read: int = 0
         """The documents that were fetched so far."""
         self._reader = reader
