@@ -350,8 +350,7 @@ class Web:
     def map(self, url: str, *, limit: int = 1_000, depth: int | None = None, timeout: float | None = None) -> SiteMap:
         """List the pages of a site below an address: `async for row in web.map("https://docs.example.org/"):`.
 
-        Its sitemaps come first, then the feeds of the first page, then links, breadth first. Pages that robots.txt
-        forbids are left out, and every request is as polite as those for pages.
+        Sitemaps come first, then the feeds of the first page, then links, breadth first, without what robots.txt forbids.
 
         Args:
             url: The first page. The map stays on its host, and in its folder.
@@ -361,8 +360,8 @@ class Web:
             timeout: Seconds for each request; by default the setting `read.timeout`.
 
         Returns:
-            An async iterator of `groundwire.models.SiteUrl`. `warnings` says which limit ended it, and what was
-            forbidden or could not be read. The first page's error is raised: BlockedByPolicy, PageError, Closed.
+            An async iterator of `groundwire.models.SiteUrl`, whose `warnings` say what is missing and why. If the first
+            page cannot be read, it raises BlockedByPolicy or PageError.
 
         Raises:
             InvalidRequest: an argument is invalid.
@@ -397,8 +396,7 @@ class Web:
     ) -> PageBatch:
         """Read any number of pages as a whole: `async for page in web.read_many(urls, output="pages"):`.
 
-        A page whose site asks for a pause is read after it. With an `output`, a run that was interrupted, or killed,
-        goes on where it was when it is called again.
+        With an `output`, the same call goes on with a run that was interrupted or killed.
 
         Args:
             urls: The addresses, or an async iterator of them such as `map` returns.
@@ -411,8 +409,8 @@ class Web:
             timeout: Seconds for each page; by default the setting `read.timeout`.
 
         Returns:
-            An async iterator of pages in the order in which they are read. One that could not be read has `status`
-            error and a reason. `read`, `failed`, and `skipped` count. It raises BudgetExceeded, Closed, OSError.
+            An async iterator of pages as they are read, with the counts `read`, `failed`, and `skipped`. A page that
+            could not be read has `status` error and a reason. It raises BudgetExceeded, Closed, and OSError.
 
         Raises:
             InvalidRequest: an argument is invalid.
