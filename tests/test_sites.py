@@ -148,6 +148,8 @@ class TestReadMany:
             tear(tmp_path / name)
             second = web.read_many([*urls, f"{site.url}/docs/gone"], output=tmp_path / name, delay=0)
             pages = [page async for page in second]
+            third = web.read_many(urls, output=tmp_path / name, delay=0)
+            assert [page async for page in third] == []
         assert sorted(site.paths()) == sorted(site.articles[8:])
         assert len(pages) == second.read == 12
         assert (second.skipped, second.failed, second.failed_earlier) == (9, 0, 1)
