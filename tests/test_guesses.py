@@ -112,7 +112,7 @@ async def test_a_type_checker_refuses_them_too(settings: Make) -> None:
         ("scrape", "did you mean 'open_page'"),
         ("fetch", "did you mean 'open_page'"),
         ("get_contents", "did you mean 'open_pages'"),
-        ("crawl", "did you mean 'open_page'"),
+        ("crawl", "did you mean 'map'"),
         ("find_similar", "did you mean 'search'"),
         ("search_many", "use search, once a query"),
         ("news", r"use search\(query, time_range='month'\)"),

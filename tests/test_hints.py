@@ -93,7 +93,7 @@ def test_the_fields_of_an_answer(settings: Callable[..., Settings]) -> None:
         ("AsyncClient", "; did you mean 'Web'?"),
         ("fetch", "; did you mean 'open_page'?"),
         ("web_search", "; did you mean 'search'?"),
-        ("crawl", "; did you mean 'open_page'?"),
+        ("crawl", "; use SyncWeb().map"),
         ("answer", "; use groundwire.ask(question, web), or await groundwire.agent_loop.ask(question, web=web)"),
         ("langchain", "; use groundwire.integrations.langchain.web_tools(web)"),
         ("verify_claim", "; use SyncWeb().verify"),

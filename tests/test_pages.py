@@ -243,13 +243,18 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | 
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
-async def test_the_guides_python_runs(number: int, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_guides_python_runs(
+    number: int, world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
     monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
     monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOWED_ORIGINS", ",".join(world.origins))
     code = compile(BLOCKS[number], f"{GUIDE.name} block {number}", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     names: dict[str, Any] = {}
     await eval(code, names)
+    if "titles" in names:
+        assert len(names["titles"]) == len(list((tmp_path / "pages").rglob("*.md"))) > 0
     if "pieces" in names:
         whole = "".join(names["pieces"])
         assert names["answer"].excerpts

@@ -92,7 +92,7 @@ METHODS: Final = MappingProxyType(
         for right, others in {
             "open_page": "extract fetch get open open_url read scrape scrape_url load read_page get_page read_url "
             "fetch_page fetch_url extract_content web_fetch get_content crawling",
-            "open_pages": "batch open_many read_many fetch_many get_many scrape_many extract_many open_all "
+            "open_pages": "batch open_many fetch_many get_many scrape_many extract_many open_all "
             "batch_scrape open_urls read_pages get_contents contents scrape_urls batch_scrape_urls fetch_pages",
             "search": "query search_web text web_search search_text websearch",
             "ask": "answer qna_search chat",
@@ -108,7 +108,8 @@ NEWS: Final = frozenset(("news", "search_news", "news_search"))
 _ASKING = "groundwire.ask(question, web), or await groundwire.agent_loop.ask(question, web=web)"
 _METHOD_ADVICE: Final = _by_name(
     {
-        "open_page": "crawl crawl_url sitemap screenshot start_crawl arun post",
+        "open_page": "screenshot arun post",
+        "map": "crawl crawl_url sitemap start_crawl map_url map_site",
         "search": "find_similar find_similar_and_contents get_search_context images videos image_search suggestions "
         "books results run invoke ainvoke asearch",
         "search(query, time_range='month')": " ".join(NEWS),
@@ -121,7 +122,7 @@ _METHOD_ADVICE: Final = _by_name(
         "settings": "config",
         "SyncWeb().verify": "verify verify_answer verify_claim check_claims fact_check",
         "settings.search.timeout": "timeout",
-        "open_page(url).links": "map map_url map_site get_links links extract_links",
+        "open_page(url).links": "get_links links extract_links",
         "usage()": "cost total_cost spent cost_usd stats credits get_usage",
         "sources()": "history log visited citations",
         "Web({'cache.enabled': False}), or refresh=True": "cache clear_cache cache_clear",
@@ -265,4 +266,6 @@ def public_hint(name: str, errors: Container[str]) -> str:
     right = next(iter(_CLASSES.get(_plain(name), ())), "")
     if not right and (error := error_hint(name, errors)):
         right = f"groundwire.errors.{error}"
+    if not right and "map" in _METHOD_ADVICE.get(_plain(name), ()):
+        right = "SyncWeb().map"
     return _asked(right) if right else method_hint(name)

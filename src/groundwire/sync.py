@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from groundwire.errors import Closed
 from groundwire.hints import method_hint
@@ -51,6 +51,59 @@ def _blocking(
 
         wait.__qualname__ = f"SyncWeb.{wait.__name__}"
         return wait
+
+    return make
+
+
+_R = TypeVar("_R", covariant=True)
+
+
+class _Rows(Protocol[_R]):
+    """What is iterated with `async for`."""
+
+    async def __anext__(self) -> _R: ...
+
+    async def aclose(self) -> None: ...
+
+
+class _SyncRows(Generic[_R]):
+    """The rows of an async iterator, to be iterated with `for`; `inner` is that iterator, with its counts."""
+
+    def __init__(self, web: SyncWeb, inner: _Rows[_R]) -> None:
+        self.inner = inner
+        self._web = web
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> _R:
+        try:
+            return self._web.run(lambda _: self.inner.__anext__())
+        except StopAsyncIteration:
+            raise StopIteration from None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is missing from a map and why."""
+        return getattr(self.inner, "warnings", ())
+
+    def close(self) -> None:
+        """Stop early."""
+        self._web.run(lambda _: self.inner.aclose())
+
+
+def _iterating(
+    method: Callable[Concatenate[Web, _P], _Rows[_T]],
+) -> Callable[[Callable[..., None]], Callable[Concatenate[SyncWeb, _P], _SyncRows[_T]]]:
+    """Return a decorator that makes a method of `SyncWeb` from one of `Web` that returns an async iterator."""
+
+    def make(_stub: Callable[..., None]) -> Callable[Concatenate[SyncWeb, _P], _SyncRows[_T]]:
+        @functools.wraps(method, assigned=("__name__", "__doc__"))
+        def start(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _SyncRows[_T]:
+            return _SyncRows(web, method(web.inner, *args, **options))
+
+        start.__qualname__ = f"SyncWeb.{start.__name__}"
+        return start
 
     return make
 
@@ -149,6 +202,14 @@ class SyncWeb:
     @_blocking(Web.open_pages)
     def open_pages(self) -> None:
         """See `Web.open_pages`."""
+
+    @_iterating(Web.map)
+    def map(self) -> None:
+        """See `Web.map`."""
+
+    @_iterating(Web.read_many)
+    def read_many(self) -> None:
+        """See `Web.read_many`."""
 
     @_blocking(Web.allow_urls_in)
     def allow_urls_in(self) -> None:

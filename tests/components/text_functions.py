@@ -267,6 +267,17 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         lambda text: list(module("reading.css.longhands").longhands("background", text)), CSS
     ),
     "reading.css.stylesheets.read_styles": Growing(styled, CSS),
+    "reading.documents.feeds.read_listing": Growing(
+        lambda text: [
+            module("reading.documents.feeds").read_listing(f"{head}{text}", URL)
+            for head in ("<rss><channel>", "<feed>", "<urlset>")
+        ],
+        (*MARKS, "<url><loc>https://a.example/</loc></url>"),
+    ),
+    "reading.site_links.read_site_links": Growing(
+        lambda text: module("reading.site_links").read_site_links(text.encode(), "text/html", URL),
+        (*HTML, "<a href='b'>", "<a rel=nofollow ", "<link rel=alternate href="),
+    ),
     "reading.documents.feeds.read_feed": Growing(
         lambda text: [
             module("reading.documents.feeds").read_feed(f"{head}{text}", URL) for head in ("<rss><channel>", "<feed>")
@@ -502,6 +513,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.documents.pdf.words.is_entry": "looks at no more than 41 characters",
     "reading.documents.outlook.to_mail": "follows each chain of sectors no farther than the file is long",
     "reading.passages.view.unpack_view": "part of view_in_worker",
+    "reading.site_links.site_links_in_worker": "read_site_links in another process",
     "reading.visibility.hidden_styles.text_hidden": "one of the declarations that read_styles reads",
 }
 """Functions without a count of their own, and why."""

@@ -454,12 +454,10 @@ export interface SearchRequest {
   safesearch?: "off" | "moderate" | "strict" | null;
   /** The page of results. */
   page?: number;
-  /** What to search: the web, or papers. */
-  sources?: Array<"web" | "papers">;
+  /** What to search: the web, papers, or `files`: those below the folders of the caller's key, if it has any. */
+  sources?: Array<"web" | "papers" | "files">;
   /** The strategy for calling providers; by default the gateway's setting. */
   strategy?: "fallback" | "hedge" | "fuse" | null;
-  /** The web, or `files`: those below the folders of the caller's key, if it has any. */
-  sources?: unknown[];
   /** Whether to skip the cache. */
   refresh?: boolean;
   /** Whether anything of it may be kept: in caches, in the archive, among the session's sources. */

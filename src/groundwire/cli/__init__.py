@@ -35,6 +35,8 @@ _COMMANDS = MappingProxyType(
     {
         "search": "search",
         "open": "open:open_",
+        "map": "site:map_",
+        "read": "site:read",
         "demo": "demo",
         "ask": "ask",
         "eval": "eval:eval_",
@@ -120,7 +122,7 @@ LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
         **dict.fromkeys(("history", "log", "logs"), "archive list"),
-        **dict.fromkeys(("crawl", "map", "sitemap", "links"), "open"),
+        **dict.fromkeys(("crawl", "sitemap", "links"), "map"),
         **dict.fromkeys(("similar", "find-similar", "images", "videos"), "search"),
         **dict.fromkeys(("edit", "write"), "set"),
         **dict.fromkeys(("delete", "rm", "reset"), "unset"),

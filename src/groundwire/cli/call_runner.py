@@ -52,6 +52,7 @@ __all__ = [
     "print_json",
     "progress",
     "run",
+    "show_progress",
     "stop_progress",
     "storable",
     "without_waiting",
@@ -61,6 +62,8 @@ __all__ = [
 
 _stop: ContextVar[Callable[[], None]] = ContextVar("_stop", default=lambda: None)
 """Stops the spinner of the call that is under way."""
+_show: ContextVar[Callable[[str], None]] = ContextVar("_show", default=lambda text: None)
+"""Shows a text beside that spinner."""
 
 
 @contextmanager
@@ -85,10 +88,19 @@ def progress(doing: str) -> Iterator[Observer]:
         token = _stop.set(status.stop)
         failed: list[str] = []
         done = 0
-        latest = ""
+        latest = own = ""
+
+        def show(text: str) -> None:
+            nonlocal own
+            own = text
+            status.update(escape(clean(text)))
+
+        shown = _show.set(show)
 
         def observe(event: Event) -> None:
             nonlocal done, latest
+            if own:
+                return
             if isinstance(event, AttemptStarted):
                 latest = event.provider
             elif event.attempt.outcome in {"ok", "partial"}:
@@ -101,7 +113,13 @@ def progress(doing: str) -> Iterator[Observer]:
         try:
             yield observe
         finally:
+            _show.reset(shown)
             _stop.reset(token)
+
+
+def show_progress(text: str) -> None:
+    """Show how far this call is instead of its attempts, if there is a spinner."""
+    _show.get()(text)
 
 
 def stop_progress() -> None:
@@ -205,15 +223,18 @@ class ToolCommand(click.Command):
     Args:
         failed: Makes the tool result of a failure, for `--json`; None where a failure is only printed.
         subject: The parameter with the query or URL.
+        redirects: Whether -o names a file for what is printed; otherwise the command has an -o of its own.
     """
 
-    def __init__(self, *args: Any, failed: Failed | None, subject: str, **options: Any) -> None:
+    def __init__(self, *args: Any, failed: Failed | None, subject: str, redirects: bool = True, **options: Any) -> None:
         super().__init__(*args, **options)
         file = click.Path(dir_okay=False, path_type=Path)
         text = "Print errors only on standard error: no notes, no progress, no summary."
         self.params.append(click.Option(["--quiet"], is_flag=True, expose_value=False, callback=_set_quiet, help=text))
         text = "Write to FILE instead of standard output."
-        self.params.append(click.Option(["-o", "--output"], type=file, metavar="FILE", expose_value=False, help=text))
+        output = click.Option(["-o", "--output"], type=file, metavar="FILE", expose_value=False, help=text)
+        self.params += [output] if redirects else []
+        self._redirects = redirects
         self._failed = failed
         self._subject = subject
         self._names = OPEN_PAGE if subject == "urls" else ASK if subject == "question" else SEARCH
@@ -224,6 +245,8 @@ class ToolCommand(click.Command):
         for word, after in pairwise([*given, ""]):
             if word == "--json" and _FIELDS.fullmatch(after):
                 raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
+            if not self._redirects:
+                continue
             if word in ("-o", "--output") and after not in ("", "-"):
                 ctx.meta[_OUTPUT] = after
             elif word.startswith("--output="):

@@ -24,7 +24,7 @@ from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
 from groundwire.web import Web
 
-__all__ = ["open_"]
+__all__ = ["open_", "with_scheme"]
 
 _EXIT_CODES = """\b
 Exit codes:
@@ -132,9 +132,7 @@ def _addresses(given: tuple[str, ...]) -> tuple[str | Path, ...]:
     urls: list[str | Path] = []
     for argument in given:
         lines = sys.stdin.read().split() if argument == "-" else []
-        urls += (
-            [_with_scheme(line) for line in lines] if argument == "-" else [_file(argument) or _with_scheme(argument)]
-        )
+        urls += [with_scheme(line) for line in lines] if argument == "-" else [_file(argument) or with_scheme(argument)]
     if not urls:
         raise click.UsageError("Standard input has no URL.")
     return tuple(urls)
@@ -152,7 +150,8 @@ def _file(argument: str) -> Path | None:
     return None
 
 
-def _with_scheme(url: str) -> str:
+def with_scheme(url: str) -> str:
+    """Return an address with https:// in front if it has no scheme, as browsers take it."""
     return f"https://{url}" if _BARE.fullmatch(url) else url
 
 

@@ -97,6 +97,7 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
 @click.option(
     "-d",
     "--domain",
+    "--site",
     "allowed_domains",
     multiple=True,
     metavar="NAME",

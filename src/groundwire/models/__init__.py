@@ -4,7 +4,7 @@ Pydantic models for public data (validated, with a JSON form), plain dataclasses
 sources, of which a search makes a dozen, have slots: they are pydantic dataclasses with the methods of a model.
 """
 
-from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section, Source
+from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section, SiteUrl, Source
 from groundwire.models.search import (
     MAX_LIMIT,
     MAX_PAGE,
@@ -65,6 +65,7 @@ __all__ = [
     "SearchResult",
     "SearchSource",
     "Section",
+    "SiteUrl",
     "Source",
     "Strategy",
     "TimeRange",

@@ -11,7 +11,7 @@ from pydantic import Field
 from groundwire.models.base import ROW_CONFIG, Row
 from groundwire.models.validators import FrozenModel
 
-__all__ = ["Excerpt", "Freshness", "Link", "Match", "Page", "ReadResult", "Section", "Source"]
+__all__ = ["Excerpt", "Freshness", "Link", "Match", "Page", "ReadResult", "Section", "SiteUrl", "Source"]
 
 
 _LINK = re.compile(
@@ -113,6 +113,19 @@ class Section(FrozenModel):
     """Its start, in code points of the page's whole Markdown."""
     length: int
     """Its length in characters, including its subsections."""
+
+
+class SiteUrl(FrozenModel):
+    """An address of a site."""
+
+    url: str
+    """The URL, without a fragment."""
+    origin: Literal["start", "sitemap", "feed", "link"]
+    """Where it was seen first."""
+    depth: int
+    """The number of links from the first page; 1 in a sitemap or a feed."""
+    modified: str | None = None
+    """When the page was last changed, ISO 8601, according to the sitemap or the feed; None means unknown."""
 
 
 class Excerpt(FrozenModel):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # the parsers take long to load, and a search does not need t
     from groundwire.reading.block_pages.classify import SoftBlock
     from groundwire.reading.convert import Converted
 
-__all__ = ["LocalReadProvider", "convert_body", "freshness", "unreadable_error"]
+__all__ = ["LocalReadProvider", "convert_body", "freshness", "refuse_unreadable", "unreadable_error"]
 
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 _DIRECTIVE = re.compile(r'([!#$%&\'*+.^_`|~0-9A-Za-z-]+)(?:=("(?:[^"\\]|\\.)*"|[^\s,;]*))?')
@@ -210,7 +210,7 @@ class LocalReadProvider:
 
     def _inspect(self, head: Head, *, asked: bool) -> int | None:
         """Reject unreadable content before its body arrives, and return the size limit of a document."""
-        _refuse_unreadable(head, asked=asked, images=bool(self._ocr_languages))
+        refuse_unreadable(head, asked=asked, images=bool(self._ocr_languages))
         is_file = media_type(head.content_type, head.start, head.url).kind in FILES
         return self._max_document_bytes if is_file else None
 
@@ -275,7 +275,7 @@ async def convert_body(
     return await ocr.read_scan(body, converted, deadline)
 
 
-def _refuse_unreadable(head: Head, *, asked: bool = False, images: bool = False) -> None:
+def refuse_unreadable(head: Head, *, asked: bool = False, images: bool = False) -> None:
     """Reject unreadable content before its body arrives.
 
     Args:

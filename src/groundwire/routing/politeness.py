@@ -127,6 +127,18 @@ class Politeness:
             )
         return min(delay, _LONGEST_DELAY)
 
+    async def sitemaps(self, url: WebUrl, deadline: Deadline) -> tuple[str, ...]:
+        """Return the addresses of the sitemaps that a site's robots.txt lists; none if it is not respected here.
+
+        Args:
+            url: A page of the site.
+            deadline: When they must be here.
+
+        Raises:
+            PageUnavailable: the file cannot be fetched. DeadlineExceeded.
+        """
+        return () if self._files is None else (await self._files.of(url, deadline)).sitemaps
+
     @asynccontextmanager
     async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[FetchSlot]:
         """Wait for a slot and admit one request to a site; see `FetchPolicy.visit`.

@@ -28,6 +28,8 @@ _RULE = re.compile(
     r"[ \t]*(?:allow|dis+al+[oa]w|diasllow|crawl[ -]delay|request[ -]rate)[ \t]*[: \t]",
     re.IGNORECASE,  # including the misspellings that Protego accepts
 )
+_SITEMAP = re.compile(r"[ \t]*site-?map[ \t]*:", re.IGNORECASE)
+_MOST_SITEMAPS = 100
 _TOKEN = re.compile(r"[a-z0-9_-]+")
 _PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,99})/[0-9]")
 _BROWSERS = frozenset({"mozilla", "applewebkit", "chrome", "safari", "gecko", "firefox", "version", "edg", "mobile"})
@@ -39,7 +41,7 @@ class Robots:
     """The rules of a site."""
 
     lines: tuple[str, ...] = ()
-    """The lines of the file that apply: rules and delays, without comments."""
+    """The lines of the file that apply: rules, delays, and sitemaps, without comments."""
 
     @cached_property
     def _rules(self) -> Protego:
@@ -52,6 +54,11 @@ class Robots:
         if rate is None:
             return delay
         return max(delay or 0.0, min(rate.seconds, _MOST) / min(rate.requests, _MOST))
+
+    @property
+    def sitemaps(self) -> tuple[str, ...]:
+        """The addresses of the site's sitemaps, as written; they belong to no group (RFC 9309, 2.2.4)."""
+        return tuple(line.partition(":")[2].strip() for line in self.lines if _SITEMAP.match(line))
 
     def permits(self, target: str) -> bool:
         """Return whether a path with its query is allowed.
@@ -83,7 +90,7 @@ class Robots:
             ValueError: the bytes are invalid.
         """
         lines = tuple(data.decode().split("\n")) if data else ()
-        if not all(_RULE.match(line) for line in lines):
+        if not all(_RULE.match(line) or _SITEMAP.match(line) for line in lines):
             raise ValueError("not the rules of a robots.txt")
         return cls(lines)
 
@@ -116,6 +123,7 @@ def parse_robots(body: bytes, names: frozenset[str]) -> Robots:
     text = body[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     ours: list[str] = []
     everybodys: list[str] = []
+    sitemaps: list[str] = []
     addressed: list[list[str]] = []
     named = heading = False
     for whole in _LINE_END.split(text):
@@ -136,4 +144,6 @@ def parse_robots(body: bytes, names: frozenset[str]) -> Robots:
             line = _OTHER_LINE_END.sub(lambda char: quote(char[0]), line)
             for group in addressed:
                 group.append(line)
-    return Robots(tuple(ours if named else everybodys))
+        elif _SITEMAP.match(line) and len(sitemaps) < _MOST_SITEMAPS:
+            sitemaps.append(_OTHER_LINE_END.sub(lambda char: quote(char[0]), line))
+    return Robots((*(ours if named else everybodys), *sitemaps))

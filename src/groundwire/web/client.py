@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -20,6 +20,7 @@ from groundwire.models import (  # frameworks read the types of the methods
     SafeSearch,
     SearchResponse,
     SearchSource,
+    SiteUrl,
     Strategy,
     TimeRange,
 )
@@ -52,8 +53,10 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.transport.clients import HttpClients
     from groundwire.web.files import Indexed, Progress
     from groundwire.web.open_page import OpenPageFlow
+    from groundwire.web.page_batch import PageBatch
     from groundwire.web.search import SearchFlow
     from groundwire.web.session_sources import CitedPages
+    from groundwire.web.site_map import SiteMap
 
 __all__ = ["Web"]
 
@@ -378,6 +381,98 @@ class Web:
         calls = self._page_calls(checked, selection, timeout, self._cache_mode(refresh, keep))
         shared = max_length is not None or max_tokens is not None
         return await self.pages.open_all(calls, shared=shared, limit=limit)
+
+    def map(self, url: str, *, limit: int = 1_000, depth: int | None = None, timeout: float | None = None) -> SiteMap:
+        """List the pages of a site below an address: `async for row in web.map("https://docs.example.org/"):`.
+
+        Sitemaps come first, then the feeds of the first page, then links, breadth first, without what robots.txt
+        forbids.
+
+        Args:
+            url: The first page. The map stays on its host, and in its folder.
+            limit: Maximum addresses, 1 to 100,000.
+            depth: Maximum links from the first page to an address, 1 to 100; by default 1 if sitemaps list pages, else
+                3.
+            timeout: Seconds for each request; by default the setting `read.timeout`.
+
+        Returns:
+            An async iterator of `groundwire.models.SiteUrl`, whose `warnings` say what is missing and why. If the first
+            page cannot be read, it raises BlockedByPolicy or PageError.
+
+        Raises:
+            InvalidRequest: an argument is invalid.
+        """
+        from groundwire.models.validators import check_int
+        from groundwire.safety.urls import parse_url
+        from groundwire.web.open_page import check_address
+        from groundwire.web.site_map import LinkReader, SiteMap
+
+        check_int("limit", limit, 1, 100_000)
+        if depth is not None:
+            check_int("depth", depth, 1, 100)
+        reader = LinkReader(
+            flow=self.pages,
+            transport=self.clients.pages,
+            politeness=self._resources.politeness,
+            new_call=self._new_calls(timeout, "bypass"),
+        )
+        return SiteMap(reader, parse_url(check_address("url", url)).text, limit=limit, depth=depth)
+
+    def read_many(
+        self,
+        urls: Iterable[str | SiteUrl] | AsyncIterable[str | SiteUrl],
+        *,
+        output: str | Path | None = None,
+        at_once: int = 8,
+        per_host: int = 2,
+        delay: float = 0.5,
+        refresh: bool = False,
+        keep: bool = True,
+        timeout: float | None = None,
+    ) -> PageBatch:
+        """Read any number of pages as a whole: `async for page in web.read_many(urls, output="pages"):`.
+
+        With an `output`, the same call goes on with a run that was interrupted or killed.
+
+        Args:
+            urls: The addresses, or an async iterator of them such as `map` returns.
+            output: A folder for a Markdown file per page, or a `.jsonl` file for a line per page.
+            at_once: Maximum pages read at the same time, 1 to 64.
+            per_host: The same for one host, 1 to 16.
+            delay: Seconds between the beginnings of two pages of one host, 0 to 60.
+            refresh: Whether to skip the cache.
+            keep: Whether anything may be stored in the cache and the archive.
+            timeout: Seconds for each page; by default the setting `read.timeout`.
+
+        Returns:
+            An async iterator of pages as they are read, with the counts `read`, `failed`, and `skipped`. A page that
+            could not be read has `status` error and a reason. It raises BudgetExceeded, Closed, and OSError.
+
+        Raises:
+            InvalidRequest: an argument is invalid.
+        """
+        from groundwire.models.validators import check_int, is_number
+        from groundwire.web.page_batch import PageBatch
+
+        if isinstance(urls, (str, bytes)):
+            raise InvalidRequest("urls", "is one text", "Pass a list of addresses, or open one with open_page().")
+        if not is_number(delay) or not 0 <= delay <= 60:
+            raise InvalidRequest("delay", f"is {delay!r}", "Pass seconds from 0 to 60.")
+        return PageBatch(
+            urls,
+            flow=self.pages,
+            new_call=self._new_calls(timeout, self._cache_mode(refresh, keep)),
+            output=None if output is None else Path(output),
+            at_once=check_int("at_once", at_once, 1, 64),
+            per_host=check_int("per_host", per_host, 1, 16),
+            delay=delay,
+            archive=self.archive if keep and self._keep else None,
+        )
+
+    def _new_calls(self, timeout: float | None, cache_mode: CacheMode) -> Callable[[str], PageCall]:
+        """Return what makes a call for a whole page, with a deadline from then on."""
+        selection = self._selection(max_length=None, max_tokens=None, query=None, find=None)
+        return lambda url: self._page_calls((url,), selection, timeout, cache_mode)[0]
 
     @property
     def pages(self) -> OpenPageFlow:

@@ -36,7 +36,7 @@ from groundwire.safety.files import LocalFile, is_file_url
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import page_visibility
-from groundwire.safety.urls import DomainPolicy, parse_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
 from groundwire.settings import Settings
 from groundwire.storage.base import Store
 from groundwire.telemetry.call_events import CallListeners, PageDone
@@ -44,7 +44,7 @@ from groundwire.transport import Transport
 from groundwire.web.known_urls import FROM_TEXT, KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
-__all__ = ["OpenPageFlow", "check_url", "check_urls", "make_politeness", "make_site_readers"]
+__all__ = ["OpenPageFlow", "check_address", "check_url", "check_urls", "make_politeness", "make_site_readers"]
 
 _AT_ONCE = 20_000  # characters that are looked through without a thread, in about 10 ms
 
@@ -92,6 +92,31 @@ class OpenPageFlow:
             raise
         self._done(call, started, page)
         return page
+
+    async def open_whole(self, call: PageCall) -> Page:
+        """Open one page as a whole, without a citation number; see `Web.read_many`."""
+        started = time.perf_counter()
+        try:
+            page = await self._whole(call)
+        except BaseException as error:
+            self._done(call, started, error)
+            raise
+        self._done(call, started, page)
+        return page
+
+    async def admitted(self, call: PageCall) -> WebUrl:
+        """Return a URL that the guard, the domain lists, and the session allow to open.
+
+        Raises:
+            BlockedByPolicy, InvalidRequest.
+        """
+        url = self.guard.admit(call.address)
+        self.secrets.check(call.address, what="address")
+        if self.known is not None:
+            url = await self.known.admit(call.budget, url)
+        if not self.policy.permits(url.text):
+            raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
+        return url
 
     async def open_all(self, calls: Sequence[PageCall], *, shared: bool, limit: asyncio.Semaphore) -> tuple[Page, ...]:
         """Open several pages with one selection; see `Web.open_pages`.
@@ -180,12 +205,7 @@ class OpenPageFlow:
         """
         if is_file_url(call.address):
             return await self._local(call, LocalFile.of(call.path or call.address, call.folders))
-        url = self.guard.admit(call.address)
-        self.secrets.check(call.address, what="address")
-        if self.known is not None:
-            url = await self.known.admit(call.budget, url)
-        if not self.policy.permits(url.text):
-            raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
+        url = await self.admitted(call)
         if not self.readers.readers:
             raise PermissionDenied("No provider that reads pages may be used here; the operator can allow one.")
         call.url = url
@@ -256,14 +276,14 @@ _MOST = 50  # pages per call
 
 def check_url(field: str, url: object) -> str | Path:
     """Validate a URL or a path, or raise InvalidRequest."""
-    if isinstance(url, Path):
-        return url
+    fix = "Pass one http or https address, or a Path of a local file; open_pages() takes several."
+    return url if isinstance(url, Path) else check_address(field, url, fix)
+
+
+def check_address(field: str, url: object, fix: str = "Pass http or https addresses.") -> str:
+    """Return an address, or raise InvalidRequest if it is no text."""
     if not isinstance(url, str):
-        raise InvalidRequest(
-            field,
-            f"must be text, not {type(url).__name__}",
-            "Pass one http or https address, or a Path of a local file; open_pages() takes several.",
-        )
+        raise InvalidRequest(field, f"must be text, not {type(url).__name__}", fix)
     return url
 
 

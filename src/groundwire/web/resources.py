@@ -262,15 +262,23 @@ class Resources:
         return self._setup.missing_key
 
     @cached_property
+    def politeness(self) -> Politeness:
+        """The crawl rules of sites; they are loaded when they are first used."""
+        from groundwire.web.open_page import make_politeness
+
+        self._politeness = make_politeness(self.settings, self.clients.pages, self.store)
+        return self._politeness
+
+    @cached_property
     def pages(self) -> OpenPageFlow:
         """The flow of opening a page; it is made when it is first used."""
         from groundwire.reading.readers import Readers
-        from groundwire.web.open_page import OpenPageFlow, make_politeness, make_site_readers
+        from groundwire.web.open_page import OpenPageFlow, make_site_readers
 
         settings, setup, before = self.settings, self._setup, set(self._setup.made)
         readers = cast("list[ReadProvider]", setup.make("read", self._read_providers, settings.read.providers))
         self.owned += [made for name, made in setup.made.items() if name not in before]
-        self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
+        self.clients.pages.gate = self.politeness
         return OpenPageFlow(
             settings=settings,
             guard=self.clients.guard,
@@ -279,7 +287,7 @@ class Resources:
                 guard=self.clients.guard,
                 policy=self.policy,
                 attempt_listener=self._attempt_listener,
-                gate=self._politeness,
+                gate=self.politeness,
                 rendered=settings.read.render_domains,
                 skipped=setup.skipped,
                 archive=self.archive,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -22,8 +22,9 @@ from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import strip_controls
 from groundwire.reading.text.truncate import truncate
 
-__all__ = ["is_json_feed", "read_feed", "read_json_feed", "read_svg"]
+__all__ = ["Listing", "is_json_feed", "read_feed", "read_json_feed", "read_listing", "read_svg"]
 
+_SITEMAPS: Final[Mapping[str, Literal["sitemap", "index"]]] = {"urlset": "sitemap", "sitemapindex": "index"}
 _MAX_ENTRIES: Final = 200
 _MAX_ADDRESSES: Final = 5_000
 _MAX_MARKUP: Final = 200_000  # characters of an entry's HTML
@@ -78,6 +79,31 @@ class _FeedEntry:
     """The media types and addresses of the recordings and other files that belong to it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a sitemap, an index of sitemaps, or a feed lists."""
+
+    kind: Literal["sitemap", "index", "feed"]
+    """What lists it."""
+    rows: tuple[tuple[str, str], ...]
+    """The addresses, and the days of their last change or publication, empty if unknown."""
+
+
+def read_listing(text: str, url: str) -> Listing | None:
+    """Return the addresses that a sitemap or a feed in XML lists; None if the text is neither.
+
+    Args:
+        text: The XML.
+        url: Its URL, for relative addresses.
+    """
+    if (root := _root(text)) is None:
+        return None
+    if (name := local_name(root)) in _SITEMAPS:
+        return Listing(_SITEMAPS[name], tuple(_addresses(root)))
+    entries = ((_joined(url, entry.link), iso_date(entry.date) or "") for entry in map(_entry, _items(root)))
+    return Listing("feed", tuple(row for row in entries if row[0]))
+
+
 def read_feed(text: str, url: str) -> Extracted | None:
     """Convert a feed or a sitemap to Markdown; None if the XML is neither.
 
@@ -85,19 +111,12 @@ def read_feed(text: str, url: str) -> Extracted | None:
         text: The XML.
         url: Its URL, for relative links.
     """
-    head = text[:5_000].lower()
-    if not any(mark in head for mark in ("<rss", "<feed", ":feed", "rdf", "<channel", "urlset", "sitemapindex")):
+    if (root := _root(text)) is None:
         return None
-    root = parse_xml(_without_declaration(text).encode("utf-8", "replace"))
-    name = local_name(root) if root is not None else ""
-    if root is None:
-        return None
-    if name in {"urlset", "sitemapindex"}:
+    if local_name(root) in _SITEMAPS:
         return _sitemap(root)
-    if name not in {"rss", "RDF", "feed"}:
-        return None
     channel = next(iter(_children(root, "channel")), root)
-    items = _children(channel, "item") or _children(root, "item") or _children(root, "entry")
+    items = _items(root)
     about = _first(channel, _ABOUT)
     return _feed(
         _FeedEntry(
@@ -111,6 +130,21 @@ def read_feed(text: str, url: str) -> Extracted | None:
         _language(root) or _language(channel),
         _text(channel, *_CHANGED),
     )
+
+
+def _root(text: str) -> etree._Element | None:
+    """Return the root of a feed or a sitemap; None for any other text."""
+    head = text[:5_000].lower()
+    if not any(mark in head for mark in ("<rss", "<feed", ":feed", "rdf", "<channel", "urlset", "sitemapindex")):
+        return None
+    root = parse_xml(_without_declaration(text).encode("utf-8", "replace"))
+    return root if root is not None and local_name(root) in {"rss", "RDF", "feed", *_SITEMAPS} else None
+
+
+def _items(root: etree._Element) -> list[etree._Element]:
+    """Return the entries of a feed."""
+    channel = next(iter(_children(root, "channel")), root)
+    return _children(channel, "item") or _children(root, "item") or _children(root, "entry")
 
 
 def is_json_feed(text: str) -> bool:
@@ -185,13 +219,16 @@ def _summary(markup: str, url: str, removed: Counter[str], room: int = MAX_CONTE
     return short
 
 
-def _sitemap(root: etree._Element) -> Extracted:
-    rows = []
+def _addresses(root: etree._Element) -> Iterator[tuple[str, str]]:
+    """Yield the addresses of a sitemap with their days."""
     for entry in _limited(root):
         address = "".join(_UNSAFE.get(letter, letter) for letter in _text(entry, "loc"))
         if address.startswith(("http://", "https://")):
-            changed = iso_date(_text(entry, "lastmod")) or ""
-            rows.append(f"- {address}" + (f" ({changed})" if changed else ""))
+            yield address, iso_date(_text(entry, "lastmod")) or ""
+
+
+def _sitemap(root: etree._Element) -> Extracted:
+    rows = [f"- {address}" + (f" ({changed})" if changed else "") for address, changed in _addresses(root)]
     cut = len(rows) > _MAX_ADDRESSES
     return Extracted(
         title="Sitemap",

@@ -12,9 +12,7 @@ from groundwire.reading.main_content.page_parts import BYLINE, names_around
 
 __all__ = ["product_price", "specifications"]
 
-_PRICE: Final = re.compile(
-    r"pric(?:e|ing)|preis|prezz|prijs|preci?o|(?<![a-z])(?:prix|cenas?)(?![a-z])", re.IGNORECASE
-)
+_PRICE: Final = re.compile(r"pric(?:e|ing)|preis|prezz|prijs|preci?o|(?<![a-z])(?:prix|cenas?)(?![a-z])", re.IGNORECASE)
 _PRODUCT: Final = KINDS.index("product")
 _BELOW_NAME: Final = 40  # blocks
 _TOGETHER: Final = 2  # blocks with the old price and the new one

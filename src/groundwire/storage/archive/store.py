@@ -127,6 +127,12 @@ class Archive:
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_GATHERED, self._write)
 
+    async def flush(self) -> None:
+        """Wait until all that `remember` was given is written. Never raises."""
+        self._write()
+        if self._writes:
+            await asyncio.wait(list(map(asyncio.wrap_future, self._writes)))
+
     async def search(
         self,
         text: str,

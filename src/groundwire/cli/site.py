@@ -1,0 +1,258 @@
+"""`groundwire map` and `groundwire read`: the addresses of a site, and any number of pages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+
+from groundwire.cli.call_runner import ToolCommand, each, run, show_progress, stop_progress
+from groundwire.cli.completion import providers_that_read
+from groundwire.cli.open import with_scheme
+from groundwire.cli.terminal_text import ExitCode, clean, escaped, is_quiet, say_error, warn
+from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.safety.urls import parse_url
+from groundwire.settings import ReadSettings
+from groundwire.web import Web
+from groundwire.web.page_batch import PageBatch
+from groundwire.web.page_output import page_record
+
+__all__ = ["map_", "read"]
+
+_LONGEST_LINE = 20_000  # characters; no address has more
+_LONGEST_NAME = 255  # bytes of a file's name; asking for a longer one is an error
+_LISTS = (".txt", ".csv", ".json", ".jsonl", ".ndjson")
+_STEP = 100  # pages between two lines of progress where there is no terminal
+_TIMEOUT = click.option(
+    "--timeout",
+    type=float,
+    metavar="SECONDS",
+    help=f"Timeout of each request. By default the setting read.timeout ({ReadSettings.model_construct().timeout:g}).",
+)
+
+
+@click.command(
+    "map",
+    cls=ToolCommand,
+    failed=None,
+    subject="urls",
+    short_help="List the pages of a site.",
+    epilog="""\b
+Exit codes:
+  0  the addresses are listed; notes say what is missing
+  2  usage error: an argument or a setting
+  3  the site forbids it, or its first page could not be read""",
+)
+@click.argument("urls", metavar="URL")
+@click.option("-n", "--limit", type=int, default=1_000, show_default=True, metavar="N", help="Maximum addresses.")
+@click.option(
+    "--depth",
+    type=int,
+    metavar="N",
+    help="Maximum links from the first page. By default 1 if sitemaps list pages, else 3.",
+)
+@_TIMEOUT
+@click.option("--json", "as_json", is_flag=True, help="Print each address as a line of JSON, with its origin and date.")
+def map_(urls: str, as_json: bool, **options: Any) -> None:
+    """List the addresses of a site on the host and below the folder of URL, one per line.
+
+    They come from its sitemaps, its feeds, and its links, breadth first, except those that its robots.txt forbids.
+    """
+    url = with_scheme(urls)
+
+    async def call(web: Web) -> None:
+        await web.allow_urls_in(url)  # a URL on the command line comes from the user
+        rows = web.map(url, **options)
+        count = 0
+        async for row in rows:
+            count += 1
+            if sys.stdout.isatty():
+                stop_progress()
+            click.echo(escaped(row.model_dump_json(exclude_none=True)) if as_json else clean(row.url))
+            show_progress(f"Mapping: {count:,} addresses, {rows.pages_read:,} documents read")
+        warn(*rows.warnings)
+
+    run("Mapping", {}, call)
+
+
+@click.command(
+    "read",
+    cls=ToolCommand,
+    failed=None,
+    subject="urls",
+    redirects=False,
+    short_help="Read any number of pages to files.",
+    epilog="""\b
+Examples:
+  groundwire map https://docs.example.org/ | groundwire read - -o docs
+  groundwire read urls.txt -o pages.jsonl
+
+\b
+Exit codes:
+  0  every page was read
+  2  usage error: an argument or a setting
+  3  a page could not be read, or a line is not an address""",
+)
+@click.argument("urls", metavar="URL|FILE|-...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A folder for a Markdown file per page, or a .jsonl file for a line per page. The same command goes on with "
+    "an interrupted run. Without it, pages are printed as lines of JSON.",
+)
+@click.option("--at-once", type=int, default=8, show_default=True, metavar="N", help="Maximum pages at the same time.")
+@click.option("--per-host", type=int, default=2, show_default=True, metavar="N", help="The same for one host.")
+@click.option(
+    "--delay", type=float, default=0.5, show_default=True, metavar="SECONDS", help="Between two pages of one host."
+)
+@click.option(
+    "-r",
+    "--reader",
+    "readers",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=providers_that_read,
+    help="Use this reader; repeatable. By default the setting read.providers.",
+)
+@_TIMEOUT
+@click.option("--refresh", is_flag=True, help="Skip the cache.")
+def read(urls: tuple[str, ...], readers: tuple[str, ...], output: Path | None, **options: Any) -> None:
+    """Read the page at each URL, and at those in each FILE, or in standard input for -.
+
+    A file has an address per line, or lines of JSON with a url, as map --json prints them; lines with # are comments.
+    """
+    lines = _AddressLines(urls)
+
+    async def call(web: Web) -> PageBatch:
+        pages = web.read_many(lines.addresses(web), output=output, **options)
+        meter = _Meter(pages, lines)
+        async for page in pages:
+            if page.status == "error":
+                meter.causes[page.error] += 1
+                say_error(f"{page.url}: {page.error}")
+            elif output is None:
+                click.echo(escaped(json.dumps(page_record(page), ensure_ascii=False)))
+            meter.show()
+        meter.close()
+        return pages
+
+    pages = run("Reading", {"read.providers": each(readers)} if readers else {}, call)
+    if pages.failed or pages.failed_earlier or lines.bad:
+        sys.exit(ExitCode.FAILED)
+
+
+class _AddressLines:
+    """The addresses of the command line, with those of files and of standard input."""
+
+    def __init__(self, arguments: tuple[str, ...]) -> None:
+        self.bad = 0
+        self._arguments = arguments
+        files = [argument for argument in arguments if _is_file(argument)]
+        inputs = sum(sum(1 for _ in _rows(file)) for file in files) + len(arguments) - len(files)
+        self.total: int | None = None if "-" in arguments else inputs
+
+    async def addresses(self, web: Web) -> AsyncIterator[str]:
+        """Yield them; what is not an address is reported and counted."""
+        for argument in self._arguments:
+            if argument == "-" or _is_file(argument):
+                rows = _rows(argument)
+                while (row := await asyncio.to_thread(next, rows, None)) is not None:
+                    number, text = row
+                    try:
+                        url = parse_url(with_scheme(_url_of(text))).text
+                    except GroundwireError as error:
+                        self.bad += 1
+                        say_error(f"{argument}, line {number}: {error}")
+                        continue
+                    await web.allow_urls_in(url)
+                    yield url
+            else:
+                await web.allow_urls_in(argument)
+                yield with_scheme(argument)
+
+
+def _is_file(argument: str) -> bool:
+    """Return whether an argument names a file.
+
+    Raises:
+        InvalidRequest: its name is that of a list, and it does not exist.
+    """
+    if "://" not in argument and argument.endswith(_LISTS) and not Path(argument).exists():
+        raise InvalidRequest("urls", f"names the file {argument}, which does not exist", "Check the path.")
+    return argument != "-" and "://" not in argument and len(argument) <= _LONGEST_NAME and Path(argument).is_file()
+
+
+def _rows(name: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file, or of standard input for -, with their numbers, but no empty ones and no comments."""
+    with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8", errors="replace") as file:
+        number = 0
+        while line := file.readline(_LONGEST_LINE):
+            number += 1
+            text = line.strip().removeprefix("\ufeff")
+            if text and not text.startswith("#"):
+                yield number, text
+
+
+def _url_of(text: str) -> str:
+    """Return the address in a line of a file."""
+    if not text.startswith("{"):
+        return text
+    try:
+        return str(json.loads(text)["url"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return text
+
+
+class _Meter:
+    """How far the reading is."""
+
+    def __init__(self, pages: PageBatch, lines: _AddressLines) -> None:
+        self.causes: Counter[str] = Counter()
+        self._pages = pages
+        self._lines = lines
+        self._started = time.monotonic()
+
+    def show(self) -> None:
+        """Show it on the terminal; elsewhere print a line now and then."""
+        ended = self._pages.read + self._pages.failed
+        show_progress(f"Reading: {self._text()}")
+        if ended % _STEP == 0 and ended != self._lines.total and not (sys.stderr.isatty() or is_quiet()):
+            click.echo(self._text(), err=True)
+
+    def close(self) -> None:
+        """Print the sums, and how often each cause kept a page from being read."""
+        pages = self._pages
+        earlier = f", {pages.skipped:,} dealt with before" if pages.skipped else ""
+        if not is_quiet():
+            click.echo(f"{self._text()}{earlier}", err=True)
+        for cause, count in self.causes.most_common(20):
+            say_error(f"{count:,} not read: {cause}")
+        if pages.failed_earlier:
+            say_error(f"{pages.failed_earlier:,} could not be read by an earlier run, and were not tried again")
+        if self._lines.bad:
+            say_error(f"{self._lines.bad:,} lines are not addresses")
+
+    def _text(self) -> str:
+        pages, lines = self._pages, self._lines
+        ended, seconds = pages.read + pages.failed, max(0.001, time.monotonic() - self._started)
+        parts = [f"{pages.read:,} pages read", f"{pages.failed:,} failed", f"{ended / seconds:,.1f} a second"]
+        if lines.total is not None and ended:
+            left = max(0, lines.total - ended - pages.skipped - lines.bad)
+            parts.append(f"{left:,} to go, about {_duration(left * seconds / ended)}" if left else "none left")
+        return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

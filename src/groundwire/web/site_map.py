@@ -1,0 +1,313 @@
+"""The addresses of a site: its sitemaps, feeds, and links, breadth first, within the prefix of the first address."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Literal, Self, TypeVar
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedByPolicy,
+    BlockedByRobots,
+    BlockedDomain,
+    BudgetExceeded,
+    Closed,
+    GroundwireError,
+    PageNotFound,
+    PagePaced,
+    PageRefused,
+    PageUnavailable,
+    PermissionDenied,
+)
+from groundwire.models import SiteUrl
+from groundwire.reading.local import refuse_unreadable
+from groundwire.reading.site_links import SiteLinks, read_site_links
+from groundwire.routing.calls import PageCall
+from groundwire.routing.politeness import Politeness
+from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.transport import Transport
+from groundwire.web.open_page import OpenPageFlow
+
+__all__ = ["LinkReader", "SiteMap", "patiently"]
+
+_T = TypeVar("_T")
+
+_AT_ONCE: Final = 2  # pages of the site that are fetched at the same time
+_MOST_SITEMAPS: Final = 200
+_MOST_FEEDS: Final = 5
+_DEPTH: Final = 3  # links, where no sitemap lists the pages
+_IN_A_ROW: Final = 20  # failures after which a site is taken to refuse
+_TRIES: Final = 3
+_LONGEST_WAIT: Final = 3_600.0  # seconds, as long as politeness keeps what a site asked for
+_PAUSE: Final = 1.0  # seconds before the second try at a site that does not say how long it is busy
+_BUSY: Final = frozenset({429, 503})
+_ACCEPT: Final = "text/html, application/xhtml+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, */*;q=0.1"
+
+_Kind = Literal["sitemap", "feed", "link"]
+
+
+async def patiently(read: Callable[[], Awaitable[_T]]) -> _T:
+    """Await a page, and again, twice at most, after the pause that its site asks for.
+
+    Raises:
+        GroundwireError: the last error.
+    """
+    for number in range(1, _TRIES):
+        try:
+            return await read()
+        except PagePaced as error:
+            if error.retry_after > _LONGEST_WAIT:
+                raise
+            pause = error.retry_after
+        except (PageRefused, PageUnavailable) as error:
+            if error.status not in _BUSY:
+                raise
+            pause = _PAUSE * number  # a longer one that the site asks for is kept by politeness
+        await asyncio.sleep(pause)
+    return await read()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkReader:
+    """Fetches the documents of a site for their links, as politely as pages are read."""
+
+    flow: OpenPageFlow
+    """What opens pages: its rules apply."""
+    transport: Transport
+    """Fetches them."""
+    politeness: Politeness
+    """The rules of sites."""
+    new_call: Callable[[str], PageCall]
+    """Returns a call for an address, with a deadline of its own."""
+
+    async def read(self, url: str) -> tuple[WebUrl, SiteLinks]:
+        """Return the address of a document after redirects, and what it leads to.
+
+        Raises:
+            BlockedByPolicy, PageError, BudgetExceeded, DeadlineExceeded, Closed.
+        """
+        return await patiently(lambda: self._read(self.new_call(url)))
+
+    async def sitemaps(self, url: WebUrl) -> tuple[str, ...]:
+        """Return the addresses of the sitemaps in a site's robots.txt."""
+        return await self.politeness.sitemaps(url, self.new_call(url.text).deadline)
+
+    async def check(self, url: WebUrl) -> None:
+        """Raise BlockedByPolicy if a page of the site may not be read."""
+        if not self.flow.policy.permits(url.text):
+            raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
+        await self.politeness.check(url, self.new_call(url.text).deadline)
+
+    async def _read(self, call: PageCall) -> tuple[WebUrl, SiteLinks]:
+        if not any(reader.name == "local" for reader in self.flow.readers.readers):
+            raise PermissionDenied("A site is mapped from this machine: add local to the setting read.providers.")
+        url = await self.flow.admitted(call)
+        call.pay_from(await call.budget.take_page())
+        try:
+            return await self._fetch(url, call.deadline)
+        finally:
+            await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
+
+    async def _fetch(self, url: WebUrl, deadline: Deadline) -> tuple[WebUrl, SiteLinks]:
+        read = self.flow.settings.read
+        reply = await self.transport.fetch(
+            url.text, deadline=deadline, headers={"Accept": _ACCEPT}, cap=read.max_bytes, cut=True,
+            inspect=refuse_unreadable,
+        )  # fmt: skip
+        final = parse_url(reply.url)
+        if not self.flow.policy.permits(final.text):
+            raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
+        if read.isolation != "process":
+            return final, await asyncio.to_thread(read_site_links, reply.body, reply.content_type, final.text)
+        asked = {"content_type": reply.content_type, "url": final.text}
+        said, _ = await self.flow.workers.run("groundwire.reading.site_links:site_links_in_worker", asked, reply.body)
+        return final, SiteLinks(said["kind"], tuple(map(tuple, said["rows"])), tuple(said["feeds"]))
+
+
+class SiteMap:
+    """The addresses of a site, to be iterated with `async for`; see `Web.map`.
+
+    Args:
+        reader: Fetches its documents.
+        url: The first address.
+        limit: Maximum addresses.
+        depth: Maximum links from the first page to an address; None is 1 if sitemaps list pages, else 3.
+    """
+
+    def __init__(self, reader: LinkReader, url: str, *, limit: int, depth: int | None) -> None:
+        self.pages_read: int = 0
+        """The documents that were fetched so far."""
+        self._reader = reader
+        self._start = url
+        self._prefix = parse_url(url)
+        self._limit = limit
+        self._depth = depth
+        self._seen: set[str] = set()
+        self._count = 0
+        self._is_full = False
+        self._not_followed = 0
+        self._forbidden: Counter[str] = Counter()
+        self._failed: Counter[str] = Counter()
+        self._in_a_row = 0
+        self._notes: list[str] = []
+        self._rows = self._walk()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SiteUrl:
+        return await anext(self._rows)
+
+    async def aclose(self) -> None:
+        """Stop early."""
+        await self._rows.aclose()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is missing and why, as known so far: limits that ended the map, and what could not be read."""
+        notes = list(self._notes)
+        if self._full():
+            notes.append(f"the map ends at {self._limit:,} addresses, its limit; the site has more")
+        if self._not_followed:
+            notes.append(
+                f"the links of {self._not_followed:,} pages were not followed: these pages are {self._depth or _DEPTH} "
+                "links from the first one, the limit of depth"
+            )
+        notes += (f"{count:,} not listed: {why}" for why, count in self._forbidden.items())
+        notes += (f"{count:,} not read for their links: {why}" for why, count in self._failed.most_common(10))
+        return tuple(notes)
+
+    def _full(self) -> bool:
+        """Return whether the limit was reached, and an address was left over."""
+        return self._is_full
+
+    async def _walk(self) -> AsyncGenerator[SiteUrl]:
+        final, links = await self._reader.read(self._start)
+        self.pages_read += 1
+        self._prefix = _prefix(parse_url(self._start), final)
+        if links.kind != "page":  # a sitemap or a feed, which is no page of the site
+            self._prefix = final._replace(target="/")
+        elif (start := await self._new(final.request_text)) is not None:
+            yield SiteUrl(url=start, origin="start", depth=0)
+        waiting: deque[tuple[str, int]] = deque()
+        listed = 0
+        async for row in self._listed(final, links):
+            listed += row.origin == "sitemap"
+            waiting.append((row.url, 1))
+            yield row
+        depth = self._depth or (1 if listed else _DEPTH)
+        level, following = 1, links.rows if links.kind == "page" else ()
+        while not self._full():
+            for address, _ in following:
+                if (url := await self._new(address)) is not None:
+                    waiting.append((url, level))
+                    yield SiteUrl(url=url, origin="link", depth=level)
+                if self._full():
+                    return
+            if not waiting or self._in_a_row >= _IN_A_ROW:
+                break
+            if waiting[0][1] >= depth:
+                self._not_followed = 0 if listed and self._depth is None else len(waiting)
+                break
+            level = waiting[0][1] + 1
+            batch = [waiting.popleft()[0] for _ in range(min(_AT_ONCE, len(waiting))) if waiting[0][1] + 1 == level]
+            read = await asyncio.gather(*map(self._links_of, batch))
+            following = tuple(row for links in read for row in links.rows)
+        if self._in_a_row >= _IN_A_ROW and waiting:
+            self._notes.append(f"the map ends early: {_IN_A_ROW} pages in a row could not be read")
+
+    async def _listed(self, start: WebUrl, links: SiteLinks) -> AsyncGenerator[SiteUrl]:
+        """Yield what the sitemaps of the site and the feeds of its first page list."""
+        try:
+            declared = await self._reader.sitemaps(start)
+        except PageUnavailable as error:
+            declared = ()
+            self._failed[str(error)] += 1
+        documents: deque[tuple[str, _Kind]] = deque((url, "sitemap") for url in declared)
+        documents += [] if declared else [(f"{start.origin}/sitemap.xml", "sitemap")]
+        documents += ((url, "feed") for url in links.feeds[:_MOST_FEEDS])
+        read: set[str] = {start.request_text}
+        here = links if links.kind != "page" else None
+        while (documents or here is not None) and not self._full():
+            kind: _Kind = "sitemap"
+            if here is None:
+                url, kind = documents.popleft()
+                if url in read:
+                    continue
+                if len(read) > _MOST_SITEMAPS:
+                    self._notes.append(f"only the first {_MOST_SITEMAPS} sitemaps were read")
+                    return
+                read.add(url)
+                is_guess = not declared and url == f"{start.origin}/sitemap.xml"
+                here = await self._links_of(url, silent=is_guess)
+            if here.kind == "index":
+                documents.extendleft((url, "sitemap") for url, _ in reversed(here.rows[:_MOST_SITEMAPS]))
+            elif here.kind != "page":
+                for address, day in here.rows:
+                    if (new := await self._new(address)) is not None:
+                        kind = "feed" if here.kind == "feed" else "sitemap"
+                        yield SiteUrl(url=new, origin=kind, depth=1, modified=day or None)
+                    if self._full():
+                        return
+            here = None
+
+    async def _links_of(self, url: str, *, silent: bool = False) -> SiteLinks:
+        """Return what a document leads to; nothing if it cannot be read, which is counted."""
+        try:
+            _, links = await self._reader.read(url)
+        except (BudgetExceeded, Closed):
+            raise
+        except GroundwireError as error:
+            if not (silent and isinstance(error, (PageNotFound, PageRefused, BlockedByRobots))):
+                self._failed[str(error)] += 1
+                self._in_a_row += 1
+            return SiteLinks("page")
+        self.pages_read += 1
+        self._in_a_row = 0
+        return links
+
+    async def _new(self, address: str) -> str | None:
+        """Return an address as it is listed; None if it was seen, is of another part of the web, or is forbidden."""
+        url = parse_url(address)
+        if (
+            url.host == self._prefix.host
+            and url.scheme != self._prefix.scheme
+            and {url.port, self._prefix.port} == {80, 443}
+        ):
+            url = url._replace(scheme=self._prefix.scheme, port=self._prefix.port)
+        text = url.request_text
+        if text in self._seen or not _is_below(url, self._prefix):
+            return None
+        if self._count >= self._limit:
+            self._is_full = True
+            return None
+        self._seen.add(text)
+        try:
+            await self._reader.check(url)
+        except BlockedByPolicy as error:
+            self._forbidden[str(error)] += 1
+            return None
+        except PageUnavailable as error:
+            self._failed[str(error)] += 1
+            return None
+        self._count += 1
+        return text
+
+
+def _prefix(asked: WebUrl, final: WebUrl) -> WebUrl:
+    """Return the address below which a map stays: that of the folder that was asked for, where it redirects to."""
+    path, there = asked.target.partition("?")[0], final.target.partition("?")[0]
+    path = path if there.startswith(path) else there
+    folder, _, name = path.rpartition("/")
+    return final._replace(target=f"{folder}/" if "." in name or not name else path, fragment="")
+
+
+def _is_below(url: WebUrl, prefix: WebUrl) -> bool:
+    """Return whether an address is the prefix or below it."""
+    if url.origin != prefix.origin:
+        return False
+    path = url.target.partition("?")[0]
+    return path == prefix.target or path.startswith(prefix.target.rstrip("/") + "/")
