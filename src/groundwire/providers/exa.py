@@ -37,7 +37,7 @@ class ExaOptions(ApiOptions):
     """`[providers.exa]`."""
 
     type: Literal["auto", "fast", "instant", "lite", "neural", "deep-lite", "deep", "deep-reasoning"] = "auto"
-    """How to search; the deep types take longer and cost about twice as much."""
+    """How to search: `lite` is fast and costs about half, `deep` takes longer and costs about twice as much."""
     category: str = ""
     """What to search for, such as `news` or `research paper`; empty means everything."""
 
@@ -72,6 +72,7 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         domains="native",
         region=True,
         safesearch=True,
+        undated=False,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
@@ -99,7 +100,12 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: in dollars as stated in the response, or from the price list."""
-        return self.charge(reply, "costDollars.total", "usd", self._prices.cost("request"))
+        return self.charge(reply, "costDollars.total", "usd", self.price_usd)
+
+    @property
+    def price_unit(self) -> str:
+        """The type of the search."""
+        return self._options.type
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""

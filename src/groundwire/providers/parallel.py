@@ -76,9 +76,9 @@ class ParallelSearchProvider(SearchApiProvider):
         return self.price_usd + self._prices.cost("result", max(0, returned - _INCLUDED))
 
     @property
-    def price_usd(self) -> float:
-        """The price of one search with its included results, in US dollars: some modes have their own price."""
-        return self._prices.cost(self._options.mode) or self._prices.cost()
+    def price_unit(self) -> str:
+        """The mode of the search; its price includes ten results."""
+        return self._options.mode
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

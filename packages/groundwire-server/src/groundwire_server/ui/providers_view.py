@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from itertools import groupby
 
 from markupsafe import Markup, escape
@@ -309,4 +309,4 @@ def _price(prices: Prices | None) -> str:
     if prices is None or not prices.units:
         return ""
     listed = ", ".join(f"{money(price)} a {unit}" for unit, price in prices.units.items())
-    return f"{listed} (list of {prices.as_of})"
+    return f"{listed} ({prices.age_note(datetime.now(UTC).date()) or f'list of {prices.as_of}'})"
