@@ -14,6 +14,7 @@ from groundwire.providers.http_parsing import (
     ErrorRule,
     clean,
     day,
+    joined,
     json_or_empty,
     number_or_none,
     result,
@@ -29,6 +30,7 @@ _MAX_RESULTS = 100  # with highlights
 _MAX_DOMAINS = 1_200
 _MAX_SNIPPET = 1_000  # characters of highlights per row; without a limit, five rows have been 170 kB
 _MAX_PAGE = 500_000  # characters
+_USED_UP = ("the credits or the key's budget are used up", "Add credits, or raise the key's budget")
 # tags of pages, used when there is no status
 _STATUSES: Mapping[str, int] = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}
 
@@ -51,13 +53,7 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
     key_header = "x-api-key"
     read_path = "/contents"
     errors: ClassVar[tuple[ErrorRule, ...]] = (
-        ErrorRule(
-            QuotaExceeded,
-            "the credits or the key's budget are used up",
-            "Add credits, or raise the key's budget",
-            at="tag",
-            pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$",
-        ),
+        ErrorRule(QuotaExceeded, *_USED_UP, at="tag", pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$"),
         # Its own code for overload; a proxy's 503 has no JSON.
         ErrorRule(RateLimited, "overloaded", status=(503,), at="error tag", pattern="."),
     )
@@ -144,13 +140,11 @@ def _failed_page(url: str, error: object) -> PageError:
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    highlights = item.get("highlights")
-    parts = [part for part in highlights if isinstance(part, str)] if isinstance(highlights, list) else []
     return result(
         name,
         url=item.get("url"),
         title=item.get("title"),
-        snippet=text_or_empty(item.get("text")) or " … ".join(parts) or item.get("summary"),
+        snippet=text_or_empty(item.get("text")) or joined(item.get("highlights"), " … ") or item.get("summary"),
         date=item.get("publishedDate"),
         score=item.get("score"),
     )

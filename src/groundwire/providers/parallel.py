@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
-from groundwire.providers.http_parsing import objects, result, text_or_empty
+from groundwire.providers.http_parsing import joined, objects, result
 from groundwire.providers.query_mapping import Mapped, clipped, window
 from groundwire.transport import Response
 
@@ -82,6 +82,5 @@ class ParallelSearchProvider(SearchApiProvider):
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    excerpts = item.get("excerpts")
-    snippet = "\n\n".join(map(text_or_empty, excerpts)).strip() if isinstance(excerpts, list) else ""
+    snippet = joined(item.get("excerpts"), "\n\n")
     return result(name, url=item.get("url"), title=item.get("title"), snippet=snippet, date=item.get("publish_date"))
