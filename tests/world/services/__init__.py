@@ -13,6 +13,7 @@ __all__ = ["SERVICES", "make_service"]
 
 SERVICES: Final[Mapping[str, str]] = {
     "brave": "brave:Brave",
+    "brave_context": "brave:BraveContext",
     "duckduckgo_lite": "duckduckgo_lite:DuckDuckGoLite",
     "exa": "exa:Exa",
     "exa_free": "keyless:ExaFree",
