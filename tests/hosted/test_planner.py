@@ -135,6 +135,23 @@ def test_clouds_differ() -> None:
         assert plan("gemini", model, "auto", asked, cloud="vertex", settings=EVERYBODY).path == "local"
 
 
+def test_the_newest_version_is_the_last_one_that_the_model_has_there() -> None:
+    usual, newest = "web_search_20250305", "web_search_20260318"
+    for cloud in ("api", "aws"):
+        assert plan("anthropic", "claude-opus-4-8", cloud=cloud).tool == usual
+        assert plan("anthropic", "claude-opus-4-8", cloud=cloud, tool="web_search_20260209").tool.endswith("0209")
+        made = plan("anthropic", "claude-opus-4-8", cloud=cloud, tool="newest")
+        assert (made.tool, made.direct_only) == (newest, False)
+        made = plan("anthropic", "claude-haiku-4-5", cloud=cloud, tool="newest")
+        assert (made.tool, made.direct_only) == (newest, True)
+    for cloud in ("vertex", "foundry"):
+        assert plan("anthropic", "claude-opus-4-8", cloud=cloud, tool="newest").tool == usual
+    assert plan("anthropic", "claude-opus-4-8", cloud="bedrock", tool="newest").path == "local"
+    mistral = plan("mistral", "mistral-large-latest", tool="newest", settings=EVERYBODY)
+    assert (mistral.tool, mistral.path) == ("web_search", "native"), "the premium search is no newer one"
+    assert plan("xai", "grok-4.3", tool="newest", settings=EVERYBODY).tool == "web_search"
+
+
 def test_minimal_effort_and_refused_parameters() -> None:
     assert "minimal" in plan("openai", "gpt-6.1-sol", effort="minimal").reason
     assert plan("openai", "gpt-6.1-sol", effort="low").path == "native"

@@ -57,7 +57,7 @@ def sent_to(models: ModelServer) -> dict[str, Any]:
 
 
 @pytest.mark.req("C1", "K6", "B7")
-@pytest.mark.parametrize("tool", [None, "web_search_20260209", "web_search_20260318"])
+@pytest.mark.parametrize("tool", [None, "web_search_20260209", "web_search_20260318", "newest"])
 def test_anthropic(models: ModelServer, tool: str | None, opened: Open) -> None:
     client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
     body = body_of("anthropic", anthropic_tool(), anthropic_tool("add", ADD), model="claude-opus-4-8")

@@ -98,6 +98,8 @@ class Version:
     """Name patterns of the models without it; an unknown model has it."""
     direct_for: tuple[str, ...] = ()
     """The models that may call it only directly, which the request must then state."""
+    newer: bool = False
+    """Whether it succeeds the usual one, so that `newest` may take it."""
     note: str = ""
     """A description, for the operator."""
     source: str

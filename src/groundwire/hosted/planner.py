@@ -77,13 +77,14 @@ def plan(
         model: The model's name.
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
         needs: The requirements for the search.
-        cloud: The cloud that serves the API: `api` is the vendor's own; others are `vertex`, `bedrock`, `foundry`,
-            `azure`.
+        cloud: The cloud that serves the API: `api` is the vendor's own; others are `aws` (Claude Platform on AWS),
+            `bedrock`, `vertex`, `foundry`, `azure`.
         settings: Supplies the mode, the providers whose hosted search may be used, and the operator's domain lists; by
             default those of codelia, and no lists.
         effort: The request's reasoning effort; some models do not search with some.
         parameters: The names of the request's other parameters; some hosted searches reject some.
-        tool: Another version of the hosted tool, such as `web_search_20260209`.
+        tool: Another version of the hosted tool, such as `web_search_20260209`; `newest` is the last one that the model
+            has there, and the usual one if there is no other.
         calls_tools: Whether the model calls function tools; overrides the matrix.
         switch_model: Whether `auto` may change the model to one that searches.
         matrix: The capabilities of the APIs, if not the shipped ones.
@@ -280,6 +281,9 @@ def _version(row: Api, model: str, cloud: str, tool: str | None, hosted: Hosted 
         or (row.hosted is not None and tool == row.hosted.tool)
     ):
         return None
+    if tool == "newest":
+        newer = [version for version in row.versions if hosted and version.newer and version.fits(cloud, model)]
+        return newer[-1] if newer else None
     found = next((version for version in row.versions if version.tool == tool), None)
     if found is None:
         known = [version.tool for version in row.versions]
@@ -287,7 +291,7 @@ def _version(row: Api, model: str, cloud: str, tool: str | None, hosted: Hosted 
         raise InvalidRequest(
             "tool",
             f"{row.title} has no hosted tool {str(tool)[:80]!r}",
-            f"Pass one of: {', '.join([*usual, *known]) or 'none'}.",
+            f"Pass one of: {', '.join(['newest', *usual, *known])}.",
         )
     if hosted is not None and not found.fits(cloud, model):
         usual_name = row.hosted.tool if row.hosted else ""
