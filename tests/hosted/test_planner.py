@@ -152,6 +152,25 @@ def test_the_newest_version_is_the_last_one_that_the_model_has_there() -> None:
     assert plan("xai", "grok-4.3", tool="newest", settings=EVERYBODY).tool == "web_search"
 
 
+def test_pages_are_read_by_the_tool_of_the_same_version_where_there_is_one() -> None:
+    body, needs = "claude-opus-4-8", Needs(allowed_domains=("a.org",))
+    assert plan("anthropic", body, needs=needs).page_definition() == {
+        "type": "web_fetch_20250910",
+        "name": "web_fetch",
+        "allowed_domains": ["a.org"],
+    }
+    assert plan("anthropic", body, tool="web_search_20260209").page_tool == "web_fetch_20260209"
+    assert plan("anthropic", "claude-haiku-4-5", cloud="aws", tool="newest").page_definition() == {
+        "type": "web_fetch_20260318",
+        "name": "web_fetch",
+        "allowed_callers": ["direct"],
+    }
+    for cloud in ("vertex", "foundry", "bedrock"):
+        assert plan("anthropic", body, cloud=cloud).page_definition() is None
+    assert plan("anthropic", body, "local").page_definition() is None
+    assert plan("deepseek", "deepseek-v9", settings=EVERYBODY).page_definition() is None
+
+
 def test_minimal_effort_and_refused_parameters() -> None:
     assert "minimal" in plan("openai", "gpt-6.1-sol", effort="minimal").reason
     assert plan("openai", "gpt-6.1-sol", effort="low").path == "native"

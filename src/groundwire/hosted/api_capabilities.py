@@ -32,6 +32,8 @@ class Hosted:
 
     tool: str
     """Its type, or the parameter that enables it."""
+    page_tool: str = ""
+    """The type of the hosted tool that reads pages; empty if there is none."""
     max_uses: MaxUses = "no"
     """How searches are limited."""
     include: int | None = 0
@@ -92,6 +94,8 @@ class Version:
 
     tool: str
     """Its type."""
+    page_tool: str = ""
+    """The type of the tool of that version that reads pages; empty if there is none."""
     clouds: tuple[str, ...]
     """The clouds that serve it."""
     without: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
 from groundwire.hosted.api_capabilities import Api, ApiCapabilities, Hosted, Version, load_matrix
@@ -48,6 +48,21 @@ class Plan:
     """Whether the request must state that the tool is called directly."""
     warnings: tuple[str, ...] = field(default=())
     """Remarks for the operator."""
+    page_tool: str = ""
+    """The type of the hosted tool that reads pages; empty if there is none, or the local tools are used."""
+
+    def page_definition(self) -> dict[str, Any] | None:
+        """Return the hosted tool that reads pages, to be sent instead of `open_page`; None if there is none.
+
+        It reads pages of the same domains as the search, and is never added to a request by itself.
+        """
+        if not self.page_tool:
+            return None
+        needs = self.needs
+        domains = {"allowed_domains": needs.allowed_domains, "blocked_domains": needs.blocked_domains}
+        tool: dict[str, Any] = {"type": self.page_tool, "name": "web_fetch"}
+        tool |= {name: list(value) for name, value in domains.items() if value}
+        return tool | ({"allowed_callers": ["direct"]} if self.direct_only else {})
 
 
 def plan(
@@ -173,6 +188,7 @@ def _native_plan(
         tool=tool,
         direct_only=bool(version and version.direct(model)),
         warnings=warnings,
+        page_tool=version.page_tool if version else hosted.page_tool,
     )
 
 
