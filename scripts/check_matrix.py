@@ -143,6 +143,10 @@ def _anthropic(api: Api) -> Iterator[str]:
     ours = {version.tool for version in api.versions} | ({api.hosted.tool} if api.hosted else set())
     if theirs != ours:
         yield f"anthropic: the SDK has {sorted(theirs)}, the matrix {sorted(ours)}"
+    readers = {f"web_fetch_{day}" for day in re.findall(r"WebFetchTool(\d{8})Param", known)}
+    named = {one.page_tool for one in (*api.versions, *([api.hosted] if api.hosted else ()))}
+    if not named <= readers:
+        yield f"anthropic: the SDK has {sorted(readers)}, the matrix {sorted(named)}"
     fields = anthropic_types.WebSearchTool20250305Param.__annotations__
     for field, ability in _NAMES.items():
         if bool(getattr(api.hosted, ability, None) not in (0, "no", ())) != (field in fields):

@@ -135,6 +135,42 @@ def test_clouds_differ() -> None:
         assert plan("gemini", model, "auto", asked, cloud="vertex", settings=EVERYBODY).path == "local"
 
 
+def test_the_newest_version_is_the_last_one_that_the_model_has_there() -> None:
+    usual, newest = "web_search_20250305", "web_search_20260318"
+    for cloud in ("api", "aws"):
+        assert plan("anthropic", "claude-opus-4-8", cloud=cloud).tool == usual
+        assert plan("anthropic", "claude-opus-4-8", cloud=cloud, tool="web_search_20260209").tool.endswith("0209")
+        made = plan("anthropic", "claude-opus-4-8", cloud=cloud, tool="newest")
+        assert (made.tool, made.direct_only) == (newest, False)
+        made = plan("anthropic", "claude-haiku-4-5", cloud=cloud, tool="newest")
+        assert (made.tool, made.direct_only) == (newest, True)
+    for cloud in ("vertex", "foundry"):
+        assert plan("anthropic", "claude-opus-4-8", cloud=cloud, tool="newest").tool == usual
+    assert plan("anthropic", "claude-opus-4-8", cloud="bedrock", tool="newest").path == "local"
+    mistral = plan("mistral", "mistral-large-latest", tool="newest", settings=EVERYBODY)
+    assert (mistral.tool, mistral.path) == ("web_search", "native"), "the premium search is no newer one"
+    assert plan("xai", "grok-4.3", tool="newest", settings=EVERYBODY).tool == "web_search"
+
+
+def test_pages_are_read_by_the_tool_of_the_same_version_where_there_is_one() -> None:
+    body, needs = "claude-opus-4-8", Needs(allowed_domains=("a.org",))
+    assert plan("anthropic", body, needs=needs).page_definition() == {
+        "type": "web_fetch_20250910",
+        "name": "web_fetch",
+        "allowed_domains": ["a.org"],
+    }
+    assert plan("anthropic", body, tool="web_search_20260209").page_tool == "web_fetch_20260209"
+    assert plan("anthropic", "claude-haiku-4-5", cloud="aws", tool="newest").page_definition() == {
+        "type": "web_fetch_20260318",
+        "name": "web_fetch",
+        "allowed_callers": ["direct"],
+    }
+    for cloud in ("vertex", "foundry", "bedrock"):
+        assert plan("anthropic", body, cloud=cloud).page_definition() is None
+    assert plan("anthropic", body, "local").page_definition() is None
+    assert plan("deepseek", "deepseek-v9", settings=EVERYBODY).page_definition() is None
+
+
 def test_minimal_effort_and_refused_parameters() -> None:
     assert "minimal" in plan("openai", "gpt-6.1-sol", effort="minimal").reason
     assert plan("openai", "gpt-6.1-sol", effort="low").path == "native"

@@ -12,7 +12,7 @@ import pytest
 from components import heavy
 from components.model_bodies import ADD, EVERYBODY, body_of, chat, declaration, responses
 from components.model_bodies import anthropic as anthropic_tool
-from groundwire.hosted import Location, Needs, hosted_definition, prepare
+from groundwire.hosted import Location, Needs, hosted_definition, plan_for, prepare
 from groundwire.testing.model_apis import Cite, Say, ScriptedCall, script
 from world import World
 from world.model_apis import ModelServer
@@ -57,7 +57,7 @@ def sent_to(models: ModelServer) -> dict[str, Any]:
 
 
 @pytest.mark.req("C1", "K6", "B7")
-@pytest.mark.parametrize("tool", [None, "web_search_20260209", "web_search_20260318"])
+@pytest.mark.parametrize("tool", [None, "web_search_20260209", "web_search_20260318", "newest"])
 def test_anthropic(models: ModelServer, tool: str | None, opened: Open) -> None:
     client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
     body = body_of("anthropic", anthropic_tool(), anthropic_tool("add", ADD), model="claude-opus-4-8")
@@ -78,6 +78,23 @@ def test_anthropic(models: ModelServer, tool: str | None, opened: Open) -> None:
     assert final.content[2].to_dict()["text"] == "Something is new."
     assert answer.usage.server_tool_use
     assert answer.usage.server_tool_use.web_search_requests == 1
+
+
+@pytest.mark.req("C1", "B7")
+@pytest.mark.parametrize("tool", [None, "web_search_20260209", "newest"])
+def test_anthropic_reads_pages(models: ModelServer, tool: str | None, opened: Open) -> None:
+    client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
+    body = body_of("anthropic", anthropic_tool(), model="claude-opus-4-8")
+    made = plan_for(body, "anthropic", needs=Needs(blocked_domains=("a.org",)), tool=tool)
+    request = prepare(body, made)
+    reader = made.page_definition()
+    assert reader
+    request["tools"] = [*request["tools"], reader]
+    assert prepare(request, made) == request
+    kind = getattr(heavy.anthropic.types, f"WebFetchTool{reader['type'].removeprefix('web_fetch_')}Param")
+    assert set(reader) <= set(kind.__annotations__)
+    client.messages.create(**request)
+    assert sent_to(models)["tools"] == request["tools"]
 
 
 @pytest.mark.req("K3", "K6", "B7")

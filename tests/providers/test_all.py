@@ -6,17 +6,19 @@ import json
 import logging
 import traceback
 from collections.abc import Iterator
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
-from components.services import APIS, KEYED, READ, SEARCH, api_class
+from components.services import APIS, KEYED, READ, SEARCH, Makes, api_class
 from groundwire import AllProvidersFailed, GroundwireError, Settings, Web
 from groundwire.errors import ConfigurationError, MissingKey
 from groundwire.models import Event
 from groundwire.providers.base import load_prices
 from groundwire.providers.registry import provider_names
+from groundwire.setup import provider_statuses
 from groundwire.testing import InjectedFault
 from groundwire.tools import render_json, render_text, web_tools
 from world import World
@@ -130,6 +132,35 @@ def test_prices_are_dated_and_sourced() -> None:
         assert prices.as_of.startswith("2026-")
         assert prices.source
         assert all(0 < price < 1 for price in prices.units.values())
+
+
+def test_a_price_list_is_old_after_a_year() -> None:
+    for name, prices in load_prices().items():
+        day = date.fromisoformat(prices.as_of)
+        assert prices.age_note(day + timedelta(days=365)) == ""
+        old = prices.age_note(day + timedelta(days=366))
+        assert (f"prices of {prices.as_of}, over a year old" in old) == bool(prices.units), name
+
+
+@pytest.mark.parametrize("name", [name for name in KEYED if name in SEARCH and load_prices()[name].units])
+async def test_an_old_price_is_said_to_be_old_once(makes: Makes, name: str) -> None:
+    provider = makes(api_class(name))
+    provider.today = date.fromisoformat(load_prices()[name].as_of)
+    assert not (await provider.search("bm25")).warnings
+    provider.today += timedelta(days=366)
+    [said] = (await provider.search("bm25")).warnings
+    assert said.startswith(f"{name}: prices of {load_prices()[name].as_of}, over a year old")
+    assert not (await provider.search("bm25")).warnings
+
+
+async def test_the_list_of_providers_has_the_price_of_the_mode_and_the_age_of_the_list(world: World) -> None:
+    usual, deep = settings(world, "exa"), settings(world, "exa", providers={"exa": {"type": "deep"}})
+    day = date.fromisoformat(load_prices()["exa"].as_of)
+    [status] = [row for row in await provider_statuses(usual, only_used=True, today=day) if row.name == "exa"]
+    assert (status.price, status.price_note) == ("$7.00", "")
+    later = day + timedelta(days=366)
+    [status] = [row for row in await provider_statuses(deep, only_used=True, today=later) if row.name == "exa"]
+    assert (status.price, status.price_note) == ("$12.00", load_prices()["exa"].age_note(later))
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from components.exchanges import answer, missing, recorded
-from components.services import page_of, posted, request_of, results_of, sent
+from components.services import Makes, page_of, posted, request_of, results_of, sent
+from groundwire import Settings, Web
 from groundwire.errors import PageNotFound, PageRefused, ProviderUnavailable, QuotaExceeded, RateLimited
 from groundwire.models import Filters
 from groundwire.providers.exa import ExaOptions, ExaProvider
@@ -197,6 +198,31 @@ class TestOnTheWire:
         exa = make()
         with pytest.raises(RateLimited, match="overloaded"):
             await exa.search("x")
+
+    @pytest.mark.parametrize(
+        ("kind", "price"),
+        [
+            ("auto", 0.007),
+            ("fast", 0.007),
+            ("lite", 0.004),
+            ("deep", 0.012),
+            ("deep-lite", 0.012),
+            ("deep-reasoning", 0.015),
+        ],
+    )
+    async def test_a_type_has_its_price(self, make: Make, service: Exa, kind: str, price: float) -> None:
+        service.fail(InjectedFault.status(200, json.dumps({"results": OK["results"]})))
+        assert make(type=kind).price_usd == price
+        assert (await make(type=kind).search("wikipedia")).cost_usd == price
+
+    async def test_it_is_said_that_pages_without_a_date_are_left_out(self, world: World, makes: Makes) -> None:
+        async with Web(Settings(), search_providers=[makes(ExaProvider)]) as web:
+            dated = await web.search("wikipedia", time_range="y")
+            usual = await web.search("wikipedia")
+        assert [receipt.applied for receipt in dated.filters] == ["native"]
+        assert "pages without a date were left out by the service" in dated.filters[0].note
+        assert any("without a date" in warning for warning in dated.warnings)
+        assert not any("without a date" in warning for warning in usual.warnings)
 
     async def test_what_the_service_says_that_it_cost_counts(self, make: Make, service: Exa) -> None:
         service.fail(InjectedFault.status(200, json.dumps(OK | {"costDollars": {"total": 0.015}})))

@@ -108,7 +108,12 @@ def check_noted(reader: Any, one: Recording, snippet: int | None) -> None:
 def test_our_own_recordings_show_every_provider_succeeding_finding_nothing_and_refusing() -> None:
     [own] = [root for root in RECORDINGS if is_own(root)]
     free = {name for name in APIS if name.endswith("_free")}
-    unrecorded = {"arxiv", "openalex", "wayback"} | free  # they have outcome tables, or tests of their own
+    unrecorded = {
+        "arxiv",
+        "brave_context",
+        "openalex",
+        "wayback",
+    } | free  # they have outcome tables
     assert {*APIS, "searxng"} - unrecorded == set(FOLDERS)
     for provider, folder in FOLDERS.items():
         wanted = [one.want or {} for one in recorded(own, folder)]

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from components.exchanges import answer, shape
-from components.services import api_class, offline, posted, request_of, results_of, sent
+from components.services import Makes, api_class, offline, posted, request_of, results_of, sent
 from groundwire.deadline import Deadline
 from groundwire.errors import AuthenticationFailed, PageUnavailable, QuotaExceeded, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.you import YouSearchProvider
+from groundwire.providers.you_free import YouFreeSearchProvider
 from world import World
 from world.services.you import You
 
@@ -58,7 +59,9 @@ class TestParse:
         assert not parse(answer({"results": results, "metadata": {}}))
 
     @pytest.mark.req("B1")
-    @pytest.mark.parametrize("results", [None, [], "none", {"web": {}}, {"news": "x"}, {"web": [{"title": "A"}, 1]}])
+    @pytest.mark.parametrize(
+        "results", [None, [], "none", {"web": {}}, {"news": "x"}, {"knowledge": "x"}, {"web": [{"title": "A"}, 1]}]
+    )
     def test_another_form_is_no_empty_result(self, results: object) -> None:
         with pytest.raises(UnexpectedResponse):
             parse(answer({"results": results}))
@@ -185,6 +188,20 @@ class TestOnTheWire:
     async def test_the_older_way_to_ask(self, make: Make) -> None:
         params = {"query": "search ranking page", "count": "2", "include_domains": "docs.test,forum.test"}
         assert len(await make().ask("GET", "/v1/search", parse, params=params, deadline=None)) == 2
+
+    async def test_passages_and_licensed_data_come_where_they_are_asked_for(self, make: Make, service: You) -> None:
+        usual = await make().search("reciprocal rank fusion")
+        assert not {"extraction", "knowledge"} & set(sent(service))
+        assert not usual.warnings
+        found = await make(highlights=True, knowledge=True).search("reciprocal rank fusion")
+        assert sent(service)["extraction"] == {"extraction_mode": "highlights"}
+        assert found[0].snippet == f"Also: {found[0].title}.\n{usual[0].snippet}"
+        assert found.warnings == ("you: Copper: 9,812.50 US dollars a ton (2026-11-20, Metals Board)",)
+        assert [row.url for row in found] == [row.url for row in usual]
+
+    async def test_a_search_without_a_key_asks_for_neither(self, makes: Makes, world: World) -> None:
+        await makes(YouFreeSearchProvider).search("bm25")
+        assert not {"extraction", "knowledge"} & set(world.service("you_free").requests[-1].query)
 
 
 @pytest.mark.req("B1", "Y15")

@@ -145,7 +145,10 @@ def test_keys_and_settings_are_written_together_or_not_at_all(tmp_path: Path) ->
 
 
 def test_the_schema_names_every_key_and_requires_those_that_are_needed() -> None:
-    fields = {field.name: field for field in setup_schema(load_offers().values(), {"tavily", "jina", "brave"})}
+    asked = setup_schema(load_offers().values(), {"tavily", "jina", "brave_context"})
+    fields = {field.name: field for field in asked}
+    assert len(fields) == len(asked), "one field for a key of several providers"
+    assert fields["brave_api_key"].provider == "brave"
     required = {name for name, field in fields.items() if field.required}
     assert required == {"tavily_api_key", "brave_api_key"}
     assert {"exa_api_key", "ydc_api_key", "jina_api_key"} <= fields.keys()

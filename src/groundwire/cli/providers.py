@@ -73,7 +73,7 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
 def _check(settings: Settings, rows: Sequence[ProviderStatus], *, quiet: bool) -> Mapping[str, Verification]:
     """Call every service that is in use and ready."""
     asked = [row for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
-    cost = sum(row.offer.call_usd for row in asked if row.variable)
+    cost = sum(row.call_usd or row.offer.call_usd for row in asked if row.variable)
     if not quiet:
         click.echo(f"Calling each of {len(asked)} providers once; this costs about ${cost:.3f}.", err=True)
 
@@ -110,7 +110,7 @@ def _print(
             name,
             _use(row),
             _state(row, tried.get(row.name)),
-            row.offer.price,
+            row.price,
             _health(row, scores),
             "".join(letter for letter, has in zip(_LETTERS, _filters(row.offer.capabilities), strict=True) if has),
         )
@@ -119,6 +119,9 @@ def _print(
     for row in rows:
         if row.in_use and row.state != "ready":
             console.print(Text(clean(f"{row.name}: {row.reason.removeprefix(f'{row.name} ')}")))
+    for row in rows:
+        if row.in_use and row.price_note:
+            console.print(Text(f"{row.name}: {row.price_note}"))
     for offer in (row.offer for row in rows if row.in_use and row.offer.open_host):
         allowed = offer.prices.free or "its limit is not published"
         console.print(Text(f"{offer.name}: {allowed}, no cost; {offer.open_host} sees queries; terms: {offer.terms}"))
@@ -199,9 +202,10 @@ def _as_dict(
         "key_from": row.key_from,
         "variables": list(offer.variables),
         "key_page": offer.key_page,
-        "usd_per_1000": round(1_000 * offer.call_usd, 4),
+        "usd_per_1000": round(1_000 * (row.call_usd or offer.call_usd), 4),
         "prices": dict(offer.prices.units),
         "prices_as_of": offer.prices.as_of,
+        "prices_note": row.price_note,
         "free": offer.prices.free,
         "open_host": offer.open_host,
         "terms": offer.terms,

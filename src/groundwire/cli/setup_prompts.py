@@ -141,6 +141,7 @@ class Talk:
             facts = [price]
             if offer.prices.free:
                 facts.append(f"free: {offer.prices.free}")
+            facts.append(row.price_note)
             facts.append(_need(row))
             head = f" {number:>2}  {row.name:<16}"
             self.say(wrap("; ".join(fact for fact in facts if fact) + ".", _WIDTH, " " * 21, head + " "))

@@ -32,6 +32,8 @@ class Hosted:
 
     tool: str
     """Its type, or the parameter that enables it."""
+    page_tool: str = ""
+    """The type of the hosted tool that reads pages; empty if there is none."""
     max_uses: MaxUses = "no"
     """How searches are limited."""
     include: int | None = 0
@@ -92,12 +94,16 @@ class Version:
 
     tool: str
     """Its type."""
+    page_tool: str = ""
+    """The type of the tool of that version that reads pages; empty if there is none."""
     clouds: tuple[str, ...]
     """The clouds that serve it."""
     without: tuple[str, ...] = ()
     """Name patterns of the models without it; an unknown model has it."""
     direct_for: tuple[str, ...] = ()
     """The models that may call it only directly, which the request must then state."""
+    newer: bool = False
+    """Whether it succeeds the usual one, so that `newest` may take it."""
     note: str = ""
     """A description, for the operator."""
     source: str

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
 from groundwire.hosted.api_capabilities import Api, ApiCapabilities, Hosted, Version, load_matrix
@@ -48,6 +48,21 @@ class Plan:
     """Whether the request must state that the tool is called directly."""
     warnings: tuple[str, ...] = field(default=())
     """Remarks for the operator."""
+    page_tool: str = ""
+    """The type of the hosted tool that reads pages; empty if there is none, or the local tools are used."""
+
+    def page_definition(self) -> dict[str, Any] | None:
+        """Return the hosted tool that reads pages, to be sent instead of `open_page`; None if there is none.
+
+        It reads pages of the same domains as the search, and is never added to a request by itself.
+        """
+        if not self.page_tool:
+            return None
+        needs = self.needs
+        domains = {"allowed_domains": needs.allowed_domains, "blocked_domains": needs.blocked_domains}
+        tool: dict[str, Any] = {"type": self.page_tool, "name": "web_fetch"}
+        tool |= {name: list(value) for name, value in domains.items() if value}
+        return tool | ({"allowed_callers": ["direct"]} if self.direct_only else {})
 
 
 def plan(
@@ -77,13 +92,14 @@ def plan(
         model: The model's name.
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
         needs: The requirements for the search.
-        cloud: The cloud that serves the API: `api` is the vendor's own; others are `vertex`, `bedrock`, `foundry`,
-            `azure`.
+        cloud: The cloud that serves the API: `api` is the vendor's own; others are `aws` (Claude Platform on AWS),
+            `bedrock`, `vertex`, `foundry`, `azure`.
         settings: Supplies the mode, the providers whose hosted search may be used, and the operator's domain lists; by
             default those of codelia, and no lists.
         effort: The request's reasoning effort; some models do not search with some.
         parameters: The names of the request's other parameters; some hosted searches reject some.
-        tool: Another version of the hosted tool, such as `web_search_20260209`.
+        tool: Another version of the hosted tool, such as `web_search_20260209`; `newest` is the last one that the model
+            has there, and the usual one if there is no other.
         calls_tools: Whether the model calls function tools; overrides the matrix.
         switch_model: Whether `auto` may change the model to one that searches.
         matrix: The capabilities of the APIs, if not the shipped ones.
@@ -172,6 +188,7 @@ def _native_plan(
         tool=tool,
         direct_only=bool(version and version.direct(model)),
         warnings=warnings,
+        page_tool=version.page_tool if version else hosted.page_tool,
     )
 
 
@@ -280,6 +297,9 @@ def _version(row: Api, model: str, cloud: str, tool: str | None, hosted: Hosted 
         or (row.hosted is not None and tool == row.hosted.tool)
     ):
         return None
+    if tool == "newest":
+        newer = [version for version in row.versions if hosted and version.newer and version.fits(cloud, model)]
+        return newer[-1] if newer else None
     found = next((version for version in row.versions if version.tool == tool), None)
     if found is None:
         known = [version.tool for version in row.versions]
@@ -287,7 +307,7 @@ def _version(row: Api, model: str, cloud: str, tool: str | None, hosted: Hosted 
         raise InvalidRequest(
             "tool",
             f"{row.title} has no hosted tool {str(tool)[:80]!r}",
-            f"Pass one of: {', '.join([*usual, *known]) or 'none'}.",
+            f"Pass one of: {', '.join(['newest', *usual, *known])}.",
         )
     if hosted is not None and not found.fits(cloud, model):
         usual_name = row.hosted.tool if row.hosted else ""

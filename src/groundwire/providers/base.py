@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -43,6 +44,9 @@ __all__ = [
 ]
 
 
+_PRICE_LIFE = timedelta(days=365)
+
+
 class Prices(NamedTuple):
     """The price list of one service, in US dollars by unit."""
 
@@ -58,6 +62,12 @@ class Prices(NamedTuple):
     def cost(self, unit: str = "request", count: float = 1) -> float:
         """Return what `count` units cost, in US dollars; 0 for a unit that is not listed."""
         return self.units.get(unit, 0.0) * count
+
+    def age_note(self, today: date) -> str:
+        """Return that the list is older than a year, as a clause; nothing for a newer or an empty one."""
+        if not self.units or today - date.fromisoformat(self.as_of) <= _PRICE_LIFE:
+            return ""
+        return f"prices of {self.as_of}, over a year old: the service may charge more by now"
 
 
 @cache
@@ -101,6 +111,8 @@ class Capabilities:
     """Whether it can prefer a country."""
     safesearch: bool = False
     """Whether it supports SafeSearch."""
+    undated: bool = True
+    """Whether its filters by date keep pages that have no date."""
     guarded: bool = False
     """Whether it connects through the guarded transport, which checks every hop when connecting."""
     renders: bool = False

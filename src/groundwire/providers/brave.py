@@ -16,6 +16,7 @@ from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
     day,
+    joined,
     json_or_empty,
     number_or_none,
     objects,
@@ -24,12 +25,7 @@ from groundwire.providers.http_parsing import (
     value_at,
 )
 from groundwire.providers.key_rotation import rate_windows
-from groundwire.providers.query_mapping import (
-    Mapped,
-    clipped,
-    window,
-    with_site_operators,
-)
+from groundwire.providers.query_mapping import Mapped, clipped, window, with_site_operators
 from groundwire.transport import Response
 
 __all__ = ["BraveOptions", "BraveSearchProvider"]
@@ -101,7 +97,7 @@ class BraveSearchProvider(SearchApiProvider):
 
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
-    Options: ClassVar[type[BraveOptions]] = BraveOptions
+    Options: ClassVar[type[ApiOptions]] = BraveOptions
     _options: BraveOptions
     capabilities: Capabilities = Capabilities(
         search=True,
@@ -121,21 +117,26 @@ class BraveSearchProvider(SearchApiProvider):
     tells_rates = True
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Convert a query to a request.
-
-        Domains are added to the query as operators; if they do not fit, they are sent as an inline Goggle
-        (https://search.brave.com/help/goggles).
-        """
+        """Convert a query to a request."""
         options = self._options
-        words, warnings = clipped(self.name, query, characters=_MAX_CHARACTERS, words=_MAX_WORDS)
-        values = {"q": words, "count": str(min(limit, _MAX_RESULTS[options.kind])), "safesearch": filters.safesearch}
-        mapped = Mapped(values, warnings=warnings, path=f"/res/v1/{options.kind}/search")
+        mapped = self.filtered(query, filters, f"/res/v1/{options.kind}/search")
+        values = mapped.values
+        values |= {"count": str(min(limit, _MAX_RESULTS[options.kind])), "safesearch": filters.safesearch}
         if options.kind == "web":
             values |= {"text_decorations": "false", "result_filter": "web"}
         if options.extra_snippets:
             values["extra_snippets"] = "true"
         if filters.page > 1:
             values["offset"] = str(min(filters.page - 1, 9))
+        return mapped
+
+    def filtered(self, query: str, filters: Filters, path: str) -> Mapped:
+        """Return a request with the filters that all endpoints have.
+
+        Domains are operators in the query; if they do not fit, an inline Goggle (https://search.brave.com/help/goggles).
+        """
+        words, warnings = clipped(self.name, query, characters=_MAX_CHARACTERS, words=_MAX_WORDS)
+        mapped = Mapped(values := {"q": words}, warnings=warnings, path=path)
         if freshness := _freshness(filters, self.today or datetime.now(UTC).date(), mapped):
             values["freshness"] = freshness
         if country := mapped.country_code(filters, "brave"):
@@ -196,6 +197,5 @@ def _row(item: dict[str, Any], name: str) -> SearchResult | None:
 
 
 def _row_with_passages(item: dict[str, Any], name: str) -> SearchResult | None:
-    further = item.get("extra_snippets")
-    parts = [item.get("description"), *(further if isinstance(further, list) else ())]
-    return _row(item | {"description": " ".join(part for part in map(text_or_empty, parts) if part)}, name)
+    parts = [item.get("description"), joined(item.get("extra_snippets"), " ")]
+    return _row(item | {"description": joined(parts, " ")}, name)

@@ -14,6 +14,7 @@ from groundwire.providers.http_parsing import (
     ErrorRule,
     clean,
     day,
+    joined,
     json_or_empty,
     number_or_none,
     result,
@@ -29,6 +30,7 @@ _MAX_RESULTS = 100  # with highlights
 _MAX_DOMAINS = 1_200
 _MAX_SNIPPET = 1_000  # characters of highlights per row; without a limit, five rows have been 170 kB
 _MAX_PAGE = 500_000  # characters
+_USED_UP = ("the credits or the key's budget are used up", "Add credits, or raise the key's budget")
 # tags of pages, used when there is no status
 _STATUSES: Mapping[str, int] = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}
 
@@ -37,7 +39,7 @@ class ExaOptions(ApiOptions):
     """`[providers.exa]`."""
 
     type: Literal["auto", "fast", "instant", "lite", "neural", "deep-lite", "deep", "deep-reasoning"] = "auto"
-    """How to search; the deep types take longer and cost about twice as much."""
+    """How to search: `lite` is fast and costs about half, `deep` takes longer and costs about twice as much."""
     category: str = ""
     """What to search for, such as `news` or `research paper`; empty means everything."""
 
@@ -51,13 +53,7 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
     key_header = "x-api-key"
     read_path = "/contents"
     errors: ClassVar[tuple[ErrorRule, ...]] = (
-        ErrorRule(
-            QuotaExceeded,
-            "the credits or the key's budget are used up",
-            "Add credits, or raise the key's budget",
-            at="tag",
-            pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$",
-        ),
+        ErrorRule(QuotaExceeded, *_USED_UP, at="tag", pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$"),
         # Its own code for overload; a proxy's 503 has no JSON.
         ErrorRule(RateLimited, "overloaded", status=(503,), at="error tag", pattern="."),
     )
@@ -72,6 +68,7 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         domains="native",
         region=True,
         safesearch=True,
+        undated=False,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
@@ -99,7 +96,12 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: in dollars as stated in the response, or from the price list."""
-        return self.charge(reply, "costDollars.total", "usd", self._prices.cost("request"))
+        return self.charge(reply, "costDollars.total", "usd", self.price_usd)
+
+    @property
+    def price_unit(self) -> str:
+        """The type of the search."""
+        return self._options.type
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""
@@ -138,13 +140,11 @@ def _failed_page(url: str, error: object) -> PageError:
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    highlights = item.get("highlights")
-    parts = [part for part in highlights if isinstance(part, str)] if isinstance(highlights, list) else []
     return result(
         name,
         url=item.get("url"),
         title=item.get("title"),
-        snippet=text_or_empty(item.get("text")) or " … ".join(parts) or item.get("summary"),
+        snippet=text_or_empty(item.get("text")) or joined(item.get("highlights"), " … ") or item.get("summary"),
         date=item.get("publishedDate"),
         score=item.get("score"),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -112,6 +112,7 @@ class ApiProvider:
         self._options = options or self.Options()
         self.daily_searches = self._options.daily_searches
         """Maximum searches a day; 0 means no limit."""
+        self._price_noted = False  # the age of the price list is said once
         self.today: date | None = None
         """The day on which time ranges end; None for the current one, in UTC."""
 
@@ -161,10 +162,16 @@ class ApiProvider:
         """A digest of URL and keys: rate limits and quotas apply to everyone who shares both."""
         return digest(self._base) if self._keys is None else self._keys.digest(self._base)
 
+    @property
+    def price_unit(self) -> str:
+        """The unit of a search in the price list; a mode without a price of its own costs a `request`."""
+        return "request"
+
     @cached_property
     def price_usd(self) -> float:
         """The usual price of one search, in US dollars; zero for a service used without a key."""
-        return 0.0 if self._free else self._prices.cost("request") or self._prices.cost("credit", self.search_credits)
+        cost = self._prices.cost
+        return 0.0 if self._free else cost(self.price_unit) or cost() or cost("credit", self.search_credits)
 
     @property
     def page_price_usd(self) -> float:
@@ -276,12 +283,15 @@ class ApiProvider:
 
     def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
         """Add what is known about the request to its results: filters, warnings, cost (by default one `request`)."""
+        cost = found.cost_usd or (self._prices.cost() if cost_usd is None else cost_usd)
+        old = self._prices.age_note(self.today or datetime.now(UTC).date()) if cost and not self._price_noted else ""
+        self._price_noted = self._price_noted or bool(old)
         return Results(
             found.items,
             found.partial,
-            (*mapped.warnings, *found.warnings),
+            (*mapped.warnings, *found.warnings, *((f"{self.name}: {old}",) if old else ())),
             found.status,
-            found.cost_usd or (self._prices.cost() if cost_usd is None else cost_usd),
+            cost,
             {**found.applied, **mapped.applied},
             found.windows,
         )

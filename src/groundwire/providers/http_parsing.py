@@ -350,6 +350,12 @@ def noted(reply: Response, name: str, keys: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{name}: {text[:_MAX_MESSAGE]}" for text in words if text)
 
 
+def joined(value: object, separator: str = "\n") -> str:
+    """Return the texts of a list, such as the passages of a page, as one; an empty text if it is not a list."""
+    parts = [text_or_empty(part).strip() for part in value] if isinstance(value, list) else []
+    return separator.join(part for part in parts if part)
+
+
 def any_date(text: str) -> str:
     """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
     if found := day(text):

@@ -79,7 +79,12 @@ class LinkupSearchProvider(SearchApiProvider, LinkupFetch):
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: an empty result is an error of the service, and errors are free."""
-        return self._prices.cost("deep" if self._options.depth == "deep" else "request", found.status == 200)
+        return self.price_usd if found.status == 200 else 0.0
+
+    @property
+    def price_unit(self) -> str:
+        """The depth of the search."""
+        return self._options.depth
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

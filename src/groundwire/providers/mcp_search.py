@@ -22,6 +22,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
+    joined,
     masked,
     objects,
     raise_for_error,
@@ -135,14 +136,12 @@ class McpSearchProvider(SearchApiProvider):
 
 def mcp_row(item: dict[str, Any], name: str) -> SearchResult | None:
     """Return a row of any of the servers as a result, or None if it has no URL."""
-    passages = item.get("excerpts") or item.get("highlights")
-    parts = [part for part in passages if isinstance(part, str)] if isinstance(passages, list) else []
     texts = (text_or_empty(item.get(key)) for key in ("snippet", "description", "text"))
     dates = (text_or_empty(item.get(key)) for key in ("date", "publish_date", "publishedDate"))
     return result(
         name,
         url=item.get("url"),
         title=item.get("title"),
-        snippet="\n\n".join(parts).strip() or next(filter(None, texts), ""),
+        snippet=joined(item.get("excerpts") or item.get("highlights"), "\n\n") or next(filter(None, texts), ""),
         date=next(filter(None, dates), ""),
     )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import SearchApiProvider
-from groundwire.providers.http_parsing import objects, result, text_or_empty
+from groundwire.providers.http_parsing import joined, objects, result
 from groundwire.providers.parallel_extract import ParallelExtract, ParallelExtractOptions
 from groundwire.providers.query_mapping import Mapped, clipped, window
 from groundwire.transport import Response
@@ -83,12 +83,11 @@ class ParallelSearchProvider(SearchApiProvider, ParallelExtract):
         return self.price_usd + self._prices.cost("result", max(0, returned - _INCLUDED))
 
     @property
-    def price_usd(self) -> float:
-        """The price of one search with its included results, in US dollars: some modes have their own price."""
-        return self._prices.cost(self._options.mode) or self._prices.cost()
+    def price_unit(self) -> str:
+        """The mode of the search; its price includes ten results."""
+        return self._options.mode
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    excerpts = item.get("excerpts")
-    snippet = "\n\n".join(map(text_or_empty, excerpts)).strip() if isinstance(excerpts, list) else ""
+    snippet = joined(item.get("excerpts"), "\n\n")
     return result(name, url=item.get("url"), title=item.get("title"), snippet=snippet, date=item.get("publish_date"))

@@ -95,9 +95,9 @@ class PerplexitySearchProvider(SearchApiProvider):
         return self.rows(reply, self.answer(reply).get("results"), _row)
 
     @property
-    def price_usd(self) -> float:
-        """The price of one search, in US dollars; a type may have its own."""
-        return self._prices.cost(self._options.search_type) or self._prices.cost()
+    def price_unit(self) -> str:
+        """The type of the search."""
+        return self._options.search_type
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -8,26 +8,28 @@ from typing import Any, ClassVar
 from groundwire.errors import QuotaExceeded, UnexpectedResponse
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
-from groundwire.providers.http_api import SearchApiProvider
-from groundwire.providers.http_parsing import ErrorRule, objects, result, text_or_empty
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_parsing import ErrorRule, joined, objects, result, said, text_or_empty, value_at
 from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, window
 from groundwire.providers.you_contents import YouContents
 from groundwire.transport import Response
 
-__all__ = ["YouSearchProvider"]
+__all__ = ["YouOptions", "YouSearchProvider"]
 
 _MAX_RESULTS = 100  # of the web, and as many of the news
 _MAX_DOMAINS = 500
 _FIRST_DAY = date(1990, 1, 1)  # before there was a web; a range must have both ends
-_ERRORS = (
-    ErrorRule(
-        QuotaExceeded,
-        "the account's quota is used up",
-        "Add credit to the account",
-        status=(402,),
-        wait="reset_at",
-    ),
-)
+_USED_UP = ("the account's quota is used up", "Add credit to the account")
+_ERRORS = (ErrorRule(QuotaExceeded, *_USED_UP, status=(402,), wait="reset_at"),)
+
+
+class YouOptions(ApiOptions):
+    """`[providers.you]`."""
+
+    highlights: bool = False
+    """Whether snippets are the passages that answer the query best, which are longer, instead of the usual ones."""
+    knowledge: bool = False
+    """Whether licensed data (prices, companies, sports, weather) is searched too; it has no URL, so it is a warning."""
 
 
 class YouSearchProvider(SearchApiProvider, YouContents):
@@ -36,12 +38,13 @@ class YouSearchProvider(SearchApiProvider, YouContents):
     News follow the web pages, so there may be more rows than requested.
     """
 
-    service = "https://ydc-index.io"
+    service = "https://ydc-index.io"  # where youdotcom 3.6.0 sends searches, read on 2026-11-28
     key_variables: ClassVar[tuple[str, ...]] = ("YDC_API_KEY", "YOU_API_KEY", "YOUCOM_API_KEY")
     key_page = "https://you.com/platform"
     key_header = "X-API-Key"
     search_path = "/v1/search"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
+    Options: ClassVar[type[ApiOptions]] = YouOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
@@ -70,6 +73,9 @@ class YouSearchProvider(SearchApiProvider, YouContents):
             body["language"] = language.upper()
         if country := mapped.country_code(filters, "you"):
             body["country"] = country
+        if isinstance(self._options, YouOptions):  # a request without a key has neither
+            body |= {"extraction": {"extraction_mode": "highlights"}} if self._options.highlights else {}
+            body |= {"knowledge": "core"} if self._options.knowledge else {}
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
@@ -77,14 +83,14 @@ class YouSearchProvider(SearchApiProvider, YouContents):
         found = self.answer(reply).get("results")
         if not isinstance(found, dict):
             raise UnexpectedResponse(self.name, "answered with JSON that has no results", status=reply.status)
-        web, news = found.get("web"), found.get("news")  # either may be absent
-        if any(section is not None and not isinstance(section, list) for section in (web, news)):
+        web, news, facts = (found.get(name) for name in ("web", "news", "knowledge"))  # any may be absent
+        if any(section is not None and not isinstance(section, list) for section in (web, news, facts)):
             raise UnexpectedResponse(self.name, "answered with results of an unexpected form", status=reply.status)
         sections = ((web, self.name), (news, f"{self.name} (news)"))
         rows = tuple(row for items, source in sections for item in objects(items) if (row := _row(item, source)))
         if (web or news) and not rows:
             raise UnexpectedResponse(self.name, "answered with results without URLs", status=reply.status)
-        return Results(rows, status=reply.status)
+        return Results(rows, status=reply.status, warnings=tuple(_fact(item, self.name) for item in objects(facts)))
 
 
 def _freshness(filters: Filters, today: date | None) -> str:
@@ -96,13 +102,20 @@ def _freshness(filters: Filters, today: date | None) -> str:
     return f"{min(start or _FIRST_DAY, end).isoformat()}to{end.isoformat()}"
 
 
+def _fact(item: dict[str, Any], name: str) -> str:
+    """Return an entry of licensed data, with its day and who licensed it."""
+    by = joined([source.get("name") for source in objects(item.get("attribution"))], ", ")
+    about = ", ".join(part for part in (text_or_empty(item.get("as_of")), by) if part) or "licensed data"
+    return f"{name}: {said(': '.join(text_or_empty(item.get(key)) for key in ('title', 'description')))} ({about})"
+
+
 def _row(item: dict[str, Any], source: str) -> SearchResult | None:
-    passages = item.get("snippets")
-    snippet = "\n".join(text_or_empty(part) for part in passages) if isinstance(passages, list) else ""
     return result(
         source,
         url=item.get("url"),
         title=item.get("title"),
-        snippet=snippet.strip() or item.get("description"),
+        snippet=joined(value_at(item, "contents.highlights"))
+        or joined(item.get("snippets"))
+        or item.get("description"),
         date=item.get("page_age"),
     )

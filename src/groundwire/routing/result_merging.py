@@ -129,7 +129,10 @@ def _receipts(
             note = f"{undated} of {len(kept)} results have no date and were kept"
         elif name in _DATES and dated.dropped:
             note = f"{dated.dropped} results outside the range were removed"
-        made.append(FilterReceipt(filter=name, applied=results.applied.get(name, usual), note=note))
+        applied = results.applied.get(name, usual)
+        if name in _DATES and applied == "native" and not capabilities.undated:
+            note = "; ".join(filter(None, (note, "pages without a date were left out by the service")))
+        made.append(FilterReceipt(filter=name, applied=applied, note=note))
     return tuple(made)
 
 

@@ -130,22 +130,25 @@ class SetupField:
 
 
 def setup_schema(offers: Iterable[Offer], chosen: Container[str] = ()) -> tuple[SetupField, ...]:
-    """Return a field for the key of every provider that accepts one.
+    """Return a field for every key; one that several providers take is named after the first of them.
 
     Args:
         offers: The providers.
         chosen: The names of those that are to be used.
     """
+    takers: dict[str, list[Offer]] = {}
+    for offer in offers:
+        for variable in offer.variables[:1]:
+            takers.setdefault(variable, []).append(offer)
     return tuple(
         SetupField(
-            name=offer.variables[0].lower(),
-            variable=offer.variables[0],
-            provider=offer.name,
-            description=f"{offer.name.capitalize()} API key" + (f", from {offer.key_page}" if offer.key_page else ""),
-            required=offer.name in chosen and offer.key_needed,
+            name=variable.lower(),
+            variable=variable,
+            provider=first.name,
+            description=f"{first.name.capitalize()} API key" + (f", from {first.key_page}" if first.key_page else ""),
+            required=any(offer.name in chosen and offer.key_needed for offer in (first, *others)),
         )
-        for offer in offers
-        if offer.variables
+        for variable, (first, *others) in takers.items()
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Literal, cast
 
 from groundwire.deadline import Deadline
@@ -29,7 +30,7 @@ from groundwire.errors import (
     RequestRefused,
     UnprovenEmpty,
 )
-from groundwire.providers.base import ReadProvider, SearchProvider, Transports
+from groundwire.providers.base import ReadProvider, SearchProvider, Transports, price_of
 from groundwire.providers.registry import create
 from groundwire.settings import Settings
 from groundwire.settings.schema import key_from_keyring
@@ -59,6 +60,15 @@ class ProviderStatus:
     """The origin of its key: `keyring`, `environment`, `.env`, a file's path; empty without one."""
     variable: str = ""
     """The variable of its key; empty if it takes none."""
+    call_usd: float = 0.0
+    """The price of a search as it is configured, in US dollars; 0 if unknown."""
+    price_note: str = ""
+    """That its price list is old, if it is."""
+
+    @property
+    def price(self) -> str:
+        """The price of 1,000 calls, as text for a table."""
+        return f"${1_000 * self.call_usd:.2f}" if self.call_usd else self.offer.price
 
     @property
     def in_use(self) -> bool:
@@ -85,12 +95,15 @@ def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str
     return None
 
 
-async def provider_statuses(settings: Settings, *, only_used: bool = False) -> list[ProviderStatus]:
+async def provider_statuses(
+    settings: Settings, *, only_used: bool = False, today: date | None = None
+) -> list[ProviderStatus]:
     """Return the status of all providers: those in use in their order, then ready ones, then unconfigured ones.
 
     Args:
         settings: The settings.
         only_used: Whether those that the settings do not name are left out.
+        today: The present day, for the age of price lists; by default in UTC.
     """
     offers = load_offers()
     used = (*settings.search.providers, *settings.read.providers)
@@ -98,7 +111,7 @@ async def provider_statuses(settings: Settings, *, only_used: bool = False) -> l
     clients = HttpClients(settings, None, None)
     try:
         rows = [
-            await _standing(name, offers[name.partition(":")[0]], settings, clients)
+            await _standing(name, offers[name.partition(":")[0]], settings, clients, today or datetime.now(UTC).date())
             for name in names
             if name.partition(":")[0] in offers
         ]
@@ -109,9 +122,9 @@ async def provider_statuses(settings: Settings, *, only_used: bool = False) -> l
     return sorted(rows, key=lambda row: (place.get(row.name, len(place)), order[row.state], row.name))
 
 
-async def _standing(name: str, offer: Offer, settings: Settings, clients: HttpClients) -> ProviderStatus:
+async def _standing(name: str, offer: Offer, settings: Settings, clients: HttpClients, today: date) -> ProviderStatus:
     state: Literal["ready", "needs_key", "not_set_up", "wrong"] = "ready"
-    reason = ""
+    reason, usd = "", 0.0
     try:
         provider = None if offer.name == "archive" else create(name, settings, clients, cls=offer.provider)
     except MissingKey as error:
@@ -121,6 +134,7 @@ async def _standing(name: str, offer: Offer, settings: Settings, clients: HttpCl
     except (ConfigurationError, GroundwireError) as error:
         state, reason = "wrong", str(error)
     else:
+        usd = price_of(cast("SearchProvider", provider))
         close = getattr(provider, "aclose", None)
         if close is not None:
             await close()
@@ -136,6 +150,8 @@ async def _standing(name: str, offer: Offer, settings: Settings, clients: HttpCl
         reason=reason,
         key_from=found[1] if found else "",
         variable=found[0] if found else next(iter(offer.variables), ""),
+        call_usd=usd,
+        price_note=offer.prices.age_note(today),
     )
 
 

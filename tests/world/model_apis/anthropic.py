@@ -11,6 +11,7 @@ from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, Scripted
 __all__ = ["MESSAGES"]
 
 _SEARCHES = ("web_search_20250305", "web_search_20260209", "web_search_20260318")
+_READERS = ("web_fetch_20250910", "web_fetch_20260209", "web_fetch_20260309", "web_fetch_20260318")
 _FIELDS = frozenset(
     {"type", "name", "max_uses", "allowed_domains", "blocked_domains", "user_location", "cache_control"}
 )
@@ -31,14 +32,14 @@ def _refusal(body: Mapping[str, Any]) -> str:
         if kind == "custom":
             if not isinstance(tool.get("input_schema"), dict):
                 return "tools.0.custom.input_schema: Field required"
-        elif kind not in _SEARCHES:
+        elif kind not in (*_SEARCHES, *_READERS):
             return f"tools.0: Input tag '{kind}' does not match any of the expected tags"
         elif extra := set(tool) - _FIELDS:
             return f"tools.0.{kind}.{min(extra)}: Extra inputs are not permitted"
         elif tool.get("allowed_domains") and tool.get("blocked_domains"):
             return "tools.0: only one of allowed_domains and blocked_domains can be used"
-        elif tool.get("name") != "web_search":
-            return f"tools.0.{kind}.name: Input should be 'web_search'"
+        elif tool.get("name") != (name := "web_search" if kind in _SEARCHES else "web_fetch"):
+            return f"tools.0.{kind}.name: Input should be '{name}'"
     return ""
 
 

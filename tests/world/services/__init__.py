@@ -14,6 +14,7 @@ __all__ = ["SERVICES", "make_service"]
 SERVICES: Final[Mapping[str, str]] = {
     "arxiv": "papers:Arxiv",
     "brave": "brave:Brave",
+    "brave_context": "brave:BraveContext",
     "duckduckgo_lite": "duckduckgo_lite:DuckDuckGoLite",
     "exa": "exa:Exa",
     "exa_free": "keyless:ExaFree",

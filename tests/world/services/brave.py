@@ -25,7 +25,7 @@ from world.services.shared import (
     split_sites,
 )
 
-__all__ = ["Brave"]
+__all__ = ["Brave", "BraveContext"]
 
 _DAYS: Final[Mapping[str, int]] = {"pd": 1, "pw": 7, "pm": 31, "py": 365}
 _RANGE = r"\d{4}-\d{2}-\d{2}to\d{4}-\d{2}-\d{2}"
@@ -208,6 +208,39 @@ class Brave(ApiEmulator):
     def _age(self, hit: IndexHit) -> str:
         days, published = self.age(hit), hit.published
         return f"{days} days ago" if days < 31 else f"{published:%B} {published.day}, {published.year}"
+
+
+class BraveContext(Brave):
+    """Brave's LLM context, in the form of its MCP server's schemas (2.1.4)."""
+
+    spec: ClassVar[ApiSpec] = replace(
+        Brave.spec,
+        name="brave_context",
+        routes={f"{method} /res/v1/llm/context": "context" for method in ("GET", "POST")},
+        fields=replace(Brave.spec.fields, limit="maximum_number_of_urls"),
+        parameters={
+            "context": {
+                **{name: _PARAMETERS[name] for name in ("q", "freshness", "country", "search_lang", "goggles")},
+                "count": number(1, 50),
+                "maximum_number_of_urls": number(1, 50),
+                "maximum_number_of_tokens": number(1_024, 32_768),
+                "maximum_number_of_tokens_per_url": number(512, 8_192),
+            }
+        },
+    )
+
+    def context(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return passages of pages, and what is known of each."""
+        hits = self._page(body)[1]
+        rows = [{"url": hit.url, "title": hit.title, "snippets": [hit.snippet, f"Also: {hit.title}."]} for hit in hits]
+        sources = {
+            hit.url: {"title": hit.title, "hostname": _address(hit.url)["hostname"], "age": self._ages(hit)}
+            for hit in hits
+        }
+        return EmulatedResponse.json({"grounding": {"generic": rows, "map": []}, "sources": sources})
+
+    def _ages(self, hit: IndexHit) -> list[str]:
+        return [f"{hit.published:%A, %B %d, %Y}", hit.published.isoformat(), f"{self.age(hit)} days ago"]
 
 
 def _invalid(place: str, name: str, message: str, kind: str) -> dict[str, object]:

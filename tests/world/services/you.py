@@ -30,6 +30,15 @@ __all__ = ["You"]
 _DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 31, "year": 365}
 _RANGE = r"\d{4}-\d\d-\d\dto\d{4}-\d\d-\d\d"
 _NEWS_DAYS = 31
+_FACTS: Final = [
+    {
+        "type": "answer",
+        "title": "Copper",
+        "description": "9,812.50 US dollars a ton",
+        "attribution": [{"name": "Metals Board"}],
+        "as_of": "2026-11-20",
+    }
+]
 
 
 class You(ApiEmulator):
@@ -65,6 +74,10 @@ class You(ApiEmulator):
                 "language": pattern("[A-Z]{2}(-[A-Z]{2,4})?"),
                 "include_domains": domains(500),
                 "exclude_domains": domains(500),
+                "knowledge": choice("core"),
+                "extraction": lambda value: (
+                    "" if value in (None, {"extraction_mode": "highlights"}) else "is not valid"
+                ),
             },
             "contents": {"urls": addresses(10), "crawl_timeout": number(1, 60), "max_age": number(0)},
         },
@@ -118,8 +131,9 @@ class You(ApiEmulator):
         start = int(body.get("offset") or 0) * count
         newest = self.library.calendar.published(_NEWS_DAYS) if self.news else date.max
         sections = {
-            "web": [_web(hit) for hit in found[start : start + count]],
+            "web": [_web(hit, "extraction" in body) for hit in found[start : start + count]],
             "news": [_news(hit) for hit in found if hit.published >= newest][start : start + count],
+            "knowledge": _FACTS if "knowledge" in body else [],
         }
         return EmulatedResponse.json(
             {
@@ -139,12 +153,13 @@ class You(ApiEmulator):
         return EmulatedResponse.json(rows)
 
 
-def _web(hit: IndexHit) -> dict[str, object]:
-    return {
+def _web(hit: IndexHit, highlights: bool) -> dict[str, object]:
+    passages = {"contents": {"highlights": [f"Also: {hit.title}.", hit.snippet]}} if highlights else {}
+    return passages | {
         "url": hit.url,
         "title": hit.title,
         "description": hit.page.text[:120],
-        "snippets": [hit.snippet],
+        **({} if highlights else {"snippets": [hit.snippet]}),
         "page_age": moment(hit),
         "favicon_url": f"{hit.site.url}/favicon.ico",
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
@@ -76,4 +77,4 @@ def _price(prices: Prices | None) -> str:
     if prices is None or not prices.units:
         return ""
     listed = ", ".join(f"{money(price)} a {unit}" for unit, price in prices.units.items())
-    return f"{listed} (list of {prices.as_of})"
+    return f"{listed} ({prices.age_note(datetime.now(UTC).date()) or f'list of {prices.as_of}'})"
