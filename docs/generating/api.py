@@ -38,6 +38,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.integrations.hosts.tool_port": (),
     "groundwire_server.api": (),
     "groundwire_server.openai.app": (),
+    "groundwire.evaluation": (),
     "groundwire.telemetry": ("SearchDone", "PageDone"),
     "groundwire.providers.base": (),
     "groundwire.testing": (),

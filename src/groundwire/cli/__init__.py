@@ -47,6 +47,7 @@ _COMMANDS = MappingProxyType(
         "session": "stats:session",
         "stats": "stats",
         "mcp": "mcp",
+        "eval": "eval:eval_",
         "verify": "verify",
         "export": "mcp:export",
     }
@@ -113,7 +114,8 @@ LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("tools", "tool", "schema", "agent", "install"), "mcp"),
         **dict.fromkeys(("chat", "repl", "shell", "summarize", "summary"), "ask"),
         **dict.fromkeys(("usage", "cost", "costs", "budget", "metrics"), "stats"),
-        **dict.fromkeys(("benchmark", "bench", "debug", "test"), "doctor"),
+        **dict.fromkeys(("debug", "test"), "doctor"),
+        **dict.fromkeys(("benchmark", "bench", "evaluate", "evals"), "eval"),
         **dict.fromkeys(("status", "check", "ping", "info", "health"), "doctor"),
         **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),

@@ -1,0 +1,158 @@
+"""`groundwire eval`."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, TextIO, cast, get_args
+
+import click
+
+from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress
+from groundwire.cli.completion import providers_that_search
+from groundwire.cli.terminal_text import ExitCode, aligned, escaped, is_quiet, warn
+from groundwire.models import MAX_LIMIT, Strategy
+from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.evaluation import Evaluation
+
+__all__ = ["eval_"]
+
+_COLUMNS = ("providers", "strategy", "share", "95 %", "rows", "pages", "missed", "failed", "cost", "p50", "p95")
+_MOST_CAUSES: Final = 5
+_EPILOG = """\b
+Example:
+  groundwire eval questions.jsonl --providers brave,exa --providers tavily --open 2
+
+\b
+Exit codes:
+  0  the evaluation is complete
+  2  usage error: an argument, a setting, or a line of FILE
+  3  every search failed"""
+
+
+@click.command(
+    "eval",
+    cls=ToolCommand,
+    failed=None,
+    subject="file",
+    short_help="Measure which share of known answers searches bring.",
+    epilog=_EPILOG,
+)
+@click.argument("file", type=click.File(encoding="utf-8", errors="replace"))
+@click.option(
+    "-p",
+    "--providers",
+    multiple=True,
+    metavar="NAME,...",
+    shell_complete=providers_that_search,
+    help="A chain of providers, in order; each further option is another contender. By default the setting "
+    "search.providers.",
+)
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    type=click.Choice(get_args(Strategy)),
+    help="How a chain is used; repeatable, for a contender each. By default the setting search.strategy.",
+)
+@click.option("-n", "--limit", type=int, metavar="N", help=f"Results of a search, 1 to {MAX_LIMIT}.")
+@click.option(
+    "--open", "open_pages", type=int, default=0, metavar="N", help="Open the first N pages if no result has the answer."
+)
+@click.option("--concurrency", type=int, default=4, show_default=True, metavar="N", help="Questions at once, 1 to 32.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Timeout of a search, and again of its pages.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with each answer.")
+def eval_(
+    file: TextIO,
+    providers: tuple[str, ...],
+    strategies: tuple[str, ...],
+    limit: int | None,
+    open_pages: int,
+    concurrency: int,
+    timeout: float | None,
+    as_json: bool,
+) -> None:
+    """Search for the questions in FILE, and count those whose answer is in a result or an opened page.
+
+    FILE has a JSON object a line: question, answer (a text or a list of accepted texts), and optionally id. The cache
+    is not used, and services charge for each search.
+    """
+    from groundwire.evaluation import evaluate, read_questions
+
+    questions = read_questions(file, str(getattr(file, "name", "questions")))
+
+    async def call(web: Web) -> list[Evaluation]:
+        chains = [_chain(web, each((names,))) for names in providers] or [web]  # all checked before the first is paid
+        stop_progress()
+        evaluations = []
+        for chain, strategy in itertools.product(chains, cast("tuple[Strategy, ...]", strategies) or (None,)):
+            with _progress(chain, len(questions)) as step:
+                evaluations.append(
+                    await evaluate(
+                        chain,
+                        questions,
+                        strategy=strategy,
+                        limit=limit,
+                        open_pages=open_pages,
+                        concurrency=concurrency,
+                        timeout=timeout,
+                        listener=step,
+                    )
+                )
+        return evaluations
+
+    evaluations = run("Evaluating", {}, call)
+    if as_json:
+        click.echo(escaped(json.dumps([evaluation.as_dict() for evaluation in evaluations])))
+    else:
+        for line in aligned([_COLUMNS, *map(_row, evaluations)]):
+            click.echo(line.rstrip())
+        for evaluation in evaluations:
+            warn(*_causes(evaluation))
+    sys.exit(ExitCode.OK if any(one.count("failed") < len(one.answers) for one in evaluations) else ExitCode.FAILED)
+
+
+def _chain(web: Web, names: Sequence[str]) -> Web:
+    """Return a view with these providers; one that is not set up is an error, as it would change the contender."""
+    chain = web.with_providers(*names)
+    used = {provider.name for provider in chain.search_providers}
+    for name in names:
+        if name not in used:
+            web.with_providers(name)  # raises the reason
+    return chain
+
+
+@contextmanager
+def _progress(chain: Web, total: int) -> Iterator[Callable[[object], None]]:
+    """Show on standard error how many questions were asked; where that is no terminal, only the providers."""
+    label = ",".join(provider.name for provider in chain.search_providers)
+    with click.progressbar(length=total, label=label, file=sys.stderr, show_pos=True, hidden=is_quiet()) as bar:
+        yield lambda answer: bar.update(1)
+
+
+def _row(evaluation: Evaluation) -> tuple[str, ...]:
+    low, high = evaluation.interval
+    return (
+        ",".join(evaluation.providers),
+        evaluation.strategy,
+        f"{evaluation.share:.0%}",
+        f"{low:.0%} to {high:.0%}",
+        *(str(evaluation.count(place)) for place in ("rows", "pages", "missed", "failed")),
+        f"${evaluation.cost_usd:,.4f}",
+        *("-" if (part := evaluation.seconds(share)) is None else f"{part:.2f} s" for share in (0.5, 0.95)),
+    )
+
+
+def _causes(evaluation: Evaluation) -> Iterator[str]:
+    """Yield why questions failed, each reason once with its count."""
+    name = ",".join(evaluation.providers)
+    for error, count in Counter(one.error for one in evaluation.answers if one.error).most_common(_MOST_CAUSES):
+        yield f"{name}: {count} failed: {error}"
+    if unread := sum(one.pages_failed for one in evaluation.answers):
+        yield f"{name}: {unread} pages could not be read."
