@@ -115,14 +115,21 @@ def _require(condition: object, message: object) -> None:
 
 
 @asynccontextmanager
-async def _provider(case: ProviderCase, keys: Mapping[str, str] | None = None) -> AsyncIterator[Any]:
+async def _maker(case: ProviderCase, keys: Mapping[str, str] | None = None) -> AsyncIterator[Callable[[], Any]]:
+    """Yield what makes a new provider: one whose key was refused does not send it again for a while."""
     settings = _settings(case, keys)
     clients = HttpClients(settings, None, None)
+    options = {"base_url": case.service.url, **case.options}
     try:
-        options = {"base_url": case.service.url, **case.options}
-        yield case.provider.create(ProviderContext(case.name, settings, clients, options))
+        yield lambda: case.provider.create(ProviderContext(case.name, settings, clients, options))
     finally:
         await clients.aclose()
+
+
+@asynccontextmanager
+async def _provider(case: ProviderCase, keys: Mapping[str, str] | None = None) -> AsyncIterator[Any]:
+    async with _maker(case, keys) as make:
+        yield make()
 
 
 def _settings(case: ProviderCase, keys: Mapping[str, str] | None) -> Settings:
@@ -165,6 +172,17 @@ async def _failure(call: _Call) -> GroundwireError:
     raise AssertionError(f"a failure was returned as {result!r}")
 
 
+async def _failures(case: ProviderCase, make: Callable[[], Any], fault: InjectedFault) -> list[GroundwireError]:
+    """Return the errors of all calls while the service fails, each by a new provider."""
+    errors = []
+    with _failing(case, fault):
+        for number in range(len(_calls(case, make()))):
+            case.service.forget()
+            errors.append(await _failure(_calls(case, make())[number]))
+            _require(case.service.requests, "no request was sent")
+    return errors
+
+
 async def _answers(case: ProviderCase) -> None:
     async with _provider(case) as provider:
         for call in _calls(case, provider):
@@ -188,36 +206,27 @@ async def _empty(case: ProviderCase) -> None:
 
 
 async def _refusals(case: ProviderCase) -> None:
-    async with _provider(case) as provider:
+    async with _maker(case) as make:
         for status in _STATUSES:
             for body in _BODIES:
-                with _failing(case, InjectedFault.status(status, body)):
-                    for call in _calls(case, provider):
-                        try:
-                            await _failure(call)
-                        except AssertionError as error:
-                            raise AssertionError(f"status {status} with {body[:60]!r}: {error}") from None
+                try:
+                    await _failures(case, make, InjectedFault.status(status, body))
+                except AssertionError as error:
+                    raise AssertionError(f"status {status} with {body[:60]!r}: {error}") from None
 
 
 async def _faults(case: ProviderCase) -> None:
-    async with _provider(case) as provider:
+    async with _maker(case) as make:
         for fault, expected in _FAULTS:
-            with _failing(case, fault):
-                for call in _calls(case, provider):
-                    error = await _failure(call)
-                    _require(type(error) is expected, f"{fault}: {error!r}, not {expected.__name__}")
-        with _failing(case, InjectedFault.status(401)):
-            for call in _calls(case, provider):
-                error = await _failure(call)
-                refused = AuthenticationFailed if case.keys else (AuthenticationFailed, ProviderBlocked)
-                _require(isinstance(error, refused), repr(error))
-    with _failing(case, InjectedFault.status(429, headers={"Retry-After": "7"})):
-        async with _provider(case) as provider:
-            for call in _calls(case, provider):
-                error = await _failure(call)
-                _require(isinstance(error, RateLimited | QuotaExceeded), repr(error))
-                wait = getattr(error, "retry_after", None)
-                _require(wait == 7, f"Retry-After: 7 was read as {wait}")
+            for error in await _failures(case, make, fault):
+                _require(type(error) is expected, f"{fault}: {error!r}, not {expected.__name__}")
+        for error in await _failures(case, make, InjectedFault.status(401)):
+            refused = AuthenticationFailed if case.keys else (AuthenticationFailed, ProviderBlocked)
+            _require(isinstance(error, refused), repr(error))
+        for error in await _failures(case, make, InjectedFault.status(429, headers={"Retry-After": "7"})):
+            _require(isinstance(error, RateLimited | QuotaExceeded), repr(error))
+            wait = getattr(error, "retry_after", None)
+            _require(wait == 7, f"Retry-After: 7 was read as {wait}")
 
 
 async def _deadline(case: ProviderCase) -> None:
@@ -302,35 +311,38 @@ async def _prices(case: ProviderCase) -> None:
 
 async def _secrets(case: ProviderCase) -> None:
     echo = json.dumps({"error": {"message": f"The key {_CANARY} is wrong"}, "detail": f"what is {_CANARY}?"})
-    shown: list[str] = []
     for status in (None, 400, 401, 402, 403, 429, 500, 302) if case.keys else ():
         if status is not None:
             headers = {"Location": f"/?key={_CANARY}"}
             case.service.fail(InjectedFault.status(status, echo, "application/json", headers), times=None)
-        case.service.forget()
-        settings = _settings(case, dict.fromkeys(case.keys, _CANARY))
         try:
-            async with _provider(case, dict.fromkeys(case.keys, _CANARY)) as provider:
-                able = provider.capabilities
-                search, read = ([provider] if has else None for has in (able.search, able.read))
-                async with Web(settings, search_providers=search, read_providers=read) as web:
-                    calls = list(_calls(case, provider))
-                    calls += [lambda: web.search(case.query)] if able.search else []
-                    calls += [lambda: web.open_page(case.url)] if able.read else []
-                    for call in calls:
-                        error = await _failure(call)
-                        if status is None and isinstance(error, ProviderError):
-                            _require(isinstance(error, AuthenticationFailed), f"a wrong key is {error!r}")
-                        shown += [str(error), repr(error), str(vars(error)), *traceback.format_exception(error)]
-                    shown += [repr(provider), str(getattr(provider, "__dict__", "")), repr(web.__dict__)]
+            async with _maker(case, dict.fromkeys(case.keys, _CANARY)) as make:
+                for number in range(2 * len(_calls(case, make()))):
+                    await _keeps_its_key(case, make(), number, status)
         finally:
             case.service.heal()
-        _require(case.service.requests, "no request was sent")
-        for request in case.service.requests:
-            _require(_CANARY not in f"{request.target}{request.body!r}", "the key is in an address or a body")
-            _require(any(_CANARY in value for value in request.headers.values()), "the key is in no header")
+
+
+async def _keeps_its_key(case: ProviderCase, provider: Any, number: int, status: int | None) -> None:
+    """Make one call, of the provider itself or of a `Web`, and look for the key in all that comes of it."""
+    able = provider.capabilities
+    search, read = ([provider] if has else None for has in (able.search, able.read))
+    async with Web(_settings(case, {}), search_providers=search, read_providers=read) as web:
+        calls = list(_calls(case, provider))
+        calls += [lambda: web.search(case.query)] if able.search else []
+        calls += [lambda: web.open_page(case.url)] if able.read else []
+        case.service.forget()
+        error = await _failure(calls[number])
+        if status is None and isinstance(error, ProviderError):
+            _require(isinstance(error, AuthenticationFailed), f"a wrong key is {error!r}")
+        shown = [str(error), repr(error), str(vars(error)), *traceback.format_exception(error)]
+        shown += [repr(provider), str(getattr(provider, "__dict__", "")), repr(web.__dict__)]
     for text in shown:
         _require(_CANARY not in text, f"the key is in {text}")
+    _require(case.service.requests, "no request was sent")
+    for request in case.service.requests:
+        _require(_CANARY not in f"{request.target}{request.body!r}", "the key is in an address or a body")
+        _require(any(_CANARY in value for value in request.headers.values()), "the key is in no header")
 
 
 class _Lines(logging.Handler):
