@@ -42,6 +42,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.telemetry": ("SearchDone", "PageDone"),
     "groundwire.providers.base": (),
     "groundwire.testing": (),
+    "groundwire.testing.conformance": (),
     "groundwire.testing.model_apis": (),
 }
 """The public modules beside the package itself, and the names of each that the guides use. A name that is not listed

@@ -48,6 +48,7 @@ _COMMANDS = MappingProxyType(
         "stats": "stats",
         "mcp": "mcp",
         "eval": "eval:eval_",
+        "new-provider": "new_provider:new_provider",
         "verify": "verify",
         "export": "mcp:export",
     }

@@ -51,15 +51,14 @@ Exit codes:
     multiple=True,
     metavar="NAME,...",
     shell_complete=providers_that_search,
-    help="A chain of providers, in order; each further option is another contender. By default the setting "
-    "search.providers.",
+    help="A chain of providers, in order; repeatable, for a row each. By default the setting search.providers.",
 )
 @click.option(
     "--strategy",
     "strategies",
     multiple=True,
     type=click.Choice(get_args(Strategy)),
-    help="How a chain is used; repeatable, for a contender each. By default the setting search.strategy.",
+    help="How chains are used; repeatable, for a row each. By default the setting search.strategy.",
 )
 @click.option("-n", "--limit", type=int, metavar="N", help=f"Results of a search, 1 to {MAX_LIMIT}.")
 @click.option(

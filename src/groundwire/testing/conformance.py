@@ -36,7 +36,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import MAX_LIMIT, Filters, ReadResult, Results
-from groundwire.providers.base import ProviderClass, ProviderContext, price_of
+from groundwire.providers.base import ProviderContext, price_of
 from groundwire.safety.urls import parse_url
 from groundwire.settings import Settings
 from groundwire.testing.fault_injection import InjectedFault
@@ -84,12 +84,14 @@ class ProviderCase:
 
     name: str
     """Its name."""
-    provider: ProviderClass
-    """Its class."""
+    provider: type[Any]
+    """Its class, a `ProviderClass`."""
     service: EmulatedServer
     """The emulator, which is running."""
     query: str = ""
     """A query that the emulator has results for, if the provider searches."""
+    expected: Sequence[tuple[str, str, str]] = ()
+    """URL, title, and snippet of its first results, if they are to be compared."""
     query_without_results: str = "zyxwvutsrq"
     """A query that it has none for."""
     url: str = ""
@@ -196,6 +198,8 @@ async def _answers(case: ProviderCase) -> None:
                 _require(row.url.startswith(("https://", "http://")), row)
                 _require(row.title, row)
                 _require(row.source, row)
+            rows = [(row.url, row.title, row.snippet) for row in result][: len(case.expected)]
+            _require(rows == list(case.expected), f"read {rows}, not {list(case.expected)}")
 
 
 async def _empty(case: ProviderCase) -> None:
@@ -345,7 +349,7 @@ async def _keeps_its_key(case: ProviderCase, provider: Any, number: int, status:
         _require(any(_CANARY in value for value in request.headers.values()), "the key is in no header")
 
 
-class _Lines(logging.Handler):
+class _LogLines(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
         self.lines: list[str] = []
@@ -356,7 +360,7 @@ class _Lines(logging.Handler):
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
     """Run a check in an event loop of its own; whatever it logs must not have the key."""
-    logger, handler = logging.getLogger(), _Lines()
+    logger, handler = logging.getLogger(), _LogLines()
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
