@@ -38,9 +38,11 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.integrations.hosts.tool_port": (),
     "groundwire_server.api": (),
     "groundwire_server.openai.app": (),
+    "groundwire.evaluation": (),
     "groundwire.telemetry": ("SearchDone", "PageDone"),
     "groundwire.providers.base": (),
     "groundwire.testing": (),
+    "groundwire.testing.conformance": (),
     "groundwire.testing.model_apis": (),
 }
 """The public modules beside the package itself, and the names of each that the guides use. A name that is not listed

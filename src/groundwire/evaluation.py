@@ -1,9 +1,4 @@
-"""How often a chain of providers finds the answers to questions that have known ones.
-
-An answer is found where its words stand next to each other in a text, whatever their case, accents, and punctuation;
-numbers are compared as values (`1,776` is `1776`, `2.50` is `2.5`). Nothing judges whether the text around them answers
-the question, so the shares are upper bounds, equally so for every chain.
-"""
+"""How often searches bring the answers of known questions, with cost and latency."""
 
 from __future__ import annotations
 
@@ -12,245 +7,294 @@ import json
 import math
 import re
 import time
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, Literal
 
-from groundwire.errors import GroundwireError, InvalidRequest
-from groundwire.models.validators import check_text
+from groundwire.errors import AllProvidersFailed, GroundwireError, InvalidRequest
+from groundwire.models import Strategy
+from groundwire.models.validators import check_int, check_text
+from groundwire.reading.passages.terms import DENSE, folded
+from groundwire.web import Web
 
-if TYPE_CHECKING:
-    from groundwire.models import SearchResponse, Strategy
-    from groundwire.web import Web
+__all__ = ["EvalAnswer", "EvalQuestion", "Evaluation", "Place", "comparable", "evaluate", "read_questions"]
 
-__all__ = ["EvaluationQuestion", "Outcome", "Score", "evaluate", "has_answer", "read_questions", "score"]
+Place = Literal["rows", "pages", "missed", "failed"]
+"""Where an answer was: in the results, in an opened page, nowhere, or unknown because the search failed."""
 
-_MOST: Final = 10_000  # questions of one file
-_LONGEST: Final = 10_000_000  # characters of a page that are looked through
-_GROUPS: Final = re.compile(r"(?<=\d)[,'\u2019\u00a0\u202f](?=\d{3}(?!\d))")
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_WORD: Final = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
-_UNSPACED: Final = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")  # Thai, Lao, Chinese, Japanese
-_Z: Final = 1.96  # standard deviations, for an interval at 95 %
+_Z: Final = 1.959964  # standard deviations: 95 %
+_FORM: Final = 'Write {"question": "...", "answer": "..."}; the answer may be a list of accepted texts.'
+_GROUPS: Final = re.compile("(?<=[0-9])[,'\u2019\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
+_DOTTED_GROUPS: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3}){2,}")
+_TOKEN: Final = re.compile(
+    r"((?<![\w)\]])[-\u2212](?=[0-9]))?((?<![0-9,])[0-9]+,[0-9]+(?![0-9,])|[0-9]+(?:\.[0-9]+)*)"
+    rf"|[{DENSE}]|[^\W_0-9{DENSE}][^\W_{DENSE}]*"
+)
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationQuestion:
-    """A question with its answer."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalQuestion:
+    """A question with its accepted answers."""
 
     id: str
-    """Its name in the results; by default its line."""
-    question: str
-    """What is searched for."""
+    """Its name in the report."""
+    text: str
+    """The query that is searched for."""
     answers: tuple[str, ...]
-    """The answers, any of which counts."""
+    """The accepted answers; one of them is enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of one question."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalAnswer:
+    """The outcome of one question."""
 
     id: str
     """The question's name."""
-    in_results: bool
-    """Whether an answer stands in the title or the snippet of a result."""
-    in_pages: bool
-    """Whether an answer stands in an opened page, or in a result."""
-    seconds: float
-    """From the question to the last opened page."""
+    place: Place
+    """Where the answer was."""
+    url: str = ""
+    """The page it was in; empty if there is none."""
     error: str = ""
-    """Why it could not be searched for; empty if it was."""
+    """Why the search failed."""
+    pages_failed: int = 0
+    """The pages that could not be read."""
+    cost_usd: float = 0.0
+    """The cost, in US dollars."""
+    seconds: float = 0.0
+    """How long the search and the pages took."""
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The results of all questions for one chain of providers."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """The outcomes of all questions with one chain of providers."""
 
-    questions: int
-    """The questions."""
-    failed: int
-    """Those that could not be searched for, which count as not answered."""
-    in_results: float
-    """The share with an answer in the results."""
-    in_results_interval: tuple[float, float]
-    """Its Wilson score interval at 95 %; Wilson, Journal of the American Statistical Association 22 (1927), p. 209."""
-    in_pages: float
-    """The share with an answer in the results or the opened pages."""
-    in_pages_interval: tuple[float, float]
-    """Its interval."""
-    cost_usd: float
-    """US dollars for all searches and pages."""
-    p50_seconds: float
-    """The median time of a question."""
-    p95_seconds: float
-    """The 95th percentile."""
+    providers: tuple[str, ...]
+    """The providers, in order."""
+    strategy: Strategy
+    """How they were used."""
+    answers: tuple[EvalAnswer, ...]
+    """The outcome of each question, in order."""
+
+    def count(self, *places: Place) -> int:
+        """Return how many answers were in any of these places."""
+        return sum(answer.place in places for answer in self.answers)
+
+    @property
+    def share(self) -> float:
+        """The share of all questions whose answer was in the results or in a page."""
+        return self.count("rows", "pages") / len(self.answers)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the share (Wilson)."""
+        size, share = len(self.answers), self.share
+        center = share + _Z**2 / (2 * size)
+        spread = _Z * math.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
+        scale = 1 + _Z**2 / size
+        return max(0.0, (center - spread) / scale), min(1.0, (center + spread) / scale)
+
+    @property
+    def cost_usd(self) -> float:
+        """The cost of all questions, in US dollars."""
+        return sum(answer.cost_usd for answer in self.answers)
+
+    def seconds(self, share: float) -> float | None:
+        """Return a quantile of the seconds of the questions that did not fail (nearest rank); None without any."""
+        ordered = sorted(answer.seconds for answer in self.answers if answer.place != "failed")
+        return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        names = EvalAnswer.__dataclass_fields__
+        return {
+            "providers": list(self.providers),
+            "strategy": self.strategy,
+            "questions": len(self.answers),
+            "rows": self.count("rows"),
+            "pages": self.count("pages"),
+            "missed": self.count("missed"),
+            "failed": self.count("failed"),
+            "pages_failed": sum(answer.pages_failed for answer in self.answers),
+            "share": self.share,
+            "interval": list(self.interval),
+            "cost_usd": self.cost_usd,
+            "p50_seconds": self.seconds(0.5),
+            "p95_seconds": self.seconds(0.95),
+            "answers": [{name: getattr(answer, name) for name in names} for answer in self.answers],
+        }
 
 
-def read_questions(lines: Iterable[str]) -> list[EvaluationQuestion]:
-    """Return the questions of a file, a line each: `{"question": "...", "answer": "..."}`.
+def comparable(text: str) -> str:
+    """Return a text as words between spaces, by which answers are compared.
+
+    Case, accents, punctuation, and white space are gone, and numbers are values: `1,000.50` is `1000.5`. In scripts
+    without spaces each character is a word.
+    """
+    words = [
+        _number(found[1], found[2]) if found[2] else found[0]
+        for found in _TOKEN.finditer(folded(_GROUPS.sub("", text)).casefold())
+    ]
+    return f" {' '.join(words)} "
+
+
+def _number(sign: str | None, digits: str) -> str:
+    if _DOTTED_GROUPS.fullmatch(digits):
+        digits = digits.replace(".", "")
+    whole, dot, rest = digits.replace(",", ".").partition(".")
+    whole = whole.lstrip("0") or "0"
+    if "." not in rest:  # otherwise a version or a date
+        rest = rest.rstrip("0")
+    return f"{'-' if sign else ''}{whole}{dot if rest else ''}{rest}"
+
+
+def read_questions(lines: Iterable[str], name: str = "questions") -> tuple[EvalQuestion, ...]:
+    """Read questions from JSON lines: `question`, `answer` (a text or a list of accepted texts), optionally `id`.
 
     Args:
-        lines: JSON objects. `answer` is a text or a list of texts, any of which counts; `id` is optional.
+        lines: The lines; empty ones are skipped.
+        name: What the lines are called in errors, such as the name of their file.
 
     Raises:
-        InvalidRequest: a line is no such object, a name is used twice, or there is no question or more than 10,000.
+        InvalidRequest: a line is invalid, an `id` is there twice, or there is no question.
     """
-    questions: dict[str, EvaluationQuestion] = {}
+    questions: dict[str, EvalQuestion] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        question = _question(line, number)
+        place = f"{name}, line {number}"
+        question = _question(line, place, str(number))
         if question.id in questions:
-            raise _wrong(number, f"has the id {question.id[:50]!r}, as a line before it", "Give each its own id.")
-        if len(questions) == _MOST:
-            raise _wrong(number, f"is the question after {_MOST:,}, the most", "Divide the file.")
+            raise InvalidRequest(place, f'its "id" {question.id!r} is there already', "Give each question its own.")
         questions[question.id] = question
     if not questions:
-        raise InvalidRequest("file", "has no questions", 'Write lines such as {"question": "...", "answer": "..."}.')
-    return list(questions.values())
+        raise InvalidRequest(name, "has no questions", f"One JSON object a line. {_FORM}")
+    return tuple(questions.values())
 
 
-def _question(line: str, number: int) -> EvaluationQuestion:
-    form = 'Write {"question": "...", "answer": "..."}, the answer a text or a list of texts.'
+def _question(line: str, place: str, number: str) -> EvalQuestion:
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise _wrong(number, "is not JSON", form) from error
-    if not isinstance(row, dict):
-        raise _wrong(number, "is not a JSON object", form)
-    given = row.get("answer", row.get("answers"))
-    answers = (given,) if isinstance(given, (str, int, float)) else tuple(given) if isinstance(given, list) else ()
-    texts = tuple(str(answer) for answer in answers if isinstance(answer, (str, int, float)))
-    if not texts or len(texts) != len(answers) or not all(map(_words, texts)):
-        raise _wrong(number, "has no answer", form)
-    if not isinstance(row.get("question"), str):
-        raise _wrong(number, "has no question", form)
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InvalidRequest(place, "is not JSON", f"One JSON object a line. {_FORM}") from None
+    if not isinstance(value, dict):
+        raise InvalidRequest(place, "is not a JSON object", _FORM)
+    if unknown := sorted(map(repr, value.keys() - {"question", "answer", "id"})):
+        raise InvalidRequest(place, f"has the unknown members {', '.join(unknown)}", f"Remove them. {_FORM}")
     try:
-        question = check_text(row["question"])
+        text = check_text(value.get("question"))
     except InvalidRequest as error:
-        raise _wrong(number, f"has a question that {error.problem}", error.fix) from error
-    return EvaluationQuestion(str(row.get("id", number)), question, texts)
-
-
-def _wrong(number: int, problem: str, fix: str) -> InvalidRequest:
-    return InvalidRequest("file", f"line {number} {problem}", fix)
-
-
-def has_answer(text: str, answers: Sequence[str]) -> bool:
-    """Return whether the words of an answer stand next to each other in a text."""
-    whole = f" {_words(text)} "
-    unspaced = ""
-    for answer in answers:
-        words = _words(answer)
-        if _UNSPACED.search(words):
-            unspaced = unspaced or whole.replace(" ", "")
-            if words.replace(" ", "") in unspaced:
-                return True
-        elif f" {words} " in whole:
-            return True
-    return False
-
-
-def _words(text: str) -> str:
-    """Return the words of a text in one spelling."""
-    plain = unicodedata.normalize("NFKD", _GROUPS.sub("", text)).casefold()
-    plain = "".join(one for one in plain if not unicodedata.combining(one))
-    words = (word.group() for word in _WORD.finditer(plain))
-    return " ".join(f"{float(word):.15g}" if _NUMBER.fullmatch(word) else word for word in words)
+        raise InvalidRequest(place, f'its "question" {error.problem}', _FORM) from None
+    answers = value.get("answer")
+    answers = [answers] if isinstance(answers, str) else answers
+    if not isinstance(answers, list) or not answers or not all(isinstance(one, str) for one in answers):
+        raise InvalidRequest(place, 'its "answer" is neither a text nor a list of texts', _FORM)
+    if empty := [one for one in answers if not comparable(one).strip()]:
+        raise InvalidRequest(place, f"the answer {empty[0]!r} has neither letters nor digits", "Write it in words.")
+    if not isinstance(given := value.get("id", number), str | int):
+        raise InvalidRequest(place, 'its "id" is neither a text nor a number', "Correct it, or leave it out.")
+    return EvalQuestion(id=str(given), text=text, answers=tuple(answers))
 
 
 async def evaluate(
     web: Web,
-    questions: Sequence[EvaluationQuestion],
+    questions: Sequence[EvalQuestion],
     *,
-    limit: int | None = None,
-    pages: int = 3,
     strategy: Strategy | None = None,
+    limit: int | None = None,
+    open_pages: int = 0,
     concurrency: int = 4,
-    on_outcome: Callable[[Outcome], None] | None = None,
-) -> list[Outcome]:
-    """Search for each question, and look for its answer in the results and in the first pages.
+    timeout: float | None = None,
+    listener: Callable[[EvalAnswer], object] | None = None,
+) -> Evaluation:
+    """Search for each question, and look for its answer in the results, then in the first pages.
 
-    Nothing comes from the cache. With `archive.enabled = false` in its settings, a failure is not answered from earlier
-    searches either.
+    Nothing is read from or written to the cache, and the archive does not stand in. Each question is a session of its
+    own, within the daily quota.
 
     Args:
-        web: Searches and reads; its session is charged, and the caller closes it.
+        web: What searches and reads, such as `web.with_providers("brave", "exa")`.
         questions: The questions.
-        limit: Maximum results of a search; by default the setting `search.limit`.
-        pages: Results to open where no result has the answer, 0 to 10.
         strategy: See `Web.search`.
-        concurrency: Questions at a time, 1 to 32.
-        on_outcome: Called with each outcome when it is known.
+        limit: The results to search; by default the setting `search.limit`.
+        open_pages: The pages to open, 0 to 16, where the results lack the answer; the question is their `query`.
+        concurrency: Maximum questions asked at once, 1 to 32.
+        timeout: Seconds for a search, and again for its pages; by default the settings.
+        listener: Called with each answer as soon as it is known.
 
     Raises:
-        InvalidRequest: an argument is out of range. Closed.
+        InvalidRequest: an argument is invalid.
     """
-    if not 0 <= pages <= 10:
-        raise InvalidRequest("pages", f"must be 0 to 10, not {pages}", "Pass 3, for example.")
-    if not 1 <= concurrency <= 32:
-        raise InvalidRequest("concurrency", f"must be 1 to 32, not {concurrency}", "Pass 4, for example.")
-    turn = asyncio.Semaphore(concurrency)
+    check_int("open_pages", open_pages, 0, 16)
+    slots = asyncio.Semaphore(check_int("concurrency", concurrency, 1, 32))
+    if not questions:
+        raise InvalidRequest("questions", "is empty", "Pass at least one question.")
+    chain = web.with_providers(*web.search_providers)  # without the archive as the last resort
 
-    async def one(question: EvaluationQuestion) -> Outcome:
-        async with turn:
-            outcome = await _outcome(web, question, limit, pages, strategy)
-        if on_outcome is not None:
-            on_outcome(outcome)
-        return outcome
+    async def ask(question: EvalQuestion) -> EvalAnswer:
+        async with slots:
+            view, started = chain.session(), time.perf_counter()
+            place, url, pages_failed, error = await _look(
+                view, question, strategy=strategy, limit=limit, open_pages=open_pages, timeout=timeout
+            )
+            seconds = time.perf_counter() - started
+            answer = EvalAnswer(
+                id=question.id,
+                place=place,
+                url=url,
+                error=error,
+                pages_failed=pages_failed,
+                cost_usd=(await view.usage())["cost_usd"],
+                seconds=seconds,
+            )
+        if listener is not None:
+            listener(answer)
+        return answer
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(question)) for question in questions]
-    return [task.result() for task in tasks]
-
-
-async def _outcome(
-    web: Web, question: EvaluationQuestion, limit: int | None, pages: int, strategy: Strategy | None
-) -> Outcome:
-    begun = time.monotonic()
     try:
-        response: SearchResponse = await web.search(question.question, limit=limit, strategy=strategy, refresh=True)
-    except InvalidRequest:
-        raise
-    except GroundwireError as error:
-        return Outcome(
-            question.id, in_results=False, in_pages=False, seconds=time.monotonic() - begun, error=str(error)
-        )
-    rows = "\n\n".join(f"{row.title}\n\n{row.snippet}" for row in response.results)
-    in_results = in_pages = has_answer(rows, question.answers)
-    urls = [row.url for row in response.results[:pages]]
-    if urls and not in_results:
-        opened = await web.open_pages(urls, max_length=_LONGEST, refresh=True)
-        in_pages = any(has_answer(page.content, question.answers) for page in opened)
-    return Outcome(question.id, in_results=in_results, in_pages=in_pages, seconds=time.monotonic() - begun)
-
-
-def score(outcomes: Sequence[Outcome], cost_usd: float) -> Score:
-    """Return what all outcomes amount to.
-
-    Args:
-        outcomes: At least one.
-        cost_usd: US dollars for all of them.
-    """
-    count = len(outcomes)
-    in_results, in_pages = (sum(outcome.in_results for outcome in outcomes), sum(one.in_pages for one in outcomes))
-    seconds = sorted(outcome.seconds for outcome in outcomes)
-    return Score(
-        questions=count,
-        failed=sum(bool(outcome.error) for outcome in outcomes),
-        in_results=in_results / count,
-        in_results_interval=_interval(in_results, count),
-        in_pages=in_pages / count,
-        in_pages_interval=_interval(in_pages, count),
-        cost_usd=cost_usd,
-        p50_seconds=seconds[math.ceil(0.5 * count) - 1],
-        p95_seconds=seconds[math.ceil(0.95 * count) - 1],
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(ask(question)) for question in questions]
+    except ExceptionGroup as errors:  # an argument that is invalid, for every question
+        raise errors.exceptions[0] from None
+    return Evaluation(
+        providers=tuple(provider.name for provider in chain.search_providers),
+        strategy=strategy or web.settings.search.strategy,
+        answers=tuple(task.result() for task in tasks),
     )
 
 
-def _interval(hits: int, count: int) -> tuple[float, float]:
-    share, square = hits / count, _Z * _Z / count
-    middle = (share + square / 2) / (1 + square)
-    half = _Z * math.sqrt(share * (1 - share) / count + square / (4 * count)) / (1 + square)
-    return max(0.0, middle - half), min(1.0, middle + half)
+async def _look(
+    web: Web,
+    question: EvalQuestion,
+    *,
+    strategy: Strategy | None,
+    limit: int | None,
+    open_pages: int,
+    timeout: float | None,
+) -> tuple[Place, str, int, str]:
+    """Return where the answer was, in which page, how many pages could not be read, and why the search failed."""
+    answers = [comparable(answer) for answer in question.answers]
+
+    def is_in(*texts: str) -> bool:
+        return any(answer in text for text in map(comparable, texts) for answer in answers)
+
+    try:
+        response = await web.search(question.text, limit=limit, strategy=strategy, keep=False, timeout=timeout)
+    except InvalidRequest:  # of all questions
+        raise
+    except AllProvidersFailed as error:  # its own text has milliseconds, by which equal reasons differ
+        reasons = dict.fromkeys(f"{one.provider} {one.outcome}: {one.reason}" for one in error.attempts)
+        return "failed", "", 0, "; ".join(reasons)
+    except GroundwireError as error:
+        return "failed", "", 0, str(error)
+    for row in response.results:
+        if is_in(row.title, row.snippet):
+            return "rows", row.url, 0, ""
+    urls = [row.url for row in response.results[:open_pages]]
+    pages = await web.open_pages(urls, query=question.text, keep=False, timeout=timeout) if urls else ()
+    failed = [page for page in pages if page.status == "error"]
+    for page in pages:
+        if page.status == "success" and is_in(page.title, page.content):
+            return "pages", page.url, len(failed), ""
+    if failed and len(failed) == len(pages):
+        return "failed", "", len(failed), f"None of the {len(pages)} pages could be read: {failed[0].error}"
+    return "missed", "", len(failed), ""

@@ -68,6 +68,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.text.truncate: codes_in
     """,
     ALL: """
+        evaluation: comparable
         citations.dialects: one_line
         citations.marker_parser: find_marks
         citations.segmentation: blank_markup blocks sentences sentences_of
@@ -77,6 +78,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.markdown.escaping: escape_line escape_text fence inline_code
         reading.markdown.lists: is_back_reference note_label
         reading.passages.outline: plain
+        reading.passages.terms: folded
     """,
     PROSE: """
         citations.verify.language_data: fold language_of

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
-import traceback
-from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
@@ -15,12 +11,9 @@ from pydantic import SecretStr
 from components.services import APIS, KEYED, READ, SEARCH, Makes, api_class
 from groundwire import AllProvidersFailed, GroundwireError, Settings, Web
 from groundwire.errors import ConfigurationError, MissingKey
-from groundwire.models import Event
 from groundwire.providers.base import load_prices
 from groundwire.providers.registry import provider_names
 from groundwire.setup import provider_statuses
-from groundwire.testing import InjectedFault
-from groundwire.tools import render_json, render_text, web_tools
 from world import World
 from world.services import SERVICES
 
@@ -161,51 +154,3 @@ async def test_the_list_of_providers_has_the_price_of_the_mode_and_the_age_of_th
     later = day + timedelta(days=366)
     [status] = [row for row in await provider_statuses(deep, only_used=True, today=later) if row.name == "exa"]
     assert (status.price, status.price_note) == ("$12.00", load_prices()["exa"].age_note(later))
-
-
-@pytest.fixture
-def everything(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
-    """All that the product emits during a test: what the test appends, and every log record at any level."""
-    emitted: list[str] = []
-    with caplog.at_level(logging.DEBUG):
-        yield emitted
-    emitted += [record.getMessage() + str(record.exc_info) + str(record.__dict__) for record in caplog.records]
-    assert CANARY not in "\n".join(emitted)
-    assert emitted
-
-
-ECHO = json.dumps(
-    {"error": {"code": "x", "message": f"The key {CANARY} is wrong"}, "detail": f"what is {CANARY}?"}
-).encode()
-
-
-@pytest.mark.req("Y7")
-@pytest.mark.parametrize("name", KEYED)
-@pytest.mark.parametrize("status", [None, 400, 401, 402, 429, 500, 302])
-async def test_the_key_stays_out_of_sight(world: World, name: str, status: int | None, everything: list[str]) -> None:
-    service = world.service(name)
-    service.keys = {CANARY}  # type: ignore[attr-defined]
-    if status is not None:
-        service.fail(
-            InjectedFault.status(status, ECHO, "application/json", {"Location": f"/?key={CANARY}"}), times=None
-        )
-    given = settings(world, name, key=CANARY)
-    events: list[Event] = []
-    async with Web(given, attempt_listener=events.append) as web:
-        for tool, arguments in zip(
-            web_tools(web), ({"query": "bm25"}, {"url": world.site("articles").page("bm25")}), strict=True
-        ):
-            if not getattr(api_class(name).capabilities, "search" if tool.name == "web_search" else "read"):
-                continue
-            result = await tool.call(**arguments)
-            assert (result.status == "success") == (status is None), result.error
-            everything += [repr(result), render_json(result), render_text(result)]
-        for call in (lambda: web.search("bm25"), lambda: web.open_page(world.site("articles").page("bm25"))):
-            try:
-                everything.append(repr(await call()))
-            except GroundwireError as error:
-                everything += [str(error), repr(error), "".join(traceback.format_exception(error))]
-        everything += [repr(web.__dict__), *(repr(vars(made)) for made in web.__dict__["_resources"].owned)]
-    everything += [repr(events), repr(given), str(given), str(given.rows()), given.model_dump_json()]
-    assert all(CANARY in request.headers[api_class(name).key_header] for request in service.requests)
-    assert not any(CANARY in f"{request.target}{request.body!r}" for request in service.requests)

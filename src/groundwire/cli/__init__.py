@@ -50,6 +50,7 @@ _COMMANDS = MappingProxyType(
         "session": "stats:session",
         "stats": "stats",
         "mcp": "mcp",
+        "new-provider": "new_provider:new_provider",
         "verify": "verify",
         "export": "mcp:export",
     }
@@ -116,8 +117,8 @@ LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("tools", "tool", "schema", "agent", "install"), "mcp"),
         **dict.fromkeys(("chat", "repl", "shell", "summarize", "summary"), "ask"),
         **dict.fromkeys(("usage", "cost", "costs", "budget", "metrics"), "stats"),
-        **dict.fromkeys(("evaluate", "benchmark", "bench"), "eval"),
         **dict.fromkeys(("debug", "test"), "doctor"),
+        **dict.fromkeys(("benchmark", "bench", "evaluate", "evals"), "eval"),
         **dict.fromkeys(("status", "check", "ping", "info", "health"), "doctor"),
         **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),

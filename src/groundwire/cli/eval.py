@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
+import itertools
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, TextIO, get_args
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, TextIO, cast, get_args
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, without_waiting
-from groundwire.cli.completion import one_of
-from groundwire.cli.terminal_text import ExitCode, escaped, is_quiet, keyless_notes, warn
-from groundwire.evaluation import EvaluationQuestion, Outcome, Score, evaluate, read_questions, score
+from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress
+from groundwire.cli.completion import providers_that_search
+from groundwire.cli.terminal_text import ExitCode, aligned, escaped, is_quiet, warn
 from groundwire.models import MAX_LIMIT, Strategy
-from groundwire.settings import Settings, load
 from groundwire.web import Web
 
 if TYPE_CHECKING:
-    from click._termui_impl import ProgressBar
+    from groundwire.evaluation import Evaluation
 
 __all__ = ["eval_"]
 
+_COLUMNS = ("providers", "strategy", "share", "95 %", "rows", "pages", "missed", "failed", "cost", "p50", "p95")
+_MOST_CAUSES: Final = 5
 _EPILOG = """\b
-A line of FILE:
-  {"question": "When was the Eiffel Tower finished?", "answer": ["1889", "31 March 1889"]}
+Example:
+  groundwire eval questions.jsonl --providers brave,exa --providers tavily --open 2
 
 \b
 Exit codes:
-  0  the questions were searched for
+  0  the evaluation is complete
   2  usage error: an argument, a setting, or a line of FILE
-  3  none of them could be searched for"""
+  3  every search failed"""
 
 
 @click.command(
@@ -40,131 +41,117 @@ Exit codes:
     cls=ToolCommand,
     failed=None,
     subject="file",
-    short_help="Compare providers by questions with known answers.",
+    short_help="Measure which share of known answers searches bring.",
     epilog=_EPILOG,
 )
-@click.argument("file", type=click.File(encoding="utf-8"), metavar="FILE")
+@click.argument("file", type=click.File(encoding="utf-8", errors="replace"))
 @click.option(
     "-p",
     "--providers",
-    "chains",
     multiple=True,
-    metavar="NAMES",
-    help="A chain of providers, separated by commas; repeat it to compare. By default those of the settings.",
+    metavar="NAME,...",
+    shell_complete=providers_that_search,
+    help="A chain of providers, in order; repeatable, for a row each. By default the setting search.providers.",
 )
 @click.option(
     "--strategy",
+    "strategies",
+    multiple=True,
     type=click.Choice(get_args(Strategy)),
-    shell_complete=one_of(get_args(Strategy)),
-    help="How a chain is asked. By default the setting search.strategy.",
+    help="How chains are used; repeatable, for a row each. By default the setting search.strategy.",
 )
-@click.option("-l", "--limit", type=click.IntRange(1, MAX_LIMIT), help="Maximum results of a search.")
+@click.option("-n", "--limit", type=int, metavar="N", help=f"Results of a search, 1 to {MAX_LIMIT}.")
 @click.option(
-    "--pages",
-    type=click.IntRange(0, 10),
-    default=3,
-    show_default=True,
-    help="Results to open where no result has the answer.",
+    "--open", "open_pages", type=int, default=0, metavar="N", help="Open the first N pages if no result has the answer."
 )
-@click.option(
-    "--concurrency", type=click.IntRange(1, 32), default=4, show_default=True, help="Questions asked at a time."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the scores and each question's outcome as JSON.")
+@click.option("--concurrency", type=int, default=4, show_default=True, metavar="N", help="Questions at once, 1 to 32.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Timeout of a search, and again of its pages.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with each answer.")
 def eval_(
     file: TextIO,
-    chains: tuple[str, ...],
-    strategy: Strategy | None,
+    providers: tuple[str, ...],
+    strategies: tuple[str, ...],
     limit: int | None,
-    pages: int,
+    open_pages: int,
     concurrency: int,
+    timeout: float | None,
     as_json: bool,
 ) -> None:
-    """Search for the questions in FILE and count how often their answers are found.
+    """Search for the questions in FILE, and count those whose answer is in a result or an opened page.
 
-    An answer is found where its words stand next to each other in a result, or in one of the pages that are opened,
-    whatever their case, accents, and punctuation; numbers are compared as values. The cache and the archive are not
-    used. With paid providers this costs money: each question is one search of each chain.
+    FILE has a JSON object a line: question, answer (a text or a list of accepted texts), and optionally id. The cache
+    is not used, and services charge for each search.
     """
-    try:
-        questions = read_questions(file)
-    except UnicodeDecodeError as error:
-        raise click.BadParameter("is not UTF-8.", param_hint="FILE") from error
-    contenders: list[tuple[str, list[Outcome], Score]] = []
-    for chain in chains or ("",):
-        settings = load(
-            {"cache.enabled": False, "archive.enabled": False, "session.max_searches": 0}
-            | ({"search.providers": each([chain])} if chain else {})
-        )
-        warn(*settings.warnings)
-        name = chain or "settings"
-        with keyless_notes():
-            contenders.append((name, *_run(settings, name, questions, strategy, limit, pages, concurrency)))
-    if as_json:
-        rows = [
-            {"providers": name, **asdict(total), "outcomes": [asdict(outcome) for outcome in outcomes]}
-            for name, outcomes, total in contenders
-        ]
-        click.echo(escaped(json.dumps({"questions": len(questions), "contenders": rows}, ensure_ascii=False)))
-    else:
-        _print(contenders, pages)
-    failed = all(total.failed == total.questions for _, _, total in contenders)
-    sys.exit(ExitCode.FAILED if failed else ExitCode.OK)
+    from groundwire.evaluation import evaluate, read_questions
 
+    questions = read_questions(file, str(getattr(file, "name", "questions")))
 
-def _run(
-    settings: Settings,
-    name: str,
-    questions: Sequence[EvaluationQuestion],
-    strategy: Strategy | None,
-    limit: int | None,
-    pages: int,
-    concurrency: int,
-) -> tuple[list[Outcome], Score]:
-    hidden = is_quiet() or not sys.stderr.isatty()
-    bar: ProgressBar[int]
-    with click.progressbar(length=len(questions), label=name, file=sys.stderr, hidden=hidden) as bar:
-
-        async def whole() -> tuple[list[Outcome], Score]:
-            async with Web(settings) as web:
-                warn(*web.skipped)
-                outcomes = await evaluate(
-                    web,
-                    questions,
-                    limit=limit,
-                    pages=pages,
-                    strategy=strategy,
-                    concurrency=concurrency,
-                    on_outcome=lambda _: bar.update(1),
+    async def call(web: Web) -> list[Evaluation]:
+        chains = [_chain(web, each((names,))) for names in providers] or [web]  # all checked before the first is paid
+        stop_progress()
+        evaluations = []
+        for chain, strategy in itertools.product(chains, cast("tuple[Strategy, ...]", strategies) or (None,)):
+            with _progress(chain, len(questions)) as step:
+                evaluations.append(
+                    await evaluate(
+                        chain,
+                        questions,
+                        strategy=strategy,
+                        limit=limit,
+                        open_pages=open_pages,
+                        concurrency=concurrency,
+                        timeout=timeout,
+                        listener=step,
+                    )
                 )
-                return outcomes, score(outcomes, (await web.usage())["cost_usd"])
+        return evaluations
 
-        return asyncio.run(without_waiting(whole))
-
-
-def _print(contenders: Sequence[tuple[str, list[Outcome], Score]], pages: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("Providers", overflow="fold")
-    for heading in ("In results", f"Or in {pages} pages", "Failed", "Cost", "p50", "p95"):
-        table.add_column(heading, justify="right")
-    for name, _, total in contenders:
-        table.add_row(
-            name,
-            _share(total.in_results, total.in_results_interval),
-            _share(total.in_pages, total.in_pages_interval),
-            f"{total.failed} of {total.questions}",
-            f"${total.cost_usd:.4f}",
-            f"{total.p50_seconds:.1f} s",
-            f"{total.p95_seconds:.1f} s",
-        )
-    Console().print(table)
-    for name, outcomes, total in contenders:
-        if total.failed:
-            warn(f"{name}: {next(outcome.error for outcome in outcomes if outcome.error)}")
+    evaluations = run("Evaluating", {}, call)
+    if as_json:
+        click.echo(escaped(json.dumps([evaluation.as_dict() for evaluation in evaluations])))
+    else:
+        for line in aligned([_COLUMNS, *map(_row, evaluations)]):
+            click.echo(line.rstrip())
+        for evaluation in evaluations:
+            warn(*_causes(evaluation))
+    sys.exit(ExitCode.OK if any(one.count("failed") < len(one.answers) for one in evaluations) else ExitCode.FAILED)
 
 
-def _share(share: float, interval: tuple[float, float]) -> str:
-    low, high = interval
-    return f"{share:.0%} ({100 * low:.0f} to {100 * high:.0f})"
+def _chain(web: Web, names: Sequence[str]) -> Web:
+    """Return a view with these providers; one that is not set up is an error, as it would change the contender."""
+    chain = web.with_providers(*names)
+    used = {provider.name for provider in chain.search_providers}
+    for name in names:
+        if name not in used:
+            web.with_providers(name)  # raises the reason
+    return chain
+
+
+@contextmanager
+def _progress(chain: Web, total: int) -> Iterator[Callable[[object], None]]:
+    """Show on standard error how many questions were asked; where that is no terminal, only the providers."""
+    label = ",".join(provider.name for provider in chain.search_providers)
+    with click.progressbar(length=total, label=label, file=sys.stderr, show_pos=True, hidden=is_quiet()) as bar:
+        yield lambda answer: bar.update(1)
+
+
+def _row(evaluation: Evaluation) -> tuple[str, ...]:
+    low, high = evaluation.interval
+    return (
+        ",".join(evaluation.providers),
+        evaluation.strategy,
+        f"{evaluation.share:.0%}",
+        f"{low:.0%} to {high:.0%}",
+        *(str(evaluation.count(place)) for place in ("rows", "pages", "missed", "failed")),
+        f"${evaluation.cost_usd:,.4f}",
+        *("-" if (part := evaluation.seconds(share)) is None else f"{part:.2f} s" for share in (0.5, 0.95)),
+    )
+
+
+def _causes(evaluation: Evaluation) -> Iterator[str]:
+    """Yield why questions failed, each reason once with its count."""
+    name = ",".join(evaluation.providers)
+    for error, count in Counter(one.error for one in evaluation.answers if one.error).most_common(_MOST_CAUSES):
+        yield f"{name}: {count} failed: {error}"
+    if unread := sum(one.pages_failed for one in evaluation.answers):
+        yield f"{name}: {unread} pages could not be read."

@@ -8,14 +8,14 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from groundwire.cli.call_runner import run
-from groundwire.cli.terminal_text import ExitCode, cells, clean, escaped, storage_notes, warn
+from groundwire.cli.terminal_text import ExitCode, aligned, clean, escaped, storage_notes, warn
 from groundwire.errors import InvalidRequest
 from groundwire.settings import load
 from groundwire.storage import ResilientStore, Store, StoreError, open_store
@@ -102,11 +102,11 @@ def show_card(card: ScoreCard, *, as_json: bool = False) -> ExitCode:
 def _print_plain(card: ScoreCard) -> None:
     click.echo(_summary(card))
     rows = list(map(_target_row, card.searches.targets()))
-    for row in _aligned(rows):
+    for row in aligned(rows):
         click.echo(f"  {row}")
     if card.providers:
         click.echo()
-        for row in _aligned([_COLUMNS, *map(_provider_row, card.providers)]):
+        for row in aligned([_COLUMNS, *map(_provider_row, card.providers)]):
             click.echo(row)
 
 
@@ -180,13 +180,6 @@ def _provider_row(score: ProviderScore) -> tuple[str, ...]:
         f"{score.forbidden:,}",
         f"${score.cost_usd:,.4f}" if score.cost_usd else "-",
     )
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)) for row in rows
-    ]
 
 
 def _percent(share: float | None, digits: int = 1) -> str:

@@ -7,7 +7,7 @@ import logging
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -19,6 +19,7 @@ from groundwire.errors import BlockedAddress, ConfigurationError, GroundwireErro
 __all__ = [
     "QUIET",
     "ExitCode",
+    "aligned",
     "cells",
     "clamped",
     "clean",
@@ -141,6 +142,14 @@ def cells(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(map(_cell, text))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines whose columns are aligned."""
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)) for row in rows
+    ]
 
 
 def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> str:

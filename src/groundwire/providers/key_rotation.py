@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from pydantic import SecretStr
 
-from groundwire.errors import AuthenticationFailed, ProviderError, QuotaExceeded, RateLimited
+from groundwire.errors import AuthenticationFailed, PageError, ProviderError, QuotaExceeded, RateLimited
 from groundwire.models import RateWindow
 
 __all__ = ["Keys", "digest", "rate_windows"]
@@ -79,6 +79,11 @@ class Keys:
                     raise said from None if said is not error else error.__cause__
                 self._rest(number, said)
                 failure = said
+            except PageError as error:
+                if key not in error.reason:
+                    raise
+                reason = error.reason.replace(key, "***")
+                raise type(error)(error.url, reason, status=error.status, retry_after=error.retry_after) from None
             else:
                 self._times.pop(number, None)
                 return found

@@ -12,18 +12,18 @@ from typing import Final, NamedTuple
 
 from groundwire.models.frequent_words import FREQUENT
 
-__all__ = ["Related", "Terms", "expected", "is_common", "readable_run", "related"]
+__all__ = ["DENSE", "Related", "Terms", "expected", "folded", "is_common", "readable_run", "related"]
 
 # Thai to Tibetan, Myanmar, Khmer, kana, ideographs, Hangul: words are not separated, or take suffixes.
-_DENSE: Final = (
+DENSE: Final = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3040-\u30ff"
     "\u3105-\u312f\u31a0-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
 )
-_RUN: Final = re.compile(rf"[{_DENSE}]+|[^\W{_DENSE}]+(?:[.,'\u2019](?=[0-9])[0-9]+)*")
+_RUN: Final = re.compile(rf"[{DENSE}]+|[^\W{DENSE}]+(?:[.,'\u2019](?=[0-9])[0-9]+)*")
 _ASCII_RUN: Final = re.compile(r"\w+(?:[.,'](?=[0-9])[0-9]+)*", re.ASCII)
 _CAMEL: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _THOUSANDS: Final = re.compile(r"(?<=[0-9])[,'\u2019](?=[0-9]{3}(?![0-9]))")
-_IS_DENSE: Final = re.compile(rf"[{_DENSE}]")
+_IS_DENSE: Final = re.compile(rf"[{DENSE}]")
 _MANY: Final = 100_000  # runs whose terms are cached
 _LONGEST: Final = 60  # characters of a run that may be a word
 
@@ -47,7 +47,7 @@ class Terms:
         """
         found: list[str] = []
         known = self._known
-        for run in _ASCII_RUN.findall(text) if text.isascii() else _RUN.findall(_folded(text)):
+        for run in _ASCII_RUN.findall(text) if text.isascii() else _RUN.findall(folded(text)):
             terms = known.get(run)
             if terms is None:
                 if len(known) > _MANY:
@@ -82,7 +82,7 @@ def _relations() -> Mapping[str, tuple[str, ...]]:
     table = files("groundwire.reading").joinpath("data", "related.txt").read_text("utf-8")
     terms = Terms()
     for line in table.splitlines():
-        first, *others = (_folded(word) if word.endswith("*") else terms(word)[0] for word in line.split())
+        first, *others = (folded(word) if word.endswith("*") else terms(word)[0] for word in line.split())
         for other in others:
             found[first].add(other)
             found[other].add(first)
@@ -220,7 +220,7 @@ _ASKED: Final = tuple(
 
 def expected(query: str) -> re.Pattern[str] | None:
     """Return a pattern for what a question asks for: a number, a date, a price; None if it is unclear."""
-    low = _folded(query.casefold())
+    low = folded(query.casefold())
     return next((found for asked, found in _ASKED if asked.search(low)), None)
 
 
@@ -273,7 +273,7 @@ def _common() -> frozenset[str]:
     return FREQUENT.union(map(_stem, FREQUENT))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Remove accents and points from a text, and normalize variant forms (NFKC)."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_marks()))
 
