@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from groundwire.cli import LIKE_OPTIONS, OTHER_OPTIONS
+from groundwire.cli.help_pages import Command
 from groundwire.cli.terminal_text import (
     QUIET,
     ExitCode,
@@ -199,7 +200,7 @@ _OUTPUT = "groundwire.output"
 _FIELDS = re.compile(r"(title|url|snippet|content|results|published|source|citation_id)(,\w+)*")
 
 
-class ToolCommand(click.Command):
+class ToolCommand(Command):
     """Runs a command and exits with the right exit code on any failure.
 
     Args:
