@@ -22,8 +22,10 @@ def test_wide_signs_are_wrapped_by_their_width() -> None:
     text = "茶馆的清晨" * 8
     assert wrap(f"  {text}", 24).splitlines() == ["  " + text[i : i + 11] for i in range(0, 40, 11)]
     assert wrap(" 1. one two three four five six", 24) == " 1. one two three four\n    five six"
-    assert wrap("  [12] one two three four five", 24) == "  [12] one two three\n       four five"
-    assert wrap("ok      Python  3.11.2 of a system", 24, 8) == "ok      Python  3.11.2\n        of a system"
+    assert wrap("  [12] one two three four five", 27) == "  [12] one two three four\n       five"
+    assert (
+        wrap("ok      Python  3.11.2 of a whole system", 30, 8) == "ok      Python  3.11.2 of a\n        whole system"
+    )
     assert wrap("see https://example.org/a-long-address for more", 24) == (
         "see\nhttps://example.org/a-long-address\nfor more"
     )

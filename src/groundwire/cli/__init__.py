@@ -244,7 +244,7 @@ class _Group(Group):
     cls=_Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".\n\n'
-    "Exit codes: 0 done, 1 nothing found, 2 wrong use or setting, 3 failed.",
+    "Exit codes: 0 done, 1 nothing found, 2 usage error, 3 failed.",
 )
 @click.option(
     "-v",

@@ -33,7 +33,7 @@ from groundwire.cli.terminal_text import (
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
-from groundwire.settings import load
+from groundwire.settings import SearchSettings, load
 from groundwire.storage.archive.lines import LONGEST_LINE
 from groundwire.storage.archive.store import Archive, ArchiveHit, ImportRefused, Statistics, open_archive
 from groundwire.storage.base import StoreError
@@ -85,7 +85,7 @@ def archive() -> None:
     "-n",
     "--limit",
     type=int,
-    default=10,
+    default=SearchSettings.model_construct().limit,
     show_default=True,
     metavar="N",
     help=f"Maximum results, 1 to {MAX_LIMIT}.",

@@ -172,7 +172,7 @@ def practice(port: int) -> None:
 def _serve_until_stopped(sites: int, models: str) -> NoReturn:
     try:  # a signal may come as soon as the address is read
         write(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
-        write(f"A stand-in for a model is served at {models}/v1. Control-C stops both.")
+        write(f"A stand-in for a model: {models}/v1. Control-C stops both.")
         while True:
             signal.pause()
     finally:

@@ -234,7 +234,7 @@ async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, 
     gateway = build_proxy(upstream, settings, host=host, **options)
 
     def ready(address: str) -> None:
-        say(f"Ready at {address}/v1 for {Upstream(upstream).shown}. Control-C stops it.")
+        say(f"Ready at {address}/v1 for {Upstream(upstream).shown}.\nControl-C stops it.")
         if gateway.asks_for_keys:
             say("Clients send a key of groundwire keys as X-API-Key, and the model server's own key as usual.")
 
