@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeVar, get_args
+from typing import IO, Any, TypeVar, get_args
 
 import click
 
@@ -57,21 +57,16 @@ class _Command(Command):
         try:
             return super().invoke(ctx)
         except GroundwireError as error:
-            self._end(ctx, error, exit_code(error))
-
-    def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
-        if ctx.params.get("as_json"):
-            problems = {"problems": error.problems} if isinstance(error, ImportRefused) else {}
-            write_json({"error": str(error), **problems})
-        elif isinstance(error, ImportRefused):
-            say_error("Nothing was imported: some lines are invalid.")
-            for number, text in error.problems:
-                write(clean(f"  line {number}: {text}"), err=True)
-            if error.more:
+            problems = error.problems if isinstance(error, ImportRefused) else ()
+            if ctx.params.get("as_json"):
+                write_json({"error": str(error), **({"problems": problems} if problems else {})})
+            else:
+                say_error("Nothing was imported: some lines are invalid." if problems else str(error))
+                for number, text in problems:
+                    write(clean(f"  line {number}: {text}"), err=True)
+            if isinstance(error, ImportRefused) and error.more and not ctx.params.get("as_json"):
                 write(f"  and {error.more} more", err=True)
-        else:
-            say_error(str(error))
-        sys.exit(code)
+            sys.exit(exit_code(error))
 
 
 @click.group(cls=Group)

@@ -84,20 +84,10 @@ def progress(doing: str) -> Iterator[Observer]:
 
     with Console(stderr=True).status(f"{escape(doing)} …") as status:
         token = _stop.set(status.stop)
-        failed: list[str] = []
-        done = 0
-        latest = ""
 
         def observe(event: Event) -> None:
-            nonlocal done, latest
             if isinstance(event, AttemptStarted):
-                latest = event.provider
-            elif event.attempt.outcome in {"ok", "partial"}:
-                done += 1
-            else:
-                failed.append(f"{event.attempt.provider} {event.attempt.outcome}")
-            before = [*([f"{done} done"] if done else []), *failed, f"asking {latest} …"]
-            status.update(escape(clean(f"{doing}: {'; '.join(before)}")))
+                status.update(escape(clean(f"{doing}: asking {event.provider} …")))
 
         try:
             yield observe

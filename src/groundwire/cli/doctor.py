@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Final
 
@@ -51,39 +50,13 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     Every problem has a stable name, such as key-wrong.
     """
     machine = Machine.here()
-    with _progress(quiet=as_json) as tell:
-        report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
+    shown = (lambda result: None) if as_json else _print
+    report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=shown)))
     if as_json:
         write_json(_as_dict(report), indent=1)
     else:
         _summary(report)
     sys.exit(ExitCode.OK if report.ok else 1)
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
-    """Print each check as it finishes, with a status line below that shows what is in progress."""
-    if quiet:
-        yield lambda result: None
-        return
-    if not sys.stdout.isatty():
-        yield _print
-        return
-    from rich.console import Console
-
-    left = [check.title for check in CHECKS]
-    with Console().status("Running all checks …") as status:
-
-        def tell(result: CheckResult) -> None:
-            status.stop()  # removes its line, so that nothing mixes with the printed text
-            _print(result)
-            left.remove(result.title)
-            if left:
-                status.start()
-                more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-                status.update(f"Looking at: {left[0].lower()}{more} …")
-
-        yield tell
 
 
 def _print(result: CheckResult) -> None:

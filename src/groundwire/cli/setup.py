@@ -189,11 +189,8 @@ def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
     state = keyring_state()
     if state.usable:
         return KeyringKeeper()
-    why = {
-        "not_installed": f"The package for the keyring is not installed ({state.detail}).",
-        "absent": "This machine has no keyring.",
-        "locked": "The keyring is locked.",
-    }.get(state.kind, f"The keyring does not work ({state.detail}).")
+    detail = f" ({state.detail})" if state.kind in ("not_installed", "failing") else ""
+    why = f"{state.problem[:-1]}{detail}."
     if keep == "keyring":
         raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or fix the keyring first.")
     place = f"{file.place}, which only you can read; it is not encrypted"

@@ -24,35 +24,11 @@ import click
 from groundwire.errors import AllProvidersFailed, BlockedAddress, ConfigurationError, GroundwireError, InvalidRequest
 
 __all__ = [
-    "QUIET",
-    "ExitCode",
-    "Flow",
-    "cells",
-    "clean",
-    "confirmed",
-    "counted",
-    "day",
-    "diff",
-    "escaped",
-    "exit_code",
-    "has_colors",
-    "is_quiet",
-    "is_verbose",
-    "keyless_notes",
-    "log_to_stderr",
-    "say_error",
-    "say_failure",
-    "shown_url",
-    "storage_notes",
-    "table",
-    "warn",
-    "warn_of_result",
-    "width",
-    "with_setting",
-    "wrap",
-    "write",
+    "QUIET", "ExitCode", "Flow", "cells", "clean", "confirmed", "counted", "day", "diff", "escaped", "exit_code",
+    "has_colors", "is_quiet", "is_verbose", "keyless_notes", "log_to_stderr", "say_error", "say_failure",
+    "shown_url", "storage_notes", "table", "warn", "warn_of_result", "width", "with_setting", "wrap", "write",
     "write_json",
-]
+]  # fmt: skip
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
