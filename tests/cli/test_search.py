@@ -298,7 +298,7 @@ def test_a_wrong_key_is_told_with_what_replaces_it(terminal: Terminal) -> None:
     said = terminal.here("search", QUERY, GROUNDWIRE_SEARCH_PROVIDERS="brave", **key)
     assert said.exit_code == 3
     assert "brave: the key is not accepted (HTTP 401). Check the key in BRAVE_API_KEY" in said.stderr
-    assert "the key is not accepted. Check the key in BRAVE_API_KEY or BRAVE_SEARCH_API_KEY, or replace" in said.stderr
+    assert "(HTTP 401). Check the key in BRAVE_API_KEY or BRAVE_SEARCH_API_KEY, or replace" in said.stderr
     assert "or replace it with groundwire setup" in said.stderr
     assert "revoked" not in said.output
 

@@ -108,7 +108,7 @@ async def _show(world: World) -> bool:
 
 
 def _step(name: str, text: str) -> None:
-    write("\n" + click.style(f"{name:<7}", fg="green", bold=True) + text)
+    write("\n" + click.style(f"{name:<7}", fg="green", bold=True) + text, hang=7)
 
 
 def _told(event: Event) -> None:
