@@ -56,6 +56,7 @@ def _scrubbed(
     for name in list(os.environ):
         if name.startswith(_SCRUBBED) or name.endswith(_SCRUBBED_ENDS):
             monkeypatch.delenv(name)
+    monkeypatch.delenv("COLUMNS", raising=False)  # set by pytest-xdist; the width of a terminal that is not there
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-settings"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(next(_cache_folders)))
 

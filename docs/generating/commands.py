@@ -15,7 +15,6 @@ __all__ = ["commands"]
 
 _WIDTH = 100  # columns
 _HELP_OPTION = re.compile(r"^  -h, --help .*\n", re.MULTILINE)
-_CODES = re.compile(r"^  Exit codes:\n(?:.*\n?)+\Z", re.MULTILINE)
 _NO_OPTIONS = re.compile(r"^Options:\n(?:\n|\Z)", re.MULTILINE)
 
 
@@ -44,11 +43,6 @@ def _command(command: click.Command, path: str, seen: dict[str, str]) -> Iterato
         yield f"The same as `{seen[said]}`."
         return
     seen[said] = path
-    codes = _CODES.search(text)
-    if codes and codes[0] in seen:
-        text = f"{text[: codes.start()]}  Exit codes: as {seen[codes[0]]}"
-    elif codes:
-        seen[codes[0]] = path
     yield f"```text\n{text}\n```"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):

@@ -24,7 +24,7 @@ def settings() -> str:
             f"`limit` in `[search]` and `{variable('providers.exa.base_url')}` for `base_url` in `[providers.exa]`. "
             "Arguments take precedence over environment variables, then `.env`, the project's `groundwire.toml`, "
             "and the user's `groundwire.toml` (`groundwire config path`). "
-            "`groundwire config show` prints the effective values and where each one comes from. "
+            "`groundwire config show --all` prints the effective values and where each one comes from. "
             "Defaults are in brackets.",
             *_sections(),
             "## Keys",

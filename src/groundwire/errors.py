@@ -50,12 +50,13 @@ A class exists where a caller would act differently. Messages say what to do nex
 from __future__ import annotations
 
 import difflib
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from groundwire.hints import error_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from groundwire.models import Attempt, Outcome, RateWindow
 else:  # to a type checker a wrong name stays wrong
@@ -80,6 +81,11 @@ __all__ = [
 
 class GroundwireError(Exception):
     """The root of all exceptions that this package raises on purpose."""
+
+    @property
+    def summary(self) -> str:
+        """What happened and what to do, for people; usually the message."""
+        return str(self)
 
 
 class InvalidRequest(GroundwireError, ValueError):
@@ -388,7 +394,8 @@ class AllProvidersFailed(GroundwireError):
     """No provider could search.
 
     Args:
-        attempts: One entry per attempt, in order, with its outcome; `causes` has a line for each that differs.
+        attempts: One entry per attempt, in order, with its outcome; `causes` has a line for each that differs, and
+            `summary` is a sentence and a remedy for people.
     """
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
@@ -399,6 +406,70 @@ class AllProvidersFailed(GroundwireError):
         times = ((same[-1].describe(), len(same)) for same in alike.values())
         self.causes: tuple[str, ...] = tuple(text + (f" ({n} times)" if n > 1 else "") for text, n in times)
         super().__init__("Web search unavailable. Errors: " + ("; ".join(self.causes) or "no provider is configured"))
+
+    @property
+    def summary(self) -> str:
+        """What happened in one sentence, and a remedy; each provider and each remedy is named once."""
+        return f"Web search unavailable: {self.trouble}"
+
+    @property
+    def trouble(self) -> str:
+        """The same, of providers that another one may have replaced; those that only lost a race are not named."""
+        last = {
+            one.provider: one
+            for one in self.attempts
+            if one.outcome not in {"ok", "partial"} and (not one.abandoned or len(self.attempts) == 1)
+        }
+        if not last:
+            return "no provider can be used. Run groundwire setup." if not self.attempts else ""
+        outcomes: dict[str, list[str]] = {}
+        for name, one in last.items():
+            outcomes.setdefault(one.outcome, []).append(name)
+        remedy = _REMEDIES.get(next(iter(outcomes)), _DOCTOR) if len(outcomes) == 1 else _DOCTOR
+        waits = [one.retry_after for one in last.values()]
+        if (shortest := min((wait for wait in waits if wait), default=0)) and all(waits):
+            remedy = f"Try again in {shortest:,.0f} s."
+        if len(last) == 1 and one.reason and one.outcome != "empty":
+            what, _, fix = one.reason.rstrip(".").partition(". ")  # a provider's own remedy is the better one
+            status = f" (HTTP {one.status})" if (one.status or 0) >= 400 and str(one.status) not in what else ""
+            return f"{one.provider}: {what}{status}. {f'{fix}.' if fix else remedy}"
+        did = (f"{_listed(names)} {_DID.get(outcome, 'failed')}" for outcome, names in outcomes.items())
+        return f"{'; '.join(did)}. {remedy}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+_DID: Mapping[str, str] = MappingProxyType(
+    {
+        "empty": "found nothing, which could not be confirmed",
+        "rate_limited": "allowed no more requests for now",
+        "quota": "had no quota left",
+        "auth": "rejected the key",
+        "bad_request": "rejected the query",
+        "blocked": "blocked this machine",
+        "unsupported": "could not search in this way",
+        "timeout": "did not answer in time",
+        "network": "could not be reached",
+        "invalid_response": "sent an unexpected response",
+        "unavailable": "could not answer",
+    }
+)
+"""What a provider did, by the outcome of its attempt."""
+_DOCTOR = "Run groundwire doctor: it checks each provider."
+_REMEDIES: Mapping[str, str] = MappingProxyType(
+    {
+        "empty": "Try other words; groundwire doctor checks the providers.",
+        "network": "Check that this machine is online; groundwire doctor finds the cause.",
+        "timeout": "Try again, or raise the setting search.timeout.",
+        "rate_limited": "Try again in a minute.",
+        "quota": "Add another provider with groundwire setup.",
+        "bad_request": "Change the query or its filters.",
+        "blocked": "Try again later, or add a provider with a key: groundwire setup.",
+    }
+)
+"""What helps when all attempts had the same outcome; otherwise each provider is to be checked."""
 
 
 class Overloaded(GroundwireError):

@@ -182,7 +182,10 @@ def test_a_wrong_key_names_its_variable(terminal: Terminal, service: str, named:
         GROUNDWIRE_SEARCH_PROVIDERS=service,
         **{f"GROUNDWIRE_PROVIDERS_{service.upper()}_BASE_URL": server.url, named.split()[0]: "k" * 30},
     )
-    assert (done.returncode, f"the key is not accepted. Check the key in {named}" in done.stderr) == (3, True)
+    assert (done.returncode, f"the key is not accepted (HTTP 401). Check the key in {named}" in done.stderr) == (
+        3,
+        True,
+    )
 
 
 def test_a_wrong_key_of_a_model_names_its_variable(terminal: Terminal) -> None:

@@ -39,7 +39,7 @@ def served(learner: Terminal) -> Iterator[Practice]:
     assert process.stdout is not None
     try:
         assert process.stdout.readline().startswith(b"groundwire.toml here points to a miniature web")
-        address = process.stdout.readline().decode().split("served at ")[1].split(". ")[0]
+        address = process.stdout.readline().decode().split("for a model: ")[1].split(". ")[0]
         yield Practice(address, learner.home / "groundwire.toml")
     finally:
         process.send_signal(signal.SIGTERM)

@@ -36,7 +36,7 @@ def test_exit_codes_and_streams(terminal: Terminal) -> None:
     closed = {"GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": terminal.world.closed_url}
     failed = terminal.run("search", QUERY, **closed, **nothing_kept)
     assert (failed.returncode, failed.stdout) == (3, "")
-    assert failed.stderr.startswith("Error: Web search unavailable.")
+    assert failed.stderr.startswith("Error: Web search unavailable: searxng: 127.0.0.1:")
     assert "Traceback" not in failed.stderr
 
 

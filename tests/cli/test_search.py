@@ -65,7 +65,7 @@ def test_json_lines_are_the_results(terminal: Terminal, spelled: list[str]) -> N
     terminal.world.searxng.fail(InjectedFault.status(500), times=None)
     failed = terminal.here("search", "another question", *spelled)
     assert (failed.exit_code, failed.stdout) == (3, "")
-    assert failed.stderr.startswith("Error: Web search unavailable.")
+    assert failed.stderr.startswith("Error: Web search unavailable: searxng: ")
     wrong = terminal.here("search", QUERY, "--limit", "0", *spelled)
     assert (wrong.exit_code, wrong.stdout) == (2, "")
 
@@ -105,7 +105,7 @@ def test_a_failed_search_is_exit_code_3(fault: InjectedFault, terminal: Terminal
     terminal.world.searxng.fail(fault, times=None)
     done = terminal.here("search", QUERY)
     assert (done.exit_code, done.stdout) == (3, "")
-    assert done.stderr.startswith("Error: Web search unavailable. Errors: searxng ")
+    assert done.stderr.startswith("Error: Web search unavailable: searxng: ")
     assert done.stderr.count("\n") == 1
     done = terminal.here("search", QUERY, "--format", "json")
     result = WebSearchToolResult.model_validate_json(done.stdout)
@@ -124,7 +124,7 @@ def test_a_provider_that_failed_before_another_helped_is_told(terminal: Terminal
         GROUNDWIRE_PROVIDERS_SEARXNG_SECOND_BASE_URL=second.url,
     )
     assert done.exit_code == 0
-    assert "Note: searxng rate_limited, HTTP 429 after " in done.stderr
+    assert "Note: searxng: too many requests (HTTP 429)" in done.stderr
     assert "from searxng:second in " in done.stderr
 
 
@@ -297,8 +297,8 @@ def test_a_wrong_key_is_told_with_what_replaces_it(terminal: Terminal) -> None:
     key = {"GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": brave.url, "BRAVE_API_KEY": "a-key-that-was-revoked"}
     said = terminal.here("search", QUERY, GROUNDWIRE_SEARCH_PROVIDERS="brave", **key)
     assert said.exit_code == 3
-    assert "brave auth, HTTP 401 after " in said.stderr
-    assert "the key is not accepted. Check the key in BRAVE_API_KEY or BRAVE_SEARCH_API_KEY, or replace" in said.stderr
+    assert "brave: the key is not accepted (HTTP 401). Check the key in BRAVE_API_KEY" in said.stderr
+    assert "(HTTP 401). Check the key in BRAVE_API_KEY or BRAVE_SEARCH_API_KEY, or replace" in said.stderr
     assert "or replace it with groundwire setup" in said.stderr
     assert "revoked" not in said.output
 

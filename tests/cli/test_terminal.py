@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.cli.terminal_text import cells, clamped, clean, escaped, wrap
+from groundwire.cli.terminal_text import Flow, cells, clean, escaped, table, wrap
 
 
 @pytest.mark.parametrize(
@@ -19,18 +19,25 @@ def test_cells(text: str, size: int) -> None:
 
 
 def test_wide_signs_are_wrapped_by_their_width() -> None:
-    assert wrap("茶馆的清晨" * 8, 24, "  ").splitlines() == [
-        "  " + ("茶馆的清晨" * 8)[i : i + 11] for i in range(0, 40, 11)
-    ]
-    assert wrap("one two three four five six", 24, "    ", " 1. ") == " 1. one two three four\n    five six"
-    assert wrap("", 40, "  ") == "  "
+    text = "茶馆的清晨" * 8
+    assert wrap(f"  {text}", 24).splitlines() == ["  " + text[i : i + 11] for i in range(0, 40, 11)]
+    assert wrap(" 1. one two three four five six", 24) == " 1. one two three four\n    five six"
+    assert wrap("  [12] one two three four five", 27) == "  [12] one two three four\n       five"
+    assert (
+        wrap("ok      Python  3.11.2 of a whole system", 30, 8) == "ok      Python  3.11.2 of a\n        whole system"
+    )
+    assert wrap("see https://example.org/a-long-address for more", 24) == (
+        "see\nhttps://example.org/a-long-address\nfor more"
+    )
+    assert wrap("", 40) == ""
 
 
 @given(st.text(), st.integers(-5, 120))
-def test_no_line_is_too_wide_and_no_sign_is_lost(text: str, width: int) -> None:
-    wrapped = wrap(text, width, "  ")
-    assert all(cells(line) <= max(22, width) for line in wrapped.split("\n"))
-    assert "".join(wrapped.split()) == "".join(text.split())
+def test_no_line_of_several_words_is_too_wide_and_no_sign_is_lost(text: str, width: int) -> None:
+    line = " ".join(text.split())
+    rows = wrap(line, width).split("\n")
+    assert all(cells(row) <= max(22, width) or len(row.split()) == 1 for row in rows)
+    assert "".join("".join(rows).split()) == "".join(line.split())
 
 
 @given(st.text())
@@ -47,6 +54,21 @@ def test_escaped_json_means_the_same(text: str) -> None:
     assert shown.isprintable() or clean(shown) == shown
 
 
-def test_a_long_title_is_cut_after_two_rows() -> None:
-    assert clamped("one\ntwo", 2) == "one\ntwo"
-    assert clamped("one\ntwo\nthree", 2) == "one\ntw…"
+def test_a_flow_of_pieces_breaks_no_word(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    flow = Flow()
+    for piece in ("An ans", "wer that comes i", "n pieces, ", "word", " by word."):
+        flow.add(piece)
+    flow.add("\n", end=True)
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "An answer that comes",
+        "in pieces, word by",
+        "word.",
+    ]
+
+
+def test_a_table_that_does_not_fit_is_read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("name", "state"), ("first", "ready now"), ("second", "-")]
+    assert table(rows) == "name    state\nfirst   ready now\nsecond  -"
+    monkeypatch.setenv("COLUMNS", "14")
+    assert table(rows) == "first: state ready now\nsecond: state -"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -45,7 +46,8 @@ def test_the_guides_fixture_records_and_replays(
 
 def test_the_demo_prints_what_its_picture_shows(warm_python: Path) -> None:
     demo = [str(warm_python), "-m", "groundwire", "demo"]
-    done = subprocess.run(demo, capture_output=True, encoding="utf-8", timeout=100, check=True)
+    wide = os.environ | {"COLUMNS": "100"}  # the width of the picture
+    done = subprocess.run(demo, capture_output=True, encoding="utf-8", timeout=100, check=True, env=wide)
     printed = "".join(line for line in done.stdout.splitlines(keepends=True) if line.strip())
     shown = text_of(PICTURE.read_text(encoding="utf-8")) + "...\n"
     assert matches(shown, printed), f"Run `python scripts/demo_picture.py`: the picture shows\n{shown}"

@@ -9,18 +9,28 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from groundwire._version import __version__, upgrade_hint
+from groundwire.cli.help_pages import Group, say_usage_error
 from groundwire.cli.server_commands import SERVER_COMMANDS, server_command
-from groundwire.cli.terminal_text import ExitCode, exit_code, log_to_stderr, say_error, say_failure, warn
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    exit_code,
+    has_colors,
+    log_to_stderr,
+    say_error,
+    say_failure,
+    warn,
+    write,
+)
 from groundwire.errors import GroundwireError
 from groundwire.hints import METHODS, NEWS
 from groundwire.settings.user_folders import os_reason
@@ -33,23 +43,23 @@ _COLLECT_AFTER = 20_000  # new objects, by default 700: loading makes a hundred 
 
 _COMMANDS = MappingProxyType(
     {
+        "demo": "demo",
         "search": "search",
         "open": "open:open_",
-        "map": "site:map_",
-        "read": "site:read",
-        "demo": "demo",
         "ask": "ask",
-        "eval": "eval:eval_",
-        "completion": "completion",
-        "config": "config",
         "setup": "setup",
         "doctor": "doctor",
+        "mcp": "mcp",
+        "completion": "completion",
+        "config": "config",
         "providers": "providers",
         "archive": "archive",
         "record": "record",
         "session": "stats:session",
         "stats": "stats",
-        "mcp": "mcp",
+        "map": "site:map_",
+        "read": "site:read",
+        "eval": "eval:eval_",
         "new-provider": "new_provider:new_provider",
         "verify": "verify",
         "export": "mcp:export",
@@ -57,6 +67,9 @@ _COMMANDS = MappingProxyType(
 )
 """The module of each command, and the command's name there if it differs. Commands are loaded on use, because a
 server started by a client should not wait for what it does not need."""
+
+_FIRST = 7
+"""How many commands are first in the help, in the order of the table; the others are below them, by name."""
 
 
 _VERBOSE = MappingProxyType({"-v": "-v", "-vv": "-vv", "--verbose": "-v", "--debug": "-vv", "-vvv": "-vv"})
@@ -134,11 +147,29 @@ LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
 """What other command lines call commands, with what comes nearest."""
 
 
-class _Group(click.Group):
+class _Group(Group):
     """The command group. Every failure has its own exit code: 1 is reserved for "found nothing"."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *_COMMANDS, *SERVER_COMMANDS})
+
+    def sections(self, ctx: click.Context) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield the commands of every day, and the others."""
+        first = tuple(_COMMANDS)[:_FIRST]
+        yield "Commands", first
+        yield "More commands", [name for name in self.list_commands(ctx) if name not in first]
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line; usage errors are wrapped as all output is."""
+        try:
+            code = super().main(*args, **{**options, "standalone_mode": False})
+        except click.ClickException as error:
+            say_usage_error(error)
+            code = error.exit_code
+        except click.Abort:
+            write("Interrupted.", err=True)
+            code = ExitCode.INTERRUPTED
+        sys.exit(code if isinstance(code, int) else ExitCode.OK)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take -v and --verbose after the command, too, and --json and --quiet before it."""
@@ -170,7 +201,7 @@ class _Group(click.Group):
                 click.echo(ctx.get_help())
                 ctx.exit()
         elif args[0] == "version":
-            click.echo(f"groundwire, version {__version__}")
+            write(f"groundwire, version {__version__}")
             ctx.exit()
         elif args[0] == "providers" and args[1:2] and args[1] in ("list", "ls", "show", "check", "test"):
             ctx.fail(f"No such command {args[1]!r}. Did you mean 'providers', or 'providers --check'?")
@@ -200,8 +231,7 @@ class _Group(click.Group):
             say_failure(error)
             sys.exit(exit_code(error))
         except (KeyboardInterrupt, click.Abort):
-            click.echo("Interrupted.", err=True)
-            sys.exit(ExitCode.INTERRUPTED)
+            raise click.Abort from None
         except BrokenPipeError:
             _forget_stdout()
             sys.exit(ExitCode.BROKEN_PIPE)
@@ -218,7 +248,8 @@ class _Group(click.Group):
 @click.group(
     cls=_Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
+    epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".\n\n'
+    "Exit codes: 0 done, 1 nothing found, 2 usage error, 3 failed.",
 )
 @click.option(
     "-v",
@@ -237,8 +268,7 @@ class _Group(click.Group):
 @click.pass_context
 def group(ctx: click.Context, verbose: int, log_format: str) -> None:
     """The web for AI agents: search it, open its pages as Markdown."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":  # https://no-color.org
-        ctx.color = False
+    ctx.color = None if has_colors() else False
     ctx.with_resource(log_to_stderr(max(verbose, _level()), as_json=log_format == "json"))
 
 

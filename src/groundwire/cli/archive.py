@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
-import shutil
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NoReturn, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import click
 
 from groundwire.cli.call_runner import each, storable
 from groundwire.cli.completion import one_of
+from groundwire.cli.help_pages import Command, Group
 from groundwire.cli.terminal_text import (
     ExitCode,
-    clamped,
     clean,
     confirmed,
+    counted,
     day,
-    escaped,
     exit_code,
     say_error,
     shown_url,
     warn,
-    wrap,
+    write,
+    write_json,
 )
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
-from groundwire.settings import load
+from groundwire.settings import SearchSettings, load
 from groundwire.storage.archive.store import Archive, ArchiveHit, Statistics, open_archive
 from groundwire.storage.base import StoreError
 
@@ -40,50 +39,40 @@ __all__ = ["archive"]
 
 _logger = logging.getLogger(__name__)
 
-_WIDEST = 100  # columns; longer lines are hard to read
-_INDENT = " " * 4
+_LONGEST_TITLE = 150  # characters
 _OFF = "The archive is disabled: set archive.enabled = true."
-_EXIT_CODES = """\b
-Exit codes:
-  0  entries were found, or the command succeeded
-  1  nothing was found
-  2  usage error: an argument or a setting
-  3  the archive or a file cannot be used"""
 _DAY = click.DateTime(["%Y-%m-%d"])
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON and nothing else.")
 
 _T = TypeVar("_T")
 
 
-class _Command(click.Command):
+class _Command(Command):
     """A command with the right exit code; with `--json`, its failures are JSON too."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except GroundwireError as error:
-            self._end(ctx, error, exit_code(error))
-
-    def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
-        if ctx.params.get("as_json"):
-            _print_json({"error": str(error)})
-        else:
-            say_error(str(error))
-        sys.exit(code)
+            if ctx.params.get("as_json"):
+                write_json({"error": str(error)})
+            else:
+                say_error(str(error))
+            sys.exit(exit_code(error))
 
 
-@click.group()
+@click.group(cls=Group)
 def archive() -> None:
     """Search and manage the offline archive of pages and search results."""
 
 
-@archive.command(cls=_Command, short_help="Search archived pages and results.", epilog=_EXIT_CODES)
+@archive.command(cls=_Command, short_help="Search archived pages and results.")
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "-n",
     "--limit",
     type=int,
-    default=10,
+    default=SearchSettings.model_construct().limit,
     show_default=True,
     metavar="N",
     help=f"Maximum results, 1 to {MAX_LIMIT}.",
@@ -127,15 +116,15 @@ def search(
     )
     found = _run(lambda kept: kept.search(asked.text, viewer=OPERATOR, limit=asked.limit, filters=asked))
     if as_json:
-        _print_json({"query": asked.text, "results": list(map(_plain, found))})
+        write_json({"query": asked.text, "results": list(map(_plain, found))})
     else:
         _print(found)
         if not found:
-            click.echo(clean(f"No archived pages or results match: {asked.text}"), err=True)
+            write(clean(f"No archived pages or results match: {asked.text}"), err=True)
     sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
 
 
-@archive.command("list", cls=_Command, short_help="List archived pages and results, newest first.", epilog=_EXIT_CODES)
+@archive.command("list", cls=_Command, short_help="List archived pages and results, newest first.")
 @click.option("-n", "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Maximum entries.")
 @click.option("--offset", type=click.IntRange(0, 2**31), default=0, help="Skip the N newest entries.")
 @_JSON
@@ -154,24 +143,17 @@ def list_(limit: int, offset: int, as_json: bool) -> None:
             "oldest": _moment(totals.oldest),
             "newest": _moment(totals.newest),
         }
-        _print_json({"entries": list(map(_plain, found)), "statistics": facts})
+        write_json({"entries": list(map(_plain, found)), "statistics": facts})
     else:
         for row in found:
-            title = f"  {clean(row.title)}" if row.title else ""
             when = click.style(f"{row.seen:%Y-%m-%d %H:%M}  {row.kind:<6}", dim=True)
-            click.echo(f"{when}  {click.style(clean(row.url), fg='blue')}{title}")
-        click.echo(
-            click.style(
-                f"{_count(totals.pages, 'page')}, {_count(totals.results, 'result')}, "
-                f"about {totals.size / 1_000_000:.1f} MB",
-                dim=True,
-            ),
-            err=True,
-        )
+            write(f"{when}  {shown_url(row.url)}{row.title and '  '}{clean(row.title)}", hang=26)
+        size = f"about {totals.size / 1_000_000:.1f} MB"
+        write(f"{counted(totals.pages, 'page')}, {counted(totals.results, 'result')}, {size}", err=True, dim=True)
     sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
 
 
-@archive.command(cls=_Command, short_help="Delete pages and results.", epilog=_EXIT_CODES)
+@archive.command(cls=_Command, short_help="Delete pages and results.")
 @click.argument("url", required=False)
 @click.option("-d", "--domain", metavar="NAME", help="This domain and its subdomains.")
 @click.option("--before", type=_DAY, metavar="DAY", help="Entries seen before this day, such as 2026-01-31 (UTC).")
@@ -187,14 +169,14 @@ def forget(
     if domain is not None:
         (domain,) = Query(text="-", allowed_domains=(domain,)).allowed_domains
     if everything and not yes and not confirmed("Delete all archived pages and results?"):
-        click.echo("Nothing was deleted.", err=True)
+        write("Nothing was deleted.", err=True)
         sys.exit(ExitCode.WRONG_USE)
     day = before.date() if before else None
     gone = _run(lambda kept: kept.forget(url=url, domain=domain, before=day, everything=everything))
     if as_json:
-        _print_json({"forgotten": gone})
+        write_json({"forgotten": gone})
     else:
-        click.echo(f"Forgot {_count(gone, 'entry', 'entries')}.")
+        write(f"Forgot {counted(gone, 'entry', 'entries')}.")
     sys.exit(ExitCode.OK if gone else ExitCode.NOTHING)
 
 
@@ -244,17 +226,14 @@ def _is_no_warning(record: logging.LogRecord) -> bool:
 
 
 def _print(found: Sequence[ArchiveHit]) -> None:
-    width = min(_WIDEST, shutil.get_terminal_size().columns)
     for number, row in enumerate(found, start=1):
-        head = f"{number:>2}. "
-        title = clamped(wrap(clean(row.title or row.url), width, _INDENT, head), 2)
-        click.echo(head + click.style(title.removeprefix(head), bold=True))
-        click.echo(_INDENT + shown_url(row.url))
+        write(f"{number:>2}. {click.style(clean(row.title or row.url)[:_LONGEST_TITLE], bold=True)}")
+        write(f"    {shown_url(row.url)}")
         if row.snippet:
-            click.echo(wrap(clean(row.snippet), width, _INDENT))
+            write(f"    {' '.join(clean(row.snippet).split())}")
         how = "read" if row.kind == "page" else "seen"
         published = f"published {day(row.published)} · " if row.published else ""
-        click.echo(_INDENT + click.style(clean(f"{published}{how} {row.seen:%Y-%m-%d}"), dim=True) + "\n")
+        write(f"    {clean(published)}{how} {row.seen:%Y-%m-%d}\n", dim=True)
 
 
 def _plain(row: ArchiveHit) -> Mapping[str, Any]:
@@ -263,11 +242,3 @@ def _plain(row: ArchiveHit) -> Mapping[str, Any]:
 
 def _moment(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="seconds")
-
-
-def _print_json(value: Mapping[str, Any]) -> None:
-    click.echo(escaped(json.dumps(value, ensure_ascii=False)))
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
 from contextlib import aclosing
 from dataclasses import asdict
@@ -15,7 +13,17 @@ from groundwire.agent_loop import ask as answered
 from groundwire.agent_loop import ask_stream
 from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress, words_or_input
 from groundwire.cli.completion import search_with
-from groundwire.cli.terminal_text import ExitCode, clean, escaped, shown_url, warn, warn_of_result, wrap
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    Flow,
+    clean,
+    counted,
+    shown_url,
+    warn,
+    warn_of_result,
+    write,
+    write_json,
+)
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -23,14 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ask"]
 
-_WIDEST = 100  # columns
 _NO_MODEL = "no model is set up, so these are quotes; name one with --model or answer.model"
-_EXIT_CODES = """\b
-Exit codes:
-  0  answered, and every sentence with a citation is supported by its page
-  1  answered, and at least one sentence is not; or nothing was found to quote
-  2  usage error: an argument or a setting
-  3  the web could not be searched, or the model did not answer"""
+_EXIT_CODES = "Exit code 1: a sentence with a citation is not supported by its page, or nothing was found to quote."
 
 
 @click.command(
@@ -71,6 +73,8 @@ def ask(
     """
     streams = (sys.stdout.isatty() and not as_json) if stream is None else stream
 
+    flow = Flow()
+
     async def call(web: Web) -> CitedAnswer:
         if not streams:
             return await answered(question, web=web, quote=quote, timeout=timeout)
@@ -80,29 +84,33 @@ def ask(
                     return event.answer
                 if event.type in ("delta", "reset"):
                     stop_progress()
-                    _show(event, as_json=as_json)
+                    _show(event, flow, as_json=as_json)
         raise RuntimeError("A stream of events ended without its answer.")
 
     chosen = {"answer.model": model, "answer.base_url": base_url, "search.providers": each(providers) or None}
     said = run("Answering", {name: value for name, value in chosen.items() if value is not None}, call)
     if as_json:
         plain = _plain(said)
-        click.echo(escaped(json.dumps({"type": "result", "answer": plain} if streams else plain, ensure_ascii=False)))
+        write_json({"type": "result", "answer": plain} if streams else plain)
     else:
-        if not streams:
-            _print_text(said.text)
-        _print(said, begun=streams, by=said.model or ("quoting passages" if quote else _NO_MODEL))
+        if streams:
+            flow.add("\n\n", end=True)
+        else:
+            write(clean(said.text) + "\n")
+        _print(said, by=said.model or ("quoting passages" if quote else _NO_MODEL))
     found = said.model or said.sources
     sys.exit(ExitCode.OK if found and said.report.supported else ExitCode.NOTHING)
 
 
-def _show(event: AskEvent, *, as_json: bool) -> None:
+def _show(event: AskEvent, flow: Flow, *, as_json: bool) -> None:
     """Print a piece of the text. What came before a reset stays on the terminal; the answer begins below it."""
     if as_json:
-        click.echo(escaped(json.dumps(asdict(event), ensure_ascii=False)))
+        write_json(asdict(event))
+        sys.stdout.flush()
+    elif event.type == "delta":
+        flow.add(clean(event.delta))
     else:
-        click.echo(clean(event.delta) if event.type == "delta" else "\n", nl=False)
-    sys.stdout.flush()
+        flow.add("\n", end=True)
 
 
 def _plain(said: CitedAnswer) -> dict[str, Any]:
@@ -112,23 +120,15 @@ def _plain(said: CitedAnswer) -> dict[str, Any]:
     return plain | {"answer": said.text, "sources": [source.model_dump() for source in said.sources]}
 
 
-def _print_text(text: str) -> None:
-    width = min(_WIDEST, shutil.get_terminal_size().columns)
-    for block in text.split("\n\n"):
-        click.echo((wrap(clean(block), width, "") if "\n" not in block else clean(block)) + "\n")
-
-
-def _print(said: CitedAnswer, *, begun: bool, by: str) -> None:
-    if begun:
-        click.echo("\n")
+def _print(said: CitedAnswer, *, by: str) -> None:
     if said.sources:
-        click.echo(click.style("Sources", bold=True))
+        write("Sources", bold=True)
     for source in said.sources:
-        click.echo(f"{source.citation_id:>2}. {clean(source.title)}\n    " + shown_url(source.url))
+        write(f"{source.citation_id:>2}. {clean(source.title)}\n    {shown_url(source.url)}")
+    sys.stdout.flush()  # before what goes to standard error
     for finding in said.report.findings:
         if finding.sources and finding.verdict != "supported":
             warn(f"not supported by its source ({finding.verdict.replace('_', ' ')}): {finding.text}")
     warn_of_result(said.warnings)
     cost = f", ${said.cost_usd:.4f}" if said.cost_usd else ""
-    searches = f"{said.searches} search{'es' if said.searches != 1 else ''}"
-    click.echo(click.style(f"\n{by}; {searches}{cost}", dim=True), err=True)
+    write(f"\n{by}; {counted(said.searches, 'search', 'searches')}{cost}", err=True, dim=True)

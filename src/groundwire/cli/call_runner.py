@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from groundwire.cli import LIKE_OPTIONS, OTHER_OPTIONS
+from groundwire.cli.help_pages import Command
 from groundwire.cli.terminal_text import (
     QUIET,
     ExitCode,
@@ -86,9 +87,7 @@ def progress(doing: str) -> Iterator[Observer]:
 
     with Console(stderr=True).status(f"{escape(doing)} …") as status:
         token = _stop.set(status.stop)
-        failed: list[str] = []
-        done = 0
-        latest = own = ""
+        own = ""
 
         def show(text: str) -> None:
             nonlocal own
@@ -98,17 +97,10 @@ def progress(doing: str) -> Iterator[Observer]:
         shown = _show.set(show)
 
         def observe(event: Event) -> None:
-            nonlocal done, latest
             if own:
                 return
             if isinstance(event, AttemptStarted):
-                latest = event.provider
-            elif event.attempt.outcome in {"ok", "partial"}:
-                done += 1
-            else:
-                failed.append(f"{event.attempt.provider} {event.attempt.outcome}")
-            before = [*([f"{done} done"] if done else []), *failed, f"asking {latest} …"]
-            status.update(escape(clean(f"{doing}: {'; '.join(before)}")))
+                status.update(escape(clean(f"{doing}: asking {event.provider} …")))
 
         try:
             yield observe
@@ -217,7 +209,7 @@ _OUTPUT = "groundwire.output"
 _FIELDS = re.compile(r"(title|url|snippet|content|results|published|source|citation_id)(,\w+)*")
 
 
-class ToolCommand(click.Command):
+class ToolCommand(Command):
     """Runs a command and exits with the right exit code on any failure.
 
     Args:

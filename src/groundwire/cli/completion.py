@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete
 
+from groundwire.cli.help_pages import Command
 from groundwire.errors import ConfigurationError
 
 __all__ = ["SHELLS", "Complete", "completion", "one_of", "providers_that_read", "providers_that_search", "search_with"]
@@ -40,7 +41,7 @@ Where to save the script:
   zsh   _groundwire in a folder of $fpath, before compinit is called"""
 
 
-@click.command(short_help="Print a shell completion script.", epilog=_PLACES)
+@click.command(cls=Command, short_help="Print a shell completion script.", epilog=_PLACES)
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

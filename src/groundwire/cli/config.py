@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +14,19 @@ from typing import Any
 import click
 
 from groundwire.cli import LIKE_COMMANDS
-from groundwire.cli.terminal_text import ExitCode, cells, clean, escaped, say_error, warn
+from groundwire.cli.help_pages import Group
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    clean,
+    say_error,
+    warn,
+    write,
+    write_json,
+)
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean
 from groundwire.providers.registry import provider_class
-from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable
+from groundwire.settings import Settings, SettingValue, load, provider_rows, variable
 from groundwire.settings.provider_options import provider_names, setting_named
 from groundwire.settings.schema import known_keys, parse_store_url
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, places, user_file, working_folder
@@ -29,19 +36,13 @@ from groundwire.web import Web
 
 __all__ = ["config"]
 
-_EXIT_CODES = """\b
-Exit codes:
-  0  the settings are valid
-  2  a setting is invalid, or no provider can be used"""
-_WIDEST = 44  # columns of a value; a longer one pushes its origin to the right
-
 
 _project = click.option(
     "--project", is_flag=True, help=f"Change {FILE_NAME} in this folder instead of your user settings."
 )
 
 
-class _Config(click.Group):
+class _Config(Group):
     """The commands, of which other command lines have others."""
 
     def resolve_command(
@@ -55,15 +56,16 @@ class _Config(click.Group):
 @click.group(cls=_Config, invoke_without_command=True)
 @click.pass_context
 def config(ctx: click.Context) -> None:
-    """Show and change the settings; without a command, they are shown."""
+    """Show and change the settings; without a command, show those that differ from the defaults."""
     if ctx.invoked_subcommand is None:
-        ctx.invoke(show, as_json=False)
+        ctx.invoke(show, everything=False, as_json=False)
 
 
-@config.command(short_help="Print every setting, its value and its origin.", epilog=_EXIT_CODES)
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of {key, value, origin}.")
-def show(as_json: bool) -> None:
-    """Print every setting with its value and its origin; secrets are masked.
+@config.command(short_help="Print the settings that differ from the defaults.")
+@click.option("--all", "everything", is_flag=True, help="Print every setting, those with their defaults too.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of {key, value, origin} of every setting.")
+def show(everything: bool, as_json: bool) -> None:
+    """Print the settings that differ from the defaults, with their origins; secrets are masked.
 
     Every setting can be written into a file, as `limit = 3` under `[search]`, or into the environment, as
     GROUNDWIRE_SEARCH_LIMIT=3. Arguments of a command take precedence over the environment, then a .env file, then the
@@ -73,10 +75,12 @@ def show(as_json: bool) -> None:
     rows = [*(row for row in settings.rows() if not row.key.startswith("providers.")), *provider_rows(settings)]
     rows.sort(key=lambda row: row.key.startswith("keys."))
     if as_json:
-        click.echo(escaped(json.dumps([row.model_dump() for row in rows], indent=2)))
+        write_json([row.model_dump() for row in rows], indent=2)
     else:
-        _print_rows(rows)
-        _print_keys(settings)
+        _print_rows(rows if everything else [row for row in rows if row.origin != "default"])
+        if not everything:
+            defaults = sum(row.origin == "default" for row in rows)
+            write(f"{defaults} settings have their defaults: groundwire config show --all prints them.")
     warn(*settings.warnings)
     skipped = asyncio.run(_skipped(settings))
     if not as_json:
@@ -97,7 +101,7 @@ def path() -> None:
     }
     for name, file in files.items():
         missing = isinstance(file, Path) and not file.exists()
-        click.echo(f"{name:<14} {clean(str(file))}" + click.style("  (does not exist)" if missing else "", dim=True))
+        write(f"{name:<14} {clean(str(file))}{'  (does not exist)' if missing else ''}", hang=15)
 
 
 config.add_command(show, "list")
@@ -117,7 +121,7 @@ def get(key: str) -> None:
             if within
             else f"{key} is not a setting{did_you_mean(key, rows)}"
         )
-    click.echo(clean(rows[key]))
+    write(clean(rows[key]))
 
 
 @config.command("set", short_help="Change a setting in the settings file.")
@@ -165,7 +169,7 @@ def _write(values: Mapping[str, Any], project: bool, done: str) -> None:
         for name in given if isinstance(given, list) else (str(given),):
             provider_class(name)
     commit(plan, datetime.now(UTC))
-    click.echo(clean(f"{done}  ({file})"))
+    write(clean(f"{done}  ({file})"))
     for row in load().rows():
         if row.key == key and row.origin not in {str(file), "default"}:
             warn(f"{row.origin} takes precedence: {key} is {row.value}.")
@@ -191,47 +195,23 @@ async def _skipped(settings: Settings) -> tuple[str, ...]:
 
 
 def _print_rows(rows: Iterable[SettingValue]) -> None:
-    listed = [row for row in rows if not row.key.startswith("keys.")]
-    names = max(cells(row.key.rpartition(".")[2]) for row in listed)
-    for section, group in groupby(listed, lambda row: row.key.rpartition(".")[0]):
-        click.echo(click.style(f"[{_quoted(section)}]", bold=True))
-        _print_table([(row.key.rpartition(".")[2], row.value, row.origin) for row in group], names)
-
-
-def _print_keys(settings: Settings) -> None:
-    click.echo(
-        click.style("Keys", bold=True) + " (from the environment, .env or keys.env; those in the keyring are not shown)"
-    )
-    rows = {row.key.removeprefix("keys."): row for row in settings.rows() if row.key.startswith("keys.")}
-    names = max(map(len, KEY_VARIABLES))
-    _print_table(
-        [
-            (name, rows[name].value, rows[name].origin) if name in rows else (name, "", "not set")
-            for name in KEY_VARIABLES
-        ],
-        names,
-    )
-
-
-def _print_table(rows: Sequence[tuple[str, str, str]], names: int) -> None:
-    values = min(_WIDEST, max(cells(value) for _, value, _ in rows))
-    for name, value, origin in rows:
-        shown = clean(value) or "-"
-        gap = " " * max(0, values - cells(shown))
-        faint = origin in {"default", "not set"}
-        click.echo(f"  {name:<{names}}  {shown}{gap}  " + click.style(clean(origin), dim=faint))
-    click.echo()
+    """Print settings by section; the keys are last, without those in the keyring."""
+    for section, group in groupby(rows, lambda row: row.key.rpartition(".")[0]):
+        write("API keys, except those in the keyring" if section == "keys" else f"[{_quoted(section)}]", bold=True)
+        for row in group:
+            faint = click.style(clean(row.origin), dim=row.origin == "default")
+            write(f"  {row.key.rpartition('.')[2]:<24}  {clean(row.value) or '-'}  {faint}", hang=28)
+        write()
 
 
 def _print_providers(settings: Settings, skipped: Sequence[str]) -> None:
-    click.echo(click.style("In use", bold=True))
-    for role, chain in (("search", settings.search.providers), ("read", settings.read.providers)):
-        for name in chain:
-            reason = next((text for text in skipped if text.startswith(f"{name} ")), "")
-            state = click.style("skipped", fg="yellow") if reason else click.style("ready  ", fg="green")
-            click.echo(f"  {role:<6}  {state}  {clean(reason) or name}")
-    click.echo(f"\nYour own file: {user_file()}\nA project's file: {FILE_NAME}, or the one that {FILE_VARIABLE} names")
-    click.echo(f"A variable, for example: {variable('search.limit')}=3")
+    for role, chain in (("Search", settings.search.providers), ("Read", settings.read.providers)):
+        ready = [name for name in chain if not any(text.startswith(f"{name} ") for text in skipped)]
+        write(f"{role} providers in use: {clean(', '.join(ready)) or 'none'}.")
+    for text in skipped:
+        write(f"Not used: {clean(text)}", hang=2)
+    write(f"\nYour own file: {user_file()}\nA project's file: {FILE_NAME}, or the one that {FILE_VARIABLE} names")
+    write(f"A variable, for example: {variable('search.limit')}=3")
 
 
 def _quoted(section: str) -> str:

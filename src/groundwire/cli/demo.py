@@ -21,11 +21,13 @@ from typing import NoReturn
 
 import click
 
-from groundwire.cli.terminal_text import ExitCode, say_error, wrap
+from groundwire.cli.help_pages import Command
+from groundwire.cli.terminal_text import ExitCode, say_error, write
 from groundwire.errors import ConfigurationError
 from groundwire.models import Attempt, AttemptFinished, Event
 from groundwire.settings import Settings
 from groundwire.settings.sources import DEMO_LINE
+from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import ModelServer, quoting
 from groundwire.testing.world import World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, length_note, web_tools
@@ -40,7 +42,7 @@ _ELSEWHERE = "Run this in an empty folder that you may write to, on a disk with 
 _PROSE = 80  # characters; shorter text is a caption or a label
 
 
-@click.command(short_help="Search and read a miniature web, without network or keys.")
+@click.command(cls=Command, short_help="Search and read a miniature web, without network or keys.")
 @click.option("--serve", is_flag=True, help="Keep the miniature web running, to try other commands.")
 @click.option(
     "--port",
@@ -59,20 +61,14 @@ def demo(serve: bool, port: int) -> None:
     folder to it.
     """
     if serve:
-        from groundwire.cli.demo import practice
-
         practice(port)
         return
-    from groundwire.testing.world import World  # a local import, because no other command needs a web server
-
     with World(named=True) as world:
         ok = asyncio.run(_show(world))
     sys.exit(ExitCode.OK if ok else ExitCode.FAILED)
 
 
 async def _show(world: World) -> bool:
-    from groundwire.testing.fault_injection import InjectedFault
-
     second = world.add_searxng("second")
     world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "7"}))
     settings = Settings.model_validate(
@@ -84,7 +80,7 @@ async def _show(world: World) -> bool:
             "providers": {_FIRST: {"base_url": world.searxng.url}, _SECOND: {"base_url": second.url}},
         }
     )
-    click.echo("Groundwire end to end on a miniature web on this machine: no network, no keys.")
+    write("Groundwire end to end on a miniature web on this machine: no network, no keys.")
     _step("World", f"{len(world.sites)} sites and 2 SearXNG services on loopback; the first one returns 429")
     async with Web(settings, attempt_listener=_told, resolver=world.resolver) as web:
         web_search, open_page = web_tools(web)
@@ -93,36 +89,32 @@ async def _show(world: World) -> bool:
         if not isinstance(found, WebSearchToolResult) or not found.results:
             return _failed(found.error)
         for row in found.results:
-            click.echo(f"    [{row.citation_id}] " + click.style(row.title, bold=True))
-            click.echo(f"        {row.url}")
-            click.echo(wrap(row.snippet, 100, " " * 8))
+            write(f"    [{row.citation_id}] {click.style(row.title, bold=True)}")
+            write(f"        {row.url}\n        {' '.join(row.snippet.split())}")
         best = found.results[0]
         _step("Open", f"open_page(url={best.url!r}, max_length={_EXCERPT})")
         page = await open_page.call(url=best.url, max_length=_EXCERPT)
         if not isinstance(page, OpenPageToolResult) or page.status == "error":
             return _failed(page.error)
-        click.echo(f"    {click.style(page.title, bold=True)} ({length_note(page)})\n")
-        click.echo(textwrap.indent(page.content, "    | ", lambda line: True))
+        write(f"    {click.style(page.title, bold=True)} ({length_note(page)})\n")
+        write(textwrap.indent(_shown(page.content), "    | ", lambda line: True))
     _step("Cite", "an answer as a model writes it, and its sources")
-    click.echo(wrap(f"{_sentence(page.content)} [{best.citation_id}].", 100, " " * 4) + "\n")
-    click.echo("    Sources")
+    write(f"    {_sentence(page.content)} [{best.citation_id}].\n\n    Sources")
     for source in found.sources:
         used = "opened" if source.citation_id == best.citation_id else "found"
-        click.echo(f"    [{source.citation_id}] {source.title} - {source.url} ({used})")
-    click.echo(
-        "\nNow the real web, if this machine has a network:\n    " + f'groundwire search "{_QUESTION}" --limit 5'
-    )
+        write(f"    [{source.citation_id}] {source.title} - {source.url} ({used})")
+    write(f'\nNow the real web, if this machine has a network:\n    groundwire search "{_QUESTION}"')
     return True
 
 
 def _step(name: str, text: str) -> None:
-    click.echo("\n" + click.style(f"{name:<7}", fg="green", bold=True) + text)
+    write("\n" + click.style(f"{name:<7}", fg="green", bold=True) + text, hang=7)
 
 
 def _told(event: Event) -> None:
     """Print each attempt as it ends."""
     if isinstance(event, AttemptFinished):
-        click.echo("    " + _line(event.attempt))
+        write("    " + _line(event.attempt))
 
 
 def _line(attempt: Attempt) -> str:
@@ -131,6 +123,11 @@ def _line(attempt: Attempt) -> str:
     good = attempt.outcome in {"ok", "partial"}
     mark = click.style("ok  ", fg="green") if good else click.style("next", fg="yellow")
     return f"{mark} {attempt.provider}: {attempt.outcome}{status}{again}, {attempt.latency_ms} ms"
+
+
+def _shown(content: str) -> str:
+    """Return Markdown as a person reads it, without the signs that keep a formula from being markup."""
+    return re.sub(r"\\([_*\[\]])", r"\1", re.sub(r"\n{3,}", "\n\n", content))
 
 
 def _sentence(content: str) -> str:
@@ -142,7 +139,7 @@ def _sentence(content: str) -> str:
 
 
 def _failed(reason: str) -> bool:
-    click.echo(click.style("The demo failed: ", fg="red") + reason, err=True)
+    say_error(f"The demo failed: {reason}")
     return False
 
 
@@ -174,12 +171,12 @@ def practice(port: int) -> None:
 
 def _serve_until_stopped(sites: int, models: str) -> NoReturn:
     try:  # a signal may come as soon as the address is read
-        click.echo(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
-        click.echo(f"A stand-in for a model is served at {models}/v1. Control-C stops both.")
+        write(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
+        write(f"A stand-in for a model: {models}/v1. Control-C stops both.")
         while True:
             signal.pause()
     finally:
-        click.echo("Stopped.")
+        write("Stopped.")
 
 
 @contextmanager

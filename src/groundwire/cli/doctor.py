@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
-import textwrap
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Final
 
 import click
 
 from groundwire.cli.call_runner import without_waiting
-from groundwire.cli.terminal_text import ExitCode, clean, escaped
-from groundwire.doctor import CHECKS, CheckResult, DoctorFinding, DoctorReport, Machine, examine
+from groundwire.cli.help_pages import Command
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    clean,
+    counted,
+    write,
+    write_json,
+)
+from groundwire.doctor import CHECKS, CheckResult, DoctorReport, Machine, examine
 
 __all__ = ["doctor"]
 
-_EXIT_CODES = """\b
-Exit codes:
-  0  no problems; there may be notes
-  1  at least one problem
-  2  usage error"""
-_WIDTH = 80
+_EXIT_CODES = "Exit code 1: there is at least one problem; notes are none."
 _TITLES = max(len(check.title) for check in CHECKS) + 2
 _MARKS: Final[Mapping[str, tuple[str, str]]] = {
     "ok": ("ok", "green"),
@@ -34,7 +33,7 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-@click.command(short_help="Diagnose this installation.", epilog=_EXIT_CODES)
+@click.command(cls=Command, short_help="Diagnose this installation.", epilog=_EXIT_CODES)
 @click.option("--offline", is_flag=True, help="Make no network requests.")
 @click.option(
     "--timeout",
@@ -51,86 +50,35 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     Every problem has a stable name, such as key-wrong.
     """
     machine = Machine.here()
-    with _progress(quiet=as_json) as tell:
-        report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
+    shown = (lambda result: None) if as_json else _print
+    report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=shown)))
     if as_json:
-        click.echo(escaped(json.dumps(_as_dict(report), indent=1)))
+        write_json(_as_dict(report), indent=1)
     else:
         _summary(report)
     sys.exit(ExitCode.OK if report.ok else 1)
 
 
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
-    """Print each check as it finishes, with a status line below that shows what is in progress."""
-    if quiet:
-        yield lambda result: None
-        return
-    if not sys.stdout.isatty():
-        yield _print
-        return
-    from rich.console import Console
-
-    left = [check.title for check in CHECKS]
-    with Console().status("Running all checks …") as status:
-
-        def tell(result: CheckResult) -> None:
-            status.stop()  # removes its line, so that nothing mixes with the printed text
-            _print(result)
-            left.remove(result.title)
-            if left:
-                status.start()
-                more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-                status.update(f"Looking at: {left[0].lower()}{more} …")
-
-        yield tell
-
-
 def _print(result: CheckResult) -> None:
     mark, color = _MARKS[result.state]
     head = click.style(f"{mark:<8}", fg=color, bold=result.state == "problem")
-    if not result.detail or result.findings:
-        click.echo(f"{head}{result.title}")
-    else:
-        click.echo(f"{head}{result.title:<{_TITLES}}{_wrapped(result.detail, 8 + _TITLES).strip()}")
-    for finding in result.findings:
-        _print_finding(finding)
-
-
-def _print_finding(finding: DoctorFinding) -> None:
-    color = "red" if finding.severity == "problem" else "yellow"
-    click.echo(f"        {click.style(finding.fault, fg=color)}")
-    click.echo(_wrapped(finding.what, 10))
-    if finding.why:
-        click.echo(_wrapped(finding.why, 10))
-    if finding.fix:
-        lines = [_wrapped(line, 15) for line in finding.fix.splitlines()]
-        click.echo(click.style("          Fix: ", bold=True) + "\n".join(lines).lstrip())
-
-
-def _wrapped(text: str, indent: int) -> str:
-    """Wrap text without breaking paths and commands, so that they can be copied."""
-    margin = " " * indent
-    return textwrap.fill(
-        clean(text),
-        _WIDTH,
-        initial_indent=margin,
-        subsequent_indent=margin,
-        break_long_words=False,
-        break_on_hyphens=False,
+    write(
+        f"{head}{result.title:<{_TITLES}}{'' if result.findings else clean(result.detail)}".rstrip(), hang=8 + _TITLES
     )
+    for finding in result.findings:
+        write(f"        {finding.fault}", fg="red" if finding.severity == "problem" else "yellow")
+        write("\n".join(f"          {clean(text)}" for text in (finding.what, finding.why) if text))
+        if finding.fix:
+            lines = clean(finding.fix).replace("\n", f"\n{'':15}")
+            write(f"          {click.style('Fix:', bold=True)} {lines}", hang=15)
 
 
 def _summary(report: DoctorReport) -> None:
     problems = sum(one.severity == "problem" for one in report.findings)
-    notes = len(report.findings) - problems
-    words = [
-        f"{count} {word}{'' if count == 1 else 's'}"
-        for count, word in ((problems, "problem"), (notes, "note"))
-        if count
-    ]
+    counts = ((problems, "problem"), (len(report.findings) - problems, "note"))
+    words = " and ".join(counted(count, word) for count, word in counts if count)
     cost = f", ${report.cost_usd:.4f} spent" if report.cost_usd else ""
-    click.echo(f"\n{' and '.join(words) or 'No problems found'} ({report.seconds:.1f} s{cost}).")
+    write(f"\n{words or 'No problems found'} ({report.seconds:.1f} s{cost}).")
 
 
 def _as_dict(report: DoctorReport) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,7 @@ import click
 
 from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress
 from groundwire.cli.completion import providers_that_search
-from groundwire.cli.terminal_text import ExitCode, aligned, escaped, is_quiet, warn
+from groundwire.cli.terminal_text import ExitCode, is_quiet, table, warn, write, write_json
 from groundwire.models import MAX_LIMIT, Strategy
 from groundwire.web import Web
 
@@ -27,13 +26,7 @@ _COLUMNS = ("providers", "strategy", "share", "95 %", "rows", "pages", "missed",
 _MOST_CAUSES: Final = 5
 _EPILOG = """\b
 Example:
-  groundwire eval questions.jsonl --providers brave,exa --providers tavily --open 2
-
-\b
-Exit codes:
-  0  the evaluation is complete
-  2  usage error: an argument, a setting, or a line of FILE
-  3  every search failed"""
+  groundwire eval questions.jsonl --providers brave,exa --providers tavily --open 2"""
 
 
 @click.command(
@@ -108,10 +101,9 @@ def eval_(
 
     evaluations = run("Evaluating", {}, call)
     if as_json:
-        click.echo(escaped(json.dumps([evaluation.as_dict() for evaluation in evaluations])))
+        write_json([evaluation.as_dict() for evaluation in evaluations])
     else:
-        for line in aligned([_COLUMNS, *map(_row, evaluations)]):
-            click.echo(line.rstrip())
+        write(table([_COLUMNS, *map(_row, evaluations)]))
         for evaluation in evaluations:
             warn(*_causes(evaluation))
     sys.exit(ExitCode.OK if any(one.count("failed") < len(one.answers) for one in evaluations) else ExitCode.FAILED)

@@ -13,8 +13,17 @@ import click
 from click.shell_completion import CompletionItem
 
 from groundwire.cli.completion import search_with
+from groundwire.cli.help_pages import Command, Group
 from groundwire.cli.server_commands import server_entry
-from groundwire.cli.terminal_text import ExitCode, clean, confirmed, diff, say_error, warn
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    clean,
+    confirmed,
+    diff,
+    say_error,
+    warn,
+    write,
+)
 from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -25,11 +34,6 @@ else:
     _Name = click.ParamType  # generic since click 8.4
 
 __all__ = ["export", "install", "mcp", "uninstall"]
-
-_CONFIG_EXIT_CODES = """\b
-Exit codes:
-  0  the configuration is up to date
-  2  usage error, or nothing was changed"""
 
 
 class _ClientName(_Name):
@@ -50,7 +54,7 @@ class _ClientName(_Name):
         return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
 
 
-class _ForClient(click.Command):
+class _ForClient(Command):
     """A command for one client, whose name may stand without --client."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -64,18 +68,16 @@ _print = click.option("--print", "only_print", is_flag=True, help="Show the chan
 _yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, even if comments would be lost.")
 
 
-_CLIENT_NAMES = """\b
+_CLIENT_NAMES = """
 Clients: claude-code, claude-code-project, claude-desktop, cline, cline-cli,
 codelia, codex, continue, copilot-cli, cursor, gemini, goose, junie, kiro,
-lm-studio, opencode, roo, squidbot, vscode, vscode-project, windsurf, zed.
-
-"""
+lm-studio, opencode, roo, squidbot, vscode, vscode-project, windsurf, zed."""
 
 
 @click.command(
     cls=_ForClient,
     short_help="Add the server to a client's configuration.",
-    epilog=_CLIENT_NAMES + _CONFIG_EXIT_CODES,
+    epilog=_CLIENT_NAMES,
 )
 @_client
 @_print
@@ -92,7 +94,7 @@ def install(client: str, only_print: bool, yes: bool) -> None:
     _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
 
 
-@click.command(cls=_ForClient, short_help="Remove the server from a client's configuration.", epilog=_CONFIG_EXIT_CODES)
+@click.command(cls=_ForClient, short_help="Remove the server from a client's configuration.")
 @_client
 @_print
 @_yes
@@ -113,7 +115,7 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
     if change.before == change.after:
         _say(f"{path} is already up to date; nothing was changed.")
         return
-    click.echo(diff(path, change.before, change.after), nl=False)
+    write(diff(path, change.before, change.after).rstrip("\n"))
     if change.loses_comments:
         warn("the comments of this file will be lost; add the entry by hand to keep them.")
     if only_print:
@@ -137,19 +139,12 @@ def _command() -> tuple[str, ...]:
     return sys.executable, "-m", "groundwire", "mcp"
 
 
-_EPILOG = """\b
-Configuration of most clients, which groundwire mcp install writes:
-  {"mcpServers": {"groundwire": {"command": "groundwire", "args": ["mcp"]}}}
+_EPILOG = """Configuration of most clients, which groundwire mcp install writes:
 
-\b
-Exit codes:
-  0    the client disconnected, or SIGTERM stopped the server
-  2    usage error: an argument or a setting
-  3    the server failed
-  130  stopped by Control-C"""
+  {"mcpServers": {"groundwire": {"command": "groundwire", "args": ["mcp"]}}}"""
 
 
-@click.group(invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EPILOG)
+@click.group(cls=Group, invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EPILOG)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
 @search_with
 @click.option(
@@ -226,25 +221,19 @@ def _serve_stdio(providers: tuple[str, ...]) -> None:
 
 
 def _say(text: str) -> None:
-    click.echo(clean(text), err=True)
+    write(clean(text), err=True)
 
 
 mcp.add_command(install)
 mcp.add_command(uninstall)
 
 
-_EXPORT_EXIT_CODES = """\b
-Exit codes:
-  0  written
-  2  a file already exists with different content, or cannot be written"""
-
-
-@click.group(short_help="Write the files that an agent host loads.")
+@click.group(cls=Group, short_help="Write the files that an agent host loads.")
 def export() -> None:
     """Write the files from which an agent host loads Groundwire."""
 
 
-@export.command(short_help="Write an extension: manifest.yaml and main.py.", epilog=_EXPORT_EXIT_CODES)
+@export.command(short_help="Write an extension: manifest.yaml and main.py.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def extension(folder: Path, force: bool) -> None:
@@ -258,4 +247,4 @@ def extension(folder: Path, force: bool) -> None:
         say_error(f"{folder} cannot be written: {os_reason(error, folder)}.")
         sys.exit(ExitCode.WRONG_USE)
     for path in written:
-        click.echo(path)
+        write(clean(str(path)))

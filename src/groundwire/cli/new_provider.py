@@ -11,6 +11,8 @@ from string import Template
 
 import click
 
+from groundwire.cli.help_pages import Command
+from groundwire.cli.terminal_text import write
 from groundwire.errors import InvalidRequest
 from groundwire.providers.registry import provider_names
 
@@ -21,7 +23,7 @@ _LONGEST = 40  # characters
 _FILES = ("pyproject.toml", "groundwire_NAME.py", "emulator_NAME.py", "test_NAME.py")
 
 
-@click.command("new-provider", short_help="Write a provider of your own, with its emulator and test.")
+@click.command("new-provider", cls=Command, short_help="Write a provider of your own, with its emulator and test.")
 @click.argument("name")
 def new_provider(name: str) -> None:
     """Write the folder groundwire-NAME: a search provider, an emulator of its service, and a test that passes.
@@ -40,8 +42,8 @@ def new_provider(name: str) -> None:
     for file in _FILES:
         template = files("groundwire.testing").joinpath("new_provider", f"{file}.txt").read_text(encoding="utf-8")
         (folder / file.replace("NAME", name)).write_text(Template(template).substitute(words), encoding="utf-8")
-    click.echo(f"Wrote {folder}/{{{','.join(file.replace('NAME', name) for file in _FILES)}}}.")
-    click.echo(f'Test it: cd {folder} && python -m pytest. Use it: pip install -e . and search.providers = ["{name}"].')
+    write(f"Wrote {folder}/{{{','.join(file.replace('NAME', name) for file in _FILES)}}}.")
+    write(f'Test it: cd {folder} && python -m pytest. Use it: pip install -e . and search.providers = ["{name}"].')
 
 
 def _check(name: str) -> None:

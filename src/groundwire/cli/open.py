@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -15,7 +14,15 @@ import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run
 from groundwire.cli.completion import providers_that_read
-from groundwire.cli.terminal_text import ExitCode, clean, escaped, say_error, warn, with_setting
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    clean,
+    say_error,
+    warn,
+    with_setting,
+    write,
+    write_json,
+)
 from groundwire.errors import PageUnavailable
 from groundwire.models import Page
 from groundwire.safety.files import is_file_url, path_of
@@ -26,25 +33,13 @@ from groundwire.web import Web
 
 __all__ = ["open_", "with_scheme"]
 
-_EXIT_CODES = """\b
-Exit codes:
-  0  every page was read
-  2  usage error: an argument or a setting
-  3  a page could not be read"""
 _PATHS = ("./", "/", "../", "~", *((".\\", "..\\") if os.name == "nt" else ()))
 """Beginnings of an argument that is a path, whether or not there is such a file."""
 _BARE = re.compile(r"(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?:/\S{0,2000})?", re.IGNORECASE)  # example.org/page
 _DEFAULTS = ReadSettings.model_construct()
 
 
-@click.command(
-    "open",
-    cls=ToolCommand,
-    failed=open_failed,
-    subject="urls",
-    short_help="Read pages as Markdown.",
-    epilog=_EXIT_CODES,
-)
+@click.command("open", cls=ToolCommand, failed=open_failed, subject="urls", short_help="Read pages as Markdown.")
 @click.argument("urls", metavar="URL|FILE...", nargs=-1, required=True)
 @click.option("-q", "--query", metavar="WORDS", help="Return only the passages that answer this.")
 @click.option("--find", metavar="TEXT", help="Show only the matches of TEXT, with context.")
@@ -158,18 +153,18 @@ def with_scheme(url: str) -> str:
 def _print_page(page: Page, *, sections: bool, links: bool, as_json: bool) -> None:
     if as_json and (sections or links) and page.status != "error":
         part = {"sections": [row.model_dump() for row in page.sections]} if sections else {"links": page.links}
-        click.echo(escaped(json.dumps({"url": page.url} | part, ensure_ascii=False)))
+        write_json({"url": page.url} | part)
     elif as_json:
         print_json(opened(page))
     elif page.status == "error":
         text = f"{page.url}: {page.error}"
         say_error(with_setting(text, page.url) if NOT_ALLOWED in text else text)
     elif sections:
-        click.echo(clean(_outline(page)))
+        write(clean(_outline(page)))
     elif links:
-        click.echo(clean("\n".join(page.links) or "The page has no links."))
+        write(clean("\n".join(page.links) or "The page has no links."))
     else:
-        click.echo(clean(render_text(opened(page), fenced=False)))
+        write(clean(render_text(opened(page), fenced=False)))
 
 
 def _warn_of_proxy(web: Web, urls: Sequence[str]) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -12,49 +10,55 @@ from typing import TYPE_CHECKING
 import click
 
 from groundwire.cli.call_runner import progress, without_waiting
+from groundwire.cli.help_pages import Command
 from groundwire.cli.stats import card_of
-from groundwire.cli.terminal_text import ExitCode, clean, escaped, warn
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    clean,
+    table,
+    warn,
+    write,
+    write_json,
+)
+from groundwire.errors import UnknownProvider
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
-from groundwire.setup import ProviderStatus, Verification, provider_statuses, verify
+from groundwire.setup import ProviderStatus, Verification, load_offers, provider_statuses, verify
 from groundwire.storage import StoreError, open_store
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from groundwire.telemetry import ProviderScore
 
 __all__ = ["providers"]
 
-_EXIT_CODES = """\b
-Exit codes:
-  0  the list is complete; with --check, all providers in use work
-  2  usage error: an argument or a setting
-  3  with --check: a provider in use does not work"""
+_EXIT_CODES = "Exit code 3: with --check, a provider in use does not work."
 _DAYS = 7
-_WIDTH = 80
 _FILTERS = ("time", "dates", "domains", "language", "region", "safe search", "pages")
-_LETTERS = "tydlrsp"
-_LEGEND = "can: t time range, y dates, d domains, l language, r region, s safe search, p further pages"
 
 
-@click.command(short_help="List providers: ready or not, prices, health.", epilog=_EXIT_CODES)
+@click.command(cls=Command, short_help="List providers: ready or not, prices, health.", epilog=_EXIT_CODES)
+@click.argument("name", required=False)
 @click.option("--check", is_flag=True, help="Test the providers in use with one call each; prints the cost first.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def providers(check: bool, as_json: bool) -> None:
+def providers(name: str | None, check: bool, as_json: bool) -> None:
     """List the providers: whether they are in use and ready, their prices, and their recent health.
 
     Those in use come first, in order of use. Health covers the last 7 days, from the store.
-    Keys are not shown, only where they come from.
+    Keys are not shown, only where they come from. With NAME, show what is known of that provider.
     """
     settings = load()
     rows = asyncio.run(provider_statuses(settings))
+    if name is not None and not (rows := [row for row in rows if row.name == name]):
+        raise UnknownProvider(name, load_offers())
     scores = asyncio.run(_scores(settings))
     tried = _check(settings, rows, quiet=as_json) if check else {}
     if as_json:
-        click.echo(escaped(json.dumps([_as_dict(row, scores, tried.get(row.name)) for row in rows], indent=1)))
+        write_json([_as_dict(row, scores, tried.get(row.name)) for row in rows], indent=1)
     else:
-        _print(rows, scores, tried)
+        if name is None:
+            _print(rows, scores, tried)
+        else:
+            _print_one(_as_dict(rows[0], scores, tried.get(name)))
         warn(*settings.warnings)
     sys.exit(ExitCode.OK if all(result.works for result in tried.values()) else ExitCode.FAILED)
 
@@ -75,7 +79,7 @@ def _check(settings: Settings, rows: Sequence[ProviderStatus], *, quiet: bool) -
     asked = [row for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
     cost = sum(row.call_usd or row.offer.call_usd for row in asked if row.variable)
     if not quiet:
-        click.echo(f"Calling each of {len(asked)} providers once; this costs about ${cost:.3f}.", err=True)
+        write(f"Calling each of {len(asked)} providers once; this costs about ${cost:.3f}.", err=True)
 
     async def all_of_them() -> list[Verification]:
         return await asyncio.gather(*(verify(row.name, settings) for row in asked))
@@ -89,64 +93,42 @@ def _print(
     scores: Mapping[tuple[str, str], ProviderScore],
     tried: Mapping[str, Verification],
 ) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(
-        width=max(_WIDTH, shutil.get_terminal_size().columns if sys.stdout.isatty() else 0), highlight=False
-    )
-    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    for column in ("provider", "use", "state"):
-        table.add_column(column, overflow="fold")
-    table.add_column("per 1,000", justify="right", no_wrap=True)
-    table.add_column(f"{_DAYS} days", justify="right", no_wrap=True)
-    table.add_column("can", no_wrap=True)
+    cells = ((row.name, _use(row), _state(row, tried.get(row.name)), row.price, _health(row, scores)) for row in rows)
+    write(table([("provider", "use", "state", "per 1,000", f"{_DAYS} days"), *cells]), hang=2)
     for row in rows:
-        name = Text(row.name, style="bold" if row.in_use else "")
-        for variable in row.offer.variables[:1]:
-            name.append(f"\n  {row.variable or variable}", style="dim")
-        table.add_row(
-            name,
-            _use(row),
-            _state(row, tried.get(row.name)),
-            row.price,
-            _health(row, scores),
-            "".join(letter for letter, has in zip(_LETTERS, _filters(row.offer.capabilities), strict=True) if has),
-        )
-    console.print(table)
-    console.print(Text(_LEGEND, style="dim"))
-    for row in rows:
-        if row.in_use and row.state != "ready":
-            console.print(Text(clean(f"{row.name}: {row.reason.removeprefix(f'{row.name} ')}")))
-    for row in rows:
+        if row.in_use and row.state not in ("ready", "needs_key"):
+            write(clean(f"{row.name}: {row.reason.removeprefix(f'{row.name} ')}"))
+        elif row.in_use and row.offer.open_host:
+            allowed = row.offer.prices.free or "its limit is not published"
+            write(f"{row.name}: {allowed}, no cost; {row.offer.open_host} sees queries; terms: {row.offer.terms}")
         if row.in_use and row.price_note:
-            console.print(Text(f"{row.name}: {row.price_note}"))
-    for offer in (row.offer for row in rows if row.in_use and row.offer.open_host):
-        allowed = offer.prices.free or "its limit is not published"
-        console.print(Text(f"{offer.name}: {allowed}, no cost; {offer.open_host} sees queries; terms: {offer.terms}"))
+            write(f"{row.name}: {row.price_note}")
     for result in tried.values():
         if not result.works:
-            console.print(Text(f"{result.provider}: {clean(result.what)} {clean(result.fix)}"))
-    console.print(Text("Set one up with groundwire setup; test those in use with --check.", style="dim"))
+            write(clean(f"{result.provider}: {result.what} {result.fix}"))
+    write("One in detail: groundwire providers NAME. Set one up with groundwire setup; test those in use with --check.")
+
+
+def _print_one(row: Mapping[str, object]) -> None:
+    """Print what is known of one provider."""
+    for name, value in row.items():
+        text = ", ".join(map(str, value)) if isinstance(value, (list, dict)) else value
+        if text not in (None, ""):
+            write(f"{name.replace('_', ' '):<16}{clean(str(text))}", hang=16)
 
 
 def _use(row: ProviderStatus) -> str:
     places = (("search", row.search_place), ("read", row.read_place))
-    return "\n".join(f"{role} {place}" for role, place in places if place) or "-"
+    return ", ".join(f"{role} {place}" for role, place in places if place)
 
 
-def _state(row: ProviderStatus, tried: Verification | None) -> Text:
-    from rich.text import Text
-
+def _state(row: ProviderStatus, tried: Verification | None) -> str:
     if tried is not None:
-        return Text(
-            "works" if tried.works else tried.verdict.replace("_", " "), style="green" if tried.works else "red"
-        )
-    words = {"ready": "ready", "needs_key": "needs a key", "not_set_up": "not set up", "wrong": "wrong setting"}
-    styles = {"ready": "green", "wrong": "red"}
-    place = f", {_short(row.key_from)}" if row.key_from and row.state == "ready" else ""
-    return Text(words[row.state] + place, style=styles.get(row.state, "yellow" if row.in_use else "dim"))
+        return click.style(tried.verdict.replace("_", " "), fg="green" if tried.works else "red")
+    place = f" ({_short(row.key_from)})" if row.key_from and row.state == "ready" else ""
+    words = {"ready": f"ready{place}", "needs_key": f"needs {row.variable}", "not_set_up": "not set up"}
+    colors = {"ready": "green", "wrong": "red"}
+    return click.style(words.get(row.state, "wrong setting"), fg=colors.get(row.state))
 
 
 def _short(place: str) -> str:
@@ -156,7 +138,7 @@ def _short(place: str) -> str:
 
 def _health(row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore]) -> str:
     found = [score for role in ("search", "read") if (score := scores.get((row.name, role))) is not None]
-    return "\n".join(
+    return ", ".join(
         f"{score.success_rate:.0%} of {score.attempts:,}" for score in found if score.success_rate is not None
     )
 

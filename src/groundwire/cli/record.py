@@ -15,26 +15,22 @@ from types import FrameType
 import click
 
 from groundwire.cassette import RECORD_VARIABLE, REPLAY_VARIABLE, Cassette, count_exchanges
-from groundwire.cli.terminal_text import clean, say_error, warn
+from groundwire.cli.help_pages import Command
+from groundwire.cli.terminal_text import clean, say_error, warn, write
 
 __all__ = ["record"]
 
-_EPILOG = f"""\b
-Replay it:
-  {REPLAY_VARIABLE}=FILE COMMAND...
+_EPILOG = f"""Replay it: {REPLAY_VARIABLE}=FILE COMMAND...
 
-\b
-Exit codes:
-  that of COMMAND; 128 and the number of the signal that ended it
-  126  COMMAND cannot be started
-  127  there is no such COMMAND
-  2    FILE cannot be written"""
+The exit code is that of COMMAND; 128 and the number of the signal that ended it; 126 if COMMAND cannot be started; 127
+if there is none; 2 if FILE cannot be written."""
 _CANNOT_RUN = 126  # the convention of shells (POSIX.1-2024, 2.8.2)
 _NOT_FOUND = 127
 _SIGNALLED = 128
 
 
 @click.command(
+    cls=Command,
     short_help="Run a command and record its web requests.",
     epilog=_EPILOG,
     context_settings={"allow_interspersed_args": False},
@@ -60,7 +56,7 @@ def record(file: Path, command: tuple[str, ...], append: bool) -> None:
     recorded = count_exchanges(path) - before
     if recorded:
         exchanges = "1 exchange" if recorded == 1 else f"{recorded} exchanges"
-        click.echo(f"Recorded {exchanges} in {clean(str(file))}.", err=True)
+        write(f"Recorded {exchanges} in {clean(str(file))}.", err=True)
     else:
         warn(f"Nothing was recorded in {file}: the command made no request through Groundwire.")
     sys.exit(code)

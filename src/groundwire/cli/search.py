@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from types import MappingProxyType
@@ -14,15 +13,16 @@ from groundwire.cli.call_runner import ToolCommand, each, print_json, run, stop_
 from groundwire.cli.completion import one_of, search_with
 from groundwire.cli.terminal_text import (
     ExitCode,
-    clamped,
     clean,
+    counted,
     day,
     escaped,
     is_quiet,
+    is_verbose,
     shown_url,
     warn,
     warn_of_result,
-    wrap,
+    write,
 )
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse, SearchSource, Strategy
@@ -36,20 +36,12 @@ if TYPE_CHECKING:
 
 __all__ = ["search"]
 
-_WIDEST = 100  # columns; longer lines are hard to read
-_INDENT = " " * 4
+_LONGEST_TITLE = 150  # characters
 _EPILOG = """\b
 Examples:
-  groundwire search "reciprocal rank fusion" --limit 5 --time-range y
-  groundwire search "reciprocal rank fusion" --json | jq -r .url
-  groundwire search --in ~/papers "what was measured in winter"
-
-\b
-Exit codes:
-  0  there are results
-  1  searched, and found nothing
-  2  usage error: an argument or a setting
-  3  the web could not be searched"""
+  groundwire search "rank fusion" --time-range y
+  groundwire search "rank fusion" --json | jq -r .url
+  groundwire search --in ~/papers "what was measured in winter\""""
 _DEFAULTS = SearchSettings.model_construct()
 _TIME_RANGES = (*get_args(TimeRangeName), "all")
 _FILTERED = MappingProxyType(
@@ -202,7 +194,7 @@ def _say_indexed(state: Indexed) -> None:
     if state.read and not is_quiet():
         before = "\r" if sys.stderr.isatty() else ""
         plural = "s" if state.read > 1 else ""
-        click.echo(f"{before}Read {state.read:,} new or changed file{plural} of {state.files:,}.", err=True)
+        write(f"{before}Read {state.read:,} new or changed file{plural} of {state.files:,}.", err=True)
 
 
 def _print_lines(response: SearchResponse) -> None:
@@ -211,30 +203,20 @@ def _print_lines(response: SearchResponse) -> None:
 
 
 def _print_text(response: SearchResponse) -> None:
-    width = min(_WIDEST, shutil.get_terminal_size().columns)
     for row in response.results:
-        number = f"{row.citation_id:>2}. "
-        title = clamped(wrap(clean(row.title), width, _INDENT, number), 2)
-        click.echo(number + click.style(title.removeprefix(number), bold=True))
-        click.echo(_INDENT + shown_url(row.url))
+        write(f"{row.citation_id:>2}. {click.style(clean(row.title)[:_LONGEST_TITLE], bold=True)}")
+        write(f"    {shown_url(row.url)}")
         if row.snippet:
-            click.echo(wrap(clean(row.snippet), width, _INDENT))
+            write(f"    {' '.join(clean(row.snippet).split())}")
         facts = " · ".join(filter(None, (row.source, day(row.published))))
-        click.echo(_INDENT + click.style(clean(facts), dim=True) + "\n")
+        write(f"    {clean(facts)}\n", dim=True)
 
 
 def _print_notes(response: SearchResponse, seconds: float, *, as_lines: bool) -> None:
-    if response.results:  # otherwise the warnings explain it
-        failed = [
-            one for one in response.attempts if one.outcome not in {"ok", "partial", "empty"} and not one.abandoned
-        ]
-        warn(
-            *(
-                text
-                for text in AllProvidersFailed(failed).causes
-                if not any(text in warning for warning in response.warnings)
-            )
-        )
+    failed = [one for one in response.attempts if one.outcome not in {"ok", "partial", "empty"} and not one.abandoned]
+    if failed and response.results and not response.stale:  # otherwise the warnings explain it
+        error = AllProvidersFailed(failed)
+        warn(*(error.causes if is_verbose() else [error.trouble]))
     warn_of_result(response.warnings)
     for receipt in response.filters:
         if receipt.applied != "native" or receipt.note:
@@ -243,8 +225,8 @@ def _print_notes(response: SearchResponse, seconds: float, *, as_lines: bool) ->
     if is_quiet():
         return
     if response.results:
-        count = f"{len(response.results)} result{'s' if len(response.results) > 1 else ''}"
         shape = ", one JSON object per line (--format json: one object)" if as_lines else ""
-        click.echo(click.style(f"{count} from {response.provider} in {seconds:.1f} s{shape}", dim=True), err=True)
+        count = counted(len(response.results), "result")
+        write(f"{count} from {response.provider} in {seconds:.1f} s{shape}", err=True, dim=True)
     else:
-        click.echo(clean(f"No results found for: {response.query}"), err=True)
+        write(clean(f"No results found for: {response.query}"), err=True)

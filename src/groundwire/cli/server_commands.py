@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from groundwire._version import __version__, install_server
+from groundwire.cli.help_pages import Command
 from groundwire.errors import ConfigurationError
 
 __all__ = ["SERVER_COMMANDS", "server_command", "server_entry"]
@@ -62,7 +63,7 @@ def _missing(name: str, error: ConfigurationError) -> click.Command:
     def fail(arguments: tuple[str, ...]) -> NoReturn:
         raise error
 
-    return click.Command(
+    return Command(
         name,
         callback=fail,
         params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)],

@@ -12,9 +12,16 @@ from pathlib import Path
 import click
 
 from groundwire.cli.call_runner import each
+from groundwire.cli.help_pages import Command
 from groundwire.cli.setup_prompts import Given, Talk, read_given
 from groundwire.cli.setup_steps import SetupRefused, Steps
-from groundwire.cli.terminal_text import ExitCode, diff, say_error, warn
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    diff,
+    say_error,
+    warn,
+    write,
+)
 from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.settings import Settings, load
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
@@ -36,15 +43,10 @@ from groundwire.setup import (
 
 __all__ = ["setup"]
 
-_EXIT_CODES = """\b
-Exit codes:
-  0  the providers are set up
-  2  usage error, an invalid setting, or a prompt without a terminal
-  3  a provider rejected its key or address; nothing was written
-  130  interrupted; nothing was written"""
+_EXIT_CODES = "Exit code 3: a provider rejected its key or address, and nothing was written."
 
 
-@click.command(short_help="Choose providers, store their keys, and test them.", epilog=_EXIT_CODES)
+@click.command(cls=Command, short_help="Choose providers, store their keys, and test them.", epilog=_EXIT_CODES)
 @click.option("--provider", "-p", "providers", multiple=True, metavar="NAME", help="Prefer this provider for search.")
 @click.option("--reader", "-r", "readers", multiple=True, metavar="NAME", help="Prefer this reader for pages.")
 @click.option("--only", is_flag=True, help="Use only the named providers.")
@@ -187,11 +189,8 @@ def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
     state = keyring_state()
     if state.usable:
         return KeyringKeeper()
-    why = {
-        "not_installed": f"The package for the keyring is not installed ({state.detail}).",
-        "absent": "This machine has no keyring.",
-        "locked": "The keyring is locked.",
-    }.get(state.kind, f"The keyring does not work ({state.detail}).")
+    detail = f" ({state.detail})" if state.kind in ("not_installed", "failing") else ""
+    why = f"{state.problem[:-1]}{detail}."
     if keep == "keyring":
         raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or fix the keyring first.")
     place = f"{file.place}, which only you can read; it is not encrypted"
@@ -206,29 +205,29 @@ def _finish(plan: SetupPlan, search: Sequence[str], talk: Talk | None) -> None:
     """Show the changes, ask for confirmation, write them, and print the next steps."""
     after = would_load(plan)
     if plan.before == plan.after:
-        click.echo(f"\n{plan.path} is already up to date.", err=True)
+        write(f"\n{plan.path} is already up to date.", err=True)
     else:
-        click.echo("\n" + diff(plan.path, plan.before, plan.after), nl=False, err=True)
+        write("\n" + diff(plan.path, plan.before, plan.after).rstrip("\n"), err=True)
     for variable in plan.keys:
         if plan.keeper is None:
             warn(f"{variable} is not stored: set it in the environment.")
         else:
-            click.echo(f"{variable} goes into {plan.keeper.place}.", err=True)
+            write(f"{variable} goes into {plan.keeper.place}.", err=True)
     if plan.is_empty:
-        click.echo("Nothing was changed.", err=True)
+        write("Nothing was changed.", err=True)
     else:
         if talk is not None and not talk.confirm("Write this?", default=True):
-            click.echo("Nothing was written.", err=True)
+            write("Nothing was written.", err=True)
             sys.exit(ExitCode.WRONG_USE)
         copy = commit(plan, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
-        click.echo(f"Written.{f' The previous version is saved as {copy}.' if copy else ''}", err=True)
+        write(f"Written.{f' The previous version is saved as {copy}.' if copy else ''}", err=True)
         _say_stronger(plan)
     if after.search.providers != tuple(search):
         warn(
             f"{after.origin('search.providers')} says search.providers = {', '.join(after.search.providers)}, "
             "which takes precedence over this file."
         )
-    click.echo('Next: groundwire search "reciprocal rank fusion"; groundwire doctor diagnoses problems.', err=True)
+    write('Next: groundwire search "reciprocal rank fusion"; groundwire doctor diagnoses problems.', err=True)
 
 
 def _say_stronger(plan: SetupPlan) -> None:

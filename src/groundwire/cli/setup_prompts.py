@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from pydantic import SecretStr
 
-from groundwire.cli.terminal_text import clean, wrap
+from groundwire.cli.terminal_text import clean, warn, write
 from groundwire.errors import InvalidRequest
 from groundwire.models.validators import did_you_mean
 from groundwire.settings.sources import is_open_to_others
@@ -94,15 +94,12 @@ def _read(name: str) -> str:
         return sys.stdin.read(_LARGEST)
     path = expand_user(name)
     if is_open_to_others(path):
-        click.echo(f"Note: other users of this machine can read {path}.", err=True)
+        warn(f"Other users of this machine can read {path}.")
     try:
         with path.open(encoding="utf-8-sig") as file:
             return file.read(_LARGEST)
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-
-
-_WIDTH = 80
 
 
 def can_open_pages() -> bool:
@@ -121,9 +118,9 @@ class Talk:
     def __init__(self, *, browser: bool) -> None:
         self._browser = browser and can_open_pages()
 
-    def say(self, text: str = "", *, bold: bool = False, color: str | None = None) -> None:
+    def say(self, text: str = "", *, bold: bool = False, color: str | None = None, hang: int | None = None) -> None:
         """Print text."""
-        click.echo(click.style(clean(text), fg=color, bold=bold or None))
+        write(clean(text), fg=color, bold=bold or None, hang=hang)
 
     def confirm(self, question: str, *, default: bool) -> bool:
         """Ask a yes-or-no question."""
@@ -143,8 +140,7 @@ class Talk:
                 facts.append(f"free: {offer.prices.free}")
             facts.append(row.price_note)
             facts.append(_need(row))
-            head = f" {number:>2}  {row.name:<16}"
-            self.say(wrap("; ".join(fact for fact in facts if fact) + ".", _WIDTH, " " * 21, head + " "))
+            self.say(f" {number:>2}  {row.name:<16} {'; '.join(filter(None, facts))}.", hang=21)
         self.say()
 
     def choose(self, question: str, rows: Sequence[ProviderStatus], default: Sequence[str]) -> tuple[str, ...]:
@@ -173,7 +169,7 @@ class Talk:
     def introduce(self, offer: Offer) -> None:
         """Describe a provider and where to get a key, and offer to open that page."""
         self.say()
-        self.say(wrap(f"{offer.name}: {offer.summary}.", _WIDTH, "  "), bold=True)
+        self.say(f"  {offer.name}: {offer.summary}.", bold=True)
         if not offer.key_page:
             return
         self.say(f"Get a key at {offer.key_page}")
@@ -202,10 +198,10 @@ class Talk:
         cost = f" (${result.cost_usd:.4f})" if result.cost_usd else ""
         if result.works:
             text = f"{result.provider} works: {result.what[:1].lower()}{result.what[1:]}{cost}"
-            self.say(wrap(text, _WIDTH, "  "), color="green")
+            self.say(f"  {text}", color="green")
             return
-        self.say(wrap(f"{result.provider}: {_HEADLINES[result.verdict]} {result.what}", _WIDTH, "  "), color="yellow")
-        self.say(wrap(result.fix, _WIDTH, "  ", "  "))
+        self.say(f"  {result.provider}: {_HEADLINES[result.verdict]} {result.what}", color="yellow")
+        self.say(f"  {result.fix}")
 
 
 _HEADLINES: Mapping[str, str] = {

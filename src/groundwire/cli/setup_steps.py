@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import click
 from pydantic import SecretStr
 
 from groundwire.cli.call_runner import progress, without_waiting
 from groundwire.cli.setup_prompts import Given, Talk
-from groundwire.cli.terminal_text import warn
+from groundwire.cli.terminal_text import warn, write
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings
 from groundwire.setup import Offer, ProviderStatus, Verification, verify
@@ -128,7 +127,7 @@ class Steps:
             return True
         if self.talk is None:
             if result.works:
-                click.echo(f"{row.name} works: {result.what}", err=True)
+                write(f"{row.name} works: {result.what}", err=True)
             elif result.verdict in _KEPT:
                 warn(f"{row.name} could not be verified: {result.what} {result.fix}")
             else:

@@ -17,7 +17,7 @@ import click
 from groundwire.cli.call_runner import ToolCommand, each, run, show_progress, stop_progress
 from groundwire.cli.completion import providers_that_read
 from groundwire.cli.open import with_scheme
-from groundwire.cli.terminal_text import ExitCode, clean, escaped, is_quiet, say_error, warn
+from groundwire.cli.terminal_text import ExitCode, clean, escaped, is_quiet, say_error, warn, write, write_json
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.safety.urls import parse_url
 from groundwire.settings import ReadSettings
@@ -45,11 +45,6 @@ _TIMEOUT = click.option(
     failed=None,
     subject="urls",
     short_help="List the pages of a site.",
-    epilog="""\b
-Exit codes:
-  0  the addresses are listed; notes say what is missing
-  2  usage error: an argument or a setting
-  3  the site forbids it, or its first page could not be read""",
 )
 @click.argument("urls", metavar="URL")
 @click.option("-n", "--limit", type=int, default=1_000, show_default=True, metavar="N", help="Maximum addresses.")
@@ -93,13 +88,7 @@ def map_(urls: str, as_json: bool, **options: Any) -> None:
     epilog="""\b
 Examples:
   groundwire map https://docs.example.org/ | groundwire read - -o docs
-  groundwire read urls.txt -o pages.jsonl
-
-\b
-Exit codes:
-  0  every page was read
-  2  usage error: an argument or a setting
-  3  a page could not be read, or a line is not an address""",
+  groundwire read urls.txt -o pages.jsonl""",
 )
 @click.argument("urls", metavar="URL|FILE|-...", nargs=-1, required=True)
 @click.option(
@@ -141,7 +130,7 @@ def read(urls: tuple[str, ...], readers: tuple[str, ...], output: Path | None, *
                 meter.causes[page.error] += 1
                 say_error(f"{page.url}: {page.error}")
             elif output is None:
-                click.echo(escaped(json.dumps(page_record(page), ensure_ascii=False)))
+                write_json(page_record(page))
             meter.show()
         meter.close()
         return pages
@@ -227,14 +216,14 @@ class _Meter:
         ended = self._pages.read + self._pages.failed
         show_progress(f"Reading: {self._text()}")
         if ended % _STEP == 0 and ended != self._lines.total and not (sys.stderr.isatty() or is_quiet()):
-            click.echo(self._text(), err=True)
+            write(self._text(), err=True)
 
     def close(self) -> None:
         """Print the sums, and how often each cause kept a page from being read."""
         pages = self._pages
         earlier = f", {pages.skipped:,} dealt with before" if pages.skipped else ""
         if not is_quiet():
-            click.echo(f"{self._text()}{earlier}", err=True)
+            write(f"{self._text()}{earlier}", err=True)
         for cause, count in self.causes.most_common(20):
             say_error(f"{count:,} not read: {cause}")
         if pages.failed_earlier:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
-import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -15,7 +12,17 @@ from typing import TYPE_CHECKING
 import click
 
 from groundwire.cli.call_runner import run
-from groundwire.cli.terminal_text import ExitCode, aligned, clean, escaped, storage_notes, warn
+from groundwire.cli.help_pages import Command
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    clean,
+    counted,
+    storage_notes,
+    table,
+    warn,
+    write,
+    write_json,
+)
 from groundwire.errors import InvalidRequest
 from groundwire.settings import load
 from groundwire.storage import ResilientStore, Store, StoreError, open_store
@@ -27,18 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = ["card_of", "session", "show_card", "stats"]
 
-_EXIT_CODES = """\b
-Exit codes:
-  0  the scorecard was printed
-  1  nothing was recorded in these days
-  2  usage error: an argument or a setting
-  3  the store cannot be read"""
-_COLUMNS = ("provider", "role", "attempts", "success", "mean", "p95", "answers", "fallback", "empty", "403", "cost")
-_WIDTH = 80  # columns that the tables need; a narrower terminal wraps their lines, but no word of a cell
+_COLUMNS = ("provider", "role", "calls", "success", "mean", "p95", "empty", "cost")
 _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
 
 
-@click.command(short_help="Show success, latency and cost of the last days.", epilog=_EXIT_CODES)
+@click.command(cls=Command, short_help="Show success, latency and cost of the last days.")
 @click.option(
     "--days",
     type=click.IntRange(1, KEPT_DAYS),
@@ -47,9 +47,10 @@ _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
     metavar="N",
     help="Days to show, including today.",
 )
+@click.option("--targets", is_flag=True, help="Also compare the searches with the targets of an operator.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def stats(days: int, as_json: bool) -> None:
-    """Show the score card of the last days: searches compared with their targets, and every provider.
+def stats(days: int, targets: bool, as_json: bool) -> None:
+    """Show the score card of the last days: searches, pages and every provider.
 
     It comes from the store and covers all processes that share it. Days begin at midnight UTC.
     """
@@ -60,7 +61,7 @@ def stats(days: int, as_json: bool) -> None:
     store = functools.partial(open_store, settings.storage.url, timeout=settings.storage.timeout)
     with storage_notes():
         card = asyncio.run(card_of(store, days, names))
-    sys.exit(show_card(card, as_json=as_json))
+    sys.exit(show_card(card, as_json=as_json, targets=targets))
 
 
 async def card_of(open_: Callable[[], Store], days: int, names: Iterable[str] = ()) -> ScoreCard:
@@ -86,56 +87,30 @@ def _check_store(store: Store) -> None:
         raise StoreError("The store cannot be read; check the setting storage.url, and that its server is running.")
 
 
-def show_card(card: ScoreCard, *, as_json: bool = False) -> ExitCode:
-    """Print a score card, as a table for a terminal or as plain text, and return the command's exit code."""
+def show_card(card: ScoreCard, *, as_json: bool = False, targets: bool = False) -> ExitCode:
+    """Print a score card and return the command's exit code.
+
+    Args:
+        card: The card.
+        as_json: Whether to print JSON.
+        targets: Whether to compare the searches with the targets of a team that serves others.
+    """
     if as_json:
-        click.echo(escaped(json.dumps(_as_dict(card))))
+        write_json(_as_dict(card))
     elif card.is_empty:
-        click.echo(f"Nothing recorded in the last {_days(card.days)}: make a search first.")
-    elif sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        _print_rich(card)
+        write(f"Nothing recorded in the last {_days(card.days)}: make a search first.")
     else:
-        _print_plain(card)
+        write(_summary(card), bold=True)
+        if targets:
+            write(table([("target", "value", "wanted", ""), *map(_target_row, card.searches.targets())]))
+        if card.providers:
+            write("\n" + table([_COLUMNS, *map(_provider_row, card.providers)]))
     return ExitCode.NOTHING if card.is_empty else ExitCode.OK
-
-
-def _print_plain(card: ScoreCard) -> None:
-    click.echo(_summary(card))
-    rows = list(map(_target_row, card.searches.targets()))
-    for row in aligned(rows):
-        click.echo(f"  {row}")
-    if card.providers:
-        click.echo()
-        for row in aligned([_COLUMNS, *map(_provider_row, card.providers)]):
-            click.echo(row)
-
-
-def _print_rich(card: ScoreCard) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(width=max(_WIDTH, shutil.get_terminal_size().columns))
-    console.print(Text(_summary(card), style="bold"))
-    targets = Table("Target", "Value", "Wanted", "", box=None, padding=(0, 2, 0, 0))
-    for name, value, wanted, state in map(_target_row, card.searches.targets()):
-        targets.add_row(
-            name, value, wanted, Text(state, style={"met": "green", "missed": "bold red"}.get(state, "dim"))
-        )
-    console.print(targets)
-    if card.providers:
-        table = Table(box=None, padding=(0, 1, 0, 0))
-        for number, column in enumerate(_COLUMNS):
-            table.add_column(column, justify="left" if number < 2 else "right", overflow="fold")
-        for score in card.providers:
-            table.add_row(*map(Text, _provider_row(score)))
-        console.print()
-        console.print(table)
 
 
 def _summary(card: ScoreCard) -> str:
     searches, pages = card.searches, card.pages
-    text = f"Last {_days(card.days)}: {_counted(searches, 'search', 'searches')}, {_counted(pages, 'page', 'pages')}"
+    text = f"Last {_days(card.days)}: {_counted(searches, 'search', 'searches')}, {_counted(pages, 'page')}"
     beside = [
         f"{number:,} {word}"
         for word, number in (
@@ -150,9 +125,8 @@ def _summary(card: ScoreCard) -> str:
     return text + (f" ({', '.join(beside)})" if beside else "")
 
 
-def _counted(score: CallScore, one: str, many: str) -> str:
-    failed = f", {score.failed:,} failed" if score.failed else ""
-    return f"{score.calls:,} {one if score.calls == 1 else many}{failed}"
+def _counted(score: CallScore, one: str, many: str = "") -> str:
+    return counted(score.calls, one, many) + (f", {score.failed:,} failed" if score.failed else "")
 
 
 def _target_row(target: Target) -> tuple[str, str, str, str]:
@@ -174,10 +148,7 @@ def _provider_row(score: ProviderScore) -> tuple[str, ...]:
         _percent(score.success_rate, 0),
         _duration(score.mean_ms),
         "≥ 10 s" if score.p95_ms == _LONGEST else _duration(score.p95_ms),
-        f"{score.answers:,}",
-        _percent(score.fallback_share, 0),
         f"{score.empty:,}",
-        f"{score.forbidden:,}",
         f"${score.cost_usd:,.4f}" if score.cost_usd else "-",
     )
 
@@ -213,14 +184,7 @@ def _as_dict(card: ScoreCard) -> dict[str, object]:
     }
 
 
-_SESSION_EXIT_CODES = """\b
-Exit codes:
-  0  done
-  2  usage error: an argument or a setting
-  3  the store cannot be read"""
-
-
-@click.command(epilog=_SESSION_EXIT_CODES, short_help="Show what a session has used, or reset it.")
+@click.command(cls=Command, short_help="Show what a session has used, or reset it.")
 @click.argument("name")
 @click.option("--reset", is_flag=True, help="Reset it: usage to zero, citation numbers to [1].")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
@@ -241,11 +205,9 @@ def session(name: str, reset: bool, as_json: bool) -> None:
 
     used = run("Reading the session", {"session.id": name}, call)
     if as_json:
-        click.echo(escaped(json.dumps({"session": name, **used})))
+        write_json({"session": name, **used})
     else:
         of = f" of {used['limit']}" if used["limit"] else ""
-        text = (
-            f"{used['searches']:g}{of} searches, {used['cost_usd']:.4f} US dollars, {used['tokens']:g} tokens of pages"
-        )
-        click.echo(clean(f"{name}: {text}"))
+        cost = f"{used['cost_usd']:.4f} US dollars"
+        write(clean(f"{name}: {used['searches']:g}{of} searches, {cost}, {used['tokens']:g} tokens of pages"))
     sys.exit(ExitCode.OK)

@@ -1,49 +1,124 @@
-"""Output on a terminal: text without control sequences, wrapped to the width in any script; file diffs; log lines."""
+"""Output on a terminal: text without control sequences, wrapped between words to the width; tables, diffs, log lines.
+
+Every command writes with `write`. Lines of JSON and shell scripts go to `click.echo`, as programs read them.
+"""
 
 from __future__ import annotations
 
 import difflib
+import json
 import logging
+import os
 import re
+import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 import click
 
-from groundwire.errors import BlockedAddress, ConfigurationError, GroundwireError, InvalidRequest
+from groundwire.errors import AllProvidersFailed, BlockedAddress, ConfigurationError, GroundwireError, InvalidRequest
 
 __all__ = [
-    "QUIET",
-    "ExitCode",
-    "aligned",
-    "cells",
-    "clamped",
-    "clean",
-    "confirmed",
-    "day",
-    "diff",
-    "escaped",
-    "exit_code",
-    "is_quiet",
-    "keyless_notes",
-    "log_to_stderr",
-    "say_error",
-    "say_failure",
-    "shown_url",
-    "storage_notes",
-    "warn",
-    "warn_of_result",
-    "with_setting",
-    "wrap",
-]
+    "QUIET", "ExitCode", "Flow", "cells", "clean", "confirmed", "counted", "day", "diff", "escaped", "exit_code",
+    "has_colors", "is_quiet", "is_verbose", "keyless_notes", "log_to_stderr", "say_error", "say_failure",
+    "shown_url", "storage_notes", "table", "warn", "warn_of_result", "width", "with_setting", "wrap", "write",
+    "write_json",
+]  # fmt: skip
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_STYLE = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\\\")  # colors and links, which take no columns
+_LEAD = re.compile(r"\s*(?:(?:[-*|>]|\d{1,9}\.|\[\d{1,9}\]) +)*")  # the indent of a line and the mark of its list
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffef\U0001f000-\U0003ffff]")
+"""Signs of scripts that have no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
 _ROOM = 20  # cells; narrower text is unreadable
+_WIDEST = 100  # columns; longer lines are hard to read
+
+
+def width(*, err: bool = False) -> int | None:
+    """Return the columns of a line, at most 100: the terminal's, or those of COLUMNS; None in a pipe, which has none.
+
+    Args:
+        err: Whether standard error is meant.
+    """
+    stream = sys.stderr if err else sys.stdout
+    if not os.environ.get("COLUMNS", "").isdigit() and not stream.isatty():
+        return None
+    return min(_WIDEST, shutil.get_terminal_size().columns)
+
+
+def has_colors() -> bool:
+    """Return whether a terminal gets colors (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def write(text: str = "", *, err: bool = False, hang: int | None = None, **style: Any) -> None:
+    """Write lines of text, wrapped between words to the width of the terminal; colors only where they are wanted.
+
+    Args:
+        text: The lines, without control characters of others (see `clean`); each keeps its indent.
+        err: Whether they go to standard error.
+        hang: The indent where a line continues; by default its own, and that of its list.
+        style: A style of `click.style` for all of it.
+    """
+    columns = width(err=err)
+    lines = text.split("\n") if columns is None else (wrap(line, columns, hang) for line in text.split("\n"))
+    styled = "\n".join(click.style(line, **style) if style else line for line in lines)
+    click.echo(styled, err=err, color=None if has_colors() else False)
+
+
+def write_json(value: object, *, indent: int | None = None) -> None:
+    """Write a value as JSON to standard output, whose lines are never wrapped."""
+    click.echo(escaped(json.dumps(value, ensure_ascii=False, indent=indent)))
+
+
+class Flow:
+    """Text that comes in pieces, written word by word and wrapped as `write` does."""
+
+    def __init__(self) -> None:
+        self._rest = ""
+        self._used = 0
+
+    def add(self, piece: str, *, end: bool = False) -> None:
+        """Write the words that are whole; the last one stays until its end is known."""
+        *words, self._rest = re.split(r"(?<=\s)(?=\S)", self._rest + piece)
+        for word in [*words, self._rest] if end else words:
+            body = word.rstrip()
+            tail = word[len(body) :]
+            if self._used and self._used + cells(body) > (width() or sys.maxsize):
+                click.echo()
+                self._used = 0
+            click.echo(word, nl=False)
+            self._used = 0 if "\n" in tail else self._used + cells(word)
+        self._rest = "" if end else self._rest
+        sys.stdout.flush()
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Return aligned columns; a row of a table that is wider than the terminal becomes a line of its own cells.
+
+    Args:
+        rows: The heads and the rows.
+    """
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    columns = width()
+    if columns is not None and sum(widths) + 2 * len(widths) - 2 > columns:
+        heads, *others = rows
+        pairs = (zip(heads[1:], row[1:], strict=True) for row in others)
+        facts = (", ".join(f"{head} {cell}".strip() for head, cell in pair if cell.strip()) for pair in pairs)
+        return "\n".join(f"{row[0]}: {fact}" for row, fact in zip(others, facts, strict=True))
+    padded = ((text + " " * (size - cells(text)) for text, size in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join("  ".join(row).rstrip() for row in padded)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number and its noun, such as `2 results`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def clean(text: str) -> str:
@@ -58,17 +133,19 @@ def escaped(text: str) -> str:
 
 def say_error(text: str) -> None:
     """Print an error to standard error."""
-    click.echo(click.style("Error: ", fg="red", bold=True) + clean(text), err=True)
+    write(click.style("Error: ", fg="red", bold=True) + clean(text), err=True)
 
 
 def say_failure(error: GroundwireError, url: str = "") -> None:
-    """Print why a call failed to standard error, and the setting that allows what is blocked.
+    """Print why a call failed to standard error, and the setting that allows what is blocked; with -v, each attempt.
 
     Args:
         error: The failure.
         url: The address that the user gave; empty for none.
     """
-    say_error(with_setting(str(error), url) if isinstance(error, BlockedAddress) else str(error))
+    say_error(with_setting(str(error), url) if isinstance(error, BlockedAddress) else error.summary)
+    for text in error.causes if isinstance(error, AllProvidersFailed) and is_verbose() else ():
+        write(f"  - {clean(text)}", err=True)
 
 
 def with_setting(text: str, url: str = "") -> str:
@@ -94,17 +171,10 @@ def _origin(url: str) -> str:
 def shown_url(url: str) -> str:
     """Return a URL in blue; on a terminal with colors it is a hyperlink (OSC 8), which stays whole where it wraps."""
     text = clean(url)
-    context = click.get_current_context(silent=True)
     styled = click.style(text, fg="blue")
-    if not sys.stdout.isatty() or (context and context.find_root().color is False):
+    if not sys.stdout.isatty() or not has_colors():
         return styled
     return f"\x1b]8;;{text}\x1b\\{styled}\x1b]8;;\x1b\\"
-
-
-def clamped(text: str, rows: int) -> str:
-    """Return wrapped text without the rows that are too many; an ellipsis stands for them."""
-    lines = text.split("\n")
-    return text if len(lines) <= rows else "\n".join(lines[:rows])[:-1].rstrip() + "…"
 
 
 QUIET = "groundwire.quiet"
@@ -117,10 +187,16 @@ def is_quiet() -> bool:
     return bool(context and context.meta.get(QUIET))
 
 
+def is_verbose() -> bool:
+    """Return whether the command was called with -v."""
+    context = click.get_current_context(silent=True)
+    return bool(context and context.find_root().params.get("verbose"))
+
+
 def warn(*texts: str) -> None:
     """Print warnings to standard error, one per line; with `--quiet`, none."""
     for text in () if is_quiet() else texts:
-        click.echo(click.style("Note: ", fg="yellow") + clean(text), err=True)
+        write(click.style("Note: ", fg="yellow") + clean(text), err=True)
 
 
 def confirmed(question: str) -> bool:
@@ -138,58 +214,42 @@ def confirmed(question: str) -> bool:
 
 
 def cells(text: str) -> int:
-    """Return how many columns a text takes (Unicode Standard Annex 11; combining marks take none)."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_cell, text))
+    """Return how many columns a text takes (Unicode Standard Annex 11); combining marks and styles take none."""
+    plain = _STYLE.sub("", text)
+    return len(plain) if plain.isascii() else sum(map(_cell, plain))
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows of a table as lines whose columns are aligned."""
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)) for row in rows
-    ]
-
-
-def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> str:
-    """Wrap text to lines of at most `width` columns.
+def wrap(line: str, width: int, hang: int | None = None) -> str:
+    """Wrap a line between its words, which stay whole; scripts without spaces are wrapped between their signs.
 
     Args:
-        text: One paragraph; white space is collapsed.
+        line: The line; the spaces within it stay where it is not wrapped.
         width: Columns, including the indent.
-        indent: The prefix of every line.
-        first: The prefix of the first line instead.
+        hang: The indent of the lines after the first; by default that of the first, and of its list.
     """
-    first = indent if first is None else first
-    lines: list[str] = []
-    line = ""
-    for word in text.split():
-        room = max(_ROOM, width - cells(indent if lines else first))
-        if line and cells(line) + 1 + cells(word) <= room:
-            line += f" {word}"
-            continue
-        if line:
-            lines.append(line)
-            room = max(_ROOM, width - cells(indent))
-        *whole, line = _pieces(word, room)
-        lines += whole
-    lines.append(line)
-    return "\n".join((indent if number else first) + line for number, line in enumerate(lines))
+    if cells(line) <= width:
+        return line
+    lead = _LEAD.match(line)
+    size = len(lead[0]) if lead and hang is None else hang or 0
+    indent = " " * max(0, min(size, width - _ROOM))
+    rows: list[str] = []
+    row, used, empty = "", 0, True
+    for spaces, word in re.findall(r"(\s*)(\S+)", line):
+        for number, piece in enumerate(_pieces(word)):
+            gap = "" if number else spaces
+            room = cells(piece)
+            if not empty and used + len(gap) + room > width:
+                rows.append(row)
+                row, used, gap = indent, len(indent), ""
+            row, used, empty = row + gap + piece, used + len(gap) + room, False
+    return "\n".join([*rows, row])
 
 
-def _pieces(word: str, room: int) -> list[str]:
-    """Split a word where it does not fit; scripts without spaces form long words."""
-    pieces = [""]
-    used = 0
-    for sign in word:
-        size = _cell(sign)
-        if used + size > room:
-            pieces.append("")
-            used = 0
-        pieces[-1] += sign
-        used += size
-    return pieces
+def _pieces(word: str) -> Iterable[str]:
+    """Return a word, or the parts of one in a script without spaces."""
+    if word.isascii() or not _UNSPACED.search(word):
+        return (word,)
+    return re.findall(f"{_UNSPACED.pattern}(?:(?!{_UNSPACED.pattern}).)*|(?:(?!{_UNSPACED.pattern}).)+", word)
 
 
 def _cell(sign: str) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +12,16 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from groundwire.cli.call_runner import run
-from groundwire.cli.terminal_text import ExitCode, cells, clean, escaped, wrap
+from groundwire.cli.help_pages import Command
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    cells,
+    clean,
+    width,
+    wrap,
+    write,
+    write_json,
+)
 from groundwire.errors import InvalidRequest
 from groundwire.web import Web
 
@@ -23,15 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = ["side_by_side", "verify"]
 
-_EXIT_CODES = """\b
-Exit codes:
-  0  every sentence with a citation is supported by its page
-  1  at least one is not
-  2  usage error: an argument, a file or a setting"""
+_EXIT_CODES = "Exit code 1: at least one sentence with a citation is not supported by its page."
 _MOST = 10_000_000  # bytes of a file
 
 
-@click.command(epilog=_EXIT_CODES, short_help="Check an answer against the pages it cites.")
+@click.command(cls=Command, epilog=_EXIT_CODES, short_help="Check an answer against the pages it cites.")
 @click.argument("answer", type=click.File("rb"))
 @click.argument("pages", nargs=-1, type=click.File("rb"))
 @click.option("-s", "--session", metavar="NAME", help="Take the cited sources from this session.")
@@ -74,32 +77,36 @@ def verify(
     if page is not None:
         page.write_text(report_html(report, text), encoding="utf-8")
     if as_json:
-        click.echo(escaped(json.dumps(report_json(report), ensure_ascii=False)))
+        write_json(report_json(report))
     else:
         differing = [one for one in report.findings if one.passage and any(two.stated for two in one.disagreements)]
-        click.echo(clean(report_text(report)))
-        for finding in differing if sys.stdout.isatty() else ():
-            click.echo("\n" + side_by_side(finding, shutil.get_terminal_size().columns))
+        write(clean(report_text(report)))
+        if columns := width() if sys.stdout.isatty() else None:
+            write("\n\n".join(side_by_side(finding, columns) for finding in differing))
     sys.exit(ExitCode.OK if report.supported else ExitCode.NOTHING)
 
 
-def side_by_side(finding: Finding, width: int) -> str:
+def side_by_side(finding: Finding, columns: int) -> str:
     """Return a sentence beside the text of its page, with differences in red on one side and green on the other.
 
     Args:
         finding: A finding with a passage.
-        width: Columns of the terminal.
+        columns: The width of the terminal.
     """
-    room = max(20, (width - 3) // 2)
-    left = wrap(clean(finding.text), room).split("\n")
-    right = wrap(clean(finding.passage), room).split("\n")
-    claimed = [" ".join(clean(one.claimed).split()) for one in finding.disagreements if one.claimed]
-    stated = [" ".join(clean(one.stated).split()) for one in finding.disagreements if one.stated]
+    room = max(20, (columns - 3) // 2)
+    left = wrap(_flat(finding.text), room).split("\n")
+    right = wrap(_flat(finding.passage), room).split("\n")
+    claimed = [_flat(one.claimed) for one in finding.disagreements if one.claimed]
+    stated = [_flat(one.stated) for one in finding.disagreements if one.stated]
     lines = [click.style(f"{'answer':{room}} │ [{finding.source}] says", bold=True)]
     for mine, theirs in itertools.zip_longest(left, right, fillvalue=""):
         gap = " " * max(0, room - cells(mine))
         lines.append(f"{_painted(mine, claimed, 'red')}{gap} │ {_painted(theirs, stated, 'green')}")
     return "\n".join(lines)
+
+
+def _flat(text: str) -> str:
+    return " ".join(clean(text).split())
 
 
 def _painted(line: str, parts: Sequence[str], color: str) -> str:

@@ -78,21 +78,21 @@ def _standing(settings: Settings, rows: Sequence[ProviderStatus]) -> Iterator[Do
         role = "search" if row.search_place is not None else "read"
         able = row.offer.capabilities
         if not (able.search if role == "search" else able.read):
-            yield _finding(
+            yield DoctorFinding(
                 Fault.SETTINGS_CONTRADICTORY,
                 row.name,
                 f"{row.name} is in {role}.providers, but cannot {'search' if role == 'search' else 'read pages'}.",
                 f"Remove {row.name} from {role}.providers ({settings.origin(f'{role}.providers')}).",
             )
         elif row.state == "wrong":
-            yield _finding(Fault.SETTINGS_WRONG, row.name, row.reason, "Change that setting.")
+            yield DoctorFinding(Fault.SETTINGS_WRONG, row.name, row.reason, "Change that setting.")
         elif row.state != "ready" and settings.origin(f"{role}.providers") != "default" and not _is_extra(row):
             yield _missing(row)
     for role, fault in (("search", Fault.NO_SEARCH_PROVIDER), ("read", Fault.NO_READ_PROVIDER)):
         places = [row for row in used if (row.search_place if role == "search" else row.read_place) is not None]
         if not any(row.state == "ready" for row in places):
             what = "search the web" if role == "search" else "read pages"
-            yield _finding(
+            yield DoctorFinding(
                 fault,
                 f"{role}.providers",
                 f"No provider can be used to {what}.",
@@ -110,9 +110,9 @@ def _missing(row: ProviderStatus) -> DoctorFinding:
     if row.state == "needs_key":
         page = f" (get a key at {row.offer.key_page})" if row.offer.key_page else ""
         fix = f"groundwire setup --provider {row.name}{page}, or set {row.variable} in the environment."
-        return _finding(Fault.KEY_MISSING, row.name, f"{row.name} is in use and has no key.", fix)
+        return DoctorFinding(Fault.KEY_MISSING, row.name, f"{row.name} is in use and has no key.", fix)
     what = f"{row.name} is in use and not set up: {row.reason}."
-    return _finding(Fault.PROVIDER_NOT_SET_UP, row.name, what, f"groundwire setup --provider {row.name}")
+    return DoctorFinding(Fault.PROVIDER_NOT_SET_UP, row.name, what, f"groundwire setup --provider {row.name}")
 
 
 def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
@@ -121,12 +121,12 @@ def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
     if row.offer.name == "searxng":
         if isinstance(call.error, ProviderUnsupported):
             why = "By default SearXNG answers format=json with 403."
-            return _finding(Fault.SEARXNG_JSON_OFF, row.name, what, f"{JSON_ON}.", why=why)
+            return DoctorFinding(Fault.SEARXNG_JSON_OFF, row.name, what, f"{JSON_ON}.", why=why)
         if isinstance(call.error, (RateLimited, ProviderBlocked)):
             why = "Its limiter classifies this machine as a bot: it allows only a few JSON requests per hour."
             if isinstance(call.error, ProviderBlocked):
                 why = "Its limiter, or a proxy in front of it, blocks this machine; /config is blocked, too."
-            return _finding(Fault.SEARXNG_LIMITER, row.name, what, f"{_LET_IN}.", why=why)
+            return DoctorFinding(Fault.SEARXNG_LIMITER, row.name, what, f"{_LET_IN}.", why=why)
     fix = call.fix
     if call.verdict in {"wrong_key", "wrong_plan", "no_quota"} and row.offer.key_page:
         fix = f"{fix} {row.offer.key_page}; then: groundwire setup --provider {row.name}"
@@ -136,13 +136,9 @@ def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
             fix = f"Check that {row.name} runs, and that providers.{row.name}.base_url is its address."
     why = f"The key comes from {row.key_from} ({row.variable})." if row.key_from else ""
     severity: Severity = "note" if call.verdict == "too_fast" else "problem"
-    return _finding(_FAULTS.get(call.verdict, Fault.PROVIDER_FAILING), row.name, what, fix, why=why, severity=severity)
-
-
-def _finding(
-    fault: Fault, subject: str, what: str, fix: str, *, why: str = "", severity: Severity = "problem"
-) -> DoctorFinding:
-    return DoctorFinding(fault=fault, severity=severity, subject=subject, what=what, why=why, fix=fix)
+    return DoctorFinding(
+        _FAULTS.get(call.verdict, Fault.PROVIDER_FAILING), row.name, what, fix, why=why, severity=severity
+    )
 
 
 CHECKS = (
@@ -228,7 +224,6 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
 def _unfinished(check: Check, why: str = "The timeout was reached.") -> DoctorFinding:
     return DoctorFinding(
         fault=Fault.NOT_FINISHED,
-        severity="problem",
         subject=check.name,
         what=f"The check of {check.title.lower()} was not finished.",
         why=why,

@@ -178,7 +178,6 @@ def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> Doctor
     }
     return DoctorFinding(
         fault=fault,
-        severity="problem",
         subject=subject,
         what=_ended(f"{where}: {text}" if where else text),
         fix=f"{fixes[fault][:-1]}{f' in {where}' if where else ''}.",
@@ -192,7 +191,6 @@ def _ended(text: str) -> str:
 def _unreadable(path: Path, why: str) -> DoctorFinding:
     return DoctorFinding(
         fault=Fault.KEYS_FILE_UNREADABLE,
-        severity="problem",
         subject=str(path),
         what=_ended(f"{path}: {why}"),
         why="Its keys cannot be read, and no command works.",

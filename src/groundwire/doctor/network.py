@@ -50,7 +50,6 @@ async def check_clock(examination: Examination) -> Seen:
     return "", [
         DoctorFinding(
             fault=Fault.CLOCK_SKEW,
-            severity="problem",
             subject="clock",
             what=f"This machine's clock is {_duration(abs(skew))} {way}.",
             why="Searches within a day or a week miss pages, cached results expire too early or too late, and "
@@ -89,7 +88,6 @@ async def _names(
         return [
             DoctorFinding(
                 fault=Fault.DNS_FAILING,
-                severity="problem",
                 subject="DNS",
                 what=f"DNS resolution fails on this machine: neither those of {', '.join(lost or failed)} nor {_SURE}.",
                 why="There is no network, or this machine's resolver does not respond.",
@@ -100,7 +98,6 @@ async def _names(
     return [
         DoctorFinding(
             fault=Fault.NAME_UNKNOWN,
-            severity="problem",
             subject=name,
             what=f"{name}: {calls[name].what}",
             why="Other names resolve.",
@@ -129,7 +126,6 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
         if code in _WRONG_TIME:
             yield DoctorFinding(
                 fault=Fault.TLS_EXPIRED,
-                severity="problem",
                 subject=name,
                 what=f"{name}: the certificate is not valid today ({said}).",
                 why="It has expired, or this machine's clock is wrong.",
@@ -138,7 +134,6 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
         elif error is not None:
             yield DoctorFinding(
                 fault=Fault.TLS_UNTRUSTED,
-                severity="problem",
                 subject=name,
                 what=f"{name}: the certificate is signed by an authority that this machine does not trust ({said}).",
                 why="Something on the way inspects TLS (a company's proxy, an antivirus program), or the service has "
@@ -149,7 +144,6 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
         else:
             yield DoctorFinding(
                 fault=Fault.TLS_FAILING,
-                severity="problem",
                 subject=name,
                 what=f"{name}: {calls[name].what}",
                 why="The server does not support TLS on this port, or only outdated versions.",
@@ -179,7 +173,6 @@ def _proxies(
     if lost:
         yield DoctorFinding(
             fault=Fault.PROXY_UNREACHABLE,
-            severity="problem",
             subject=subject,
             what=f"The proxy {value} does not respond, or refuses the connection: {', '.join(lost)} cannot be reached.",
             why=calls[lost[0]].what,
@@ -219,7 +212,6 @@ async def check_port(examination: Examination) -> Seen:
     return "", [
         DoctorFinding(
             fault=Fault.PORT_TAKEN,
-            severity="problem",
             subject=f"{host}:{port}",
             what=f"groundwire serve cannot listen on {host}:{port}: {taken}.",
             why="Another program is listening there.",

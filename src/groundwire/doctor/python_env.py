@@ -19,6 +19,7 @@ from groundwire.providers.registry import create
 from groundwire.reading.browser.chromium import LIBRARY_MISSING, NO_SANDBOX
 from groundwire.reading.browser.launch import HINT, find_chromium
 from groundwire.settings.schema import parse_store_url
+from groundwire.setup.key_storage import KeyringState
 from groundwire.transport.clients import HttpClients
 
 __all__ = ["check_extras", "check_keyring", "check_packages", "check_python", "faults_of_requirements"]
@@ -50,7 +51,6 @@ async def check_extras(examination: Examination) -> Seen:
         findings.append(
             DoctorFinding(
                 fault=Fault.SETTINGS_CONTRADICTORY,
-                severity="problem",
                 subject="read.render_domains",
                 what="read.render_domains lists sites whose scripts should run, but no configured reader runs scripts.",
                 why=f"It is set in: {settings.origin('read.render_domains')}.",
@@ -98,7 +98,6 @@ def _does_not_start(reason: str) -> DoctorFinding:
 def _no_browser(fault: Fault, what: str, fix: str) -> DoctorFinding:
     return DoctorFinding(
         fault=fault,
-        severity="problem",
         subject="browser",
         what=f"{what[:1].upper()}{what[1:].rstrip('.')}.",
         why="Pages rendered by scripts cannot be read.",
@@ -109,25 +108,12 @@ def _no_browser(fault: Fault, what: str, fix: str) -> DoctorFinding:
 def _missing(extra: str, used: str, package: str) -> DoctorFinding:
     return DoctorFinding(
         fault=Fault.EXTRA_MISSING,
-        severity="problem",
         subject=package,
         what=f"The package {package} is not installed, and {used}.",
         fix=install_extra(extra),
     )
 
 
-_FAULTS: Final[Mapping[str, Fault]] = {
-    "not_installed": Fault.KEYRING_MISSING,
-    "absent": Fault.KEYRING_ABSENT,
-    "locked": Fault.KEYRING_LOCKED,
-    "failing": Fault.KEYRING_FAILING,
-}
-_WHAT: Final[Mapping[str, str]] = {
-    "not_installed": "The package for the keyring is not installed.",
-    "absent": "This machine has no keyring.",
-    "locked": "The keyring is locked.",
-    "failing": "The keyring does not work.",
-}
 _FIX: Final[Mapping[str, str]] = {
     "not_installed": f"{install_extra('keyring')}, or let groundwire setup store keys in a file.",
     "absent": "Nothing, if keys are in the environment; otherwise let groundwire setup store them in a file.",
@@ -148,10 +134,10 @@ async def check_keyring(examination: Examination) -> Seen:
         if any(row.in_use and row.state == "needs_key" for row in rows):
             severity = "problem"
     if state.kind in {"not_installed", "absent"} and examination.settings is not None:
-        return f"{_WHAT[state.kind][:-1].lower()}; keys come from the environment and files", (
-            () if not await _lacking(examination) else (_finding(state.kind, state.detail, severity),)
+        return f"{state.problem[:-1].lower()}; keys come from the environment and files", (
+            () if not await _lacking(examination) else (_finding(state, severity),)
         )
-    return state.kind, (_finding(state.kind, state.detail, severity),)
+    return state.kind, (_finding(state, severity),)
 
 
 async def _lacking(examination: Examination) -> bool:
@@ -161,9 +147,14 @@ async def _lacking(examination: Examination) -> bool:
     return any(row.in_use and row.state == "needs_key" and explicit for row in rows)
 
 
-def _finding(kind: str, detail: str, severity: Severity) -> DoctorFinding:
+def _finding(state: KeyringState, severity: Severity) -> DoctorFinding:
     return DoctorFinding(
-        fault=_FAULTS[kind], severity=severity, subject="keyring", what=_WHAT[kind], why=detail, fix=_FIX[kind]
+        fault=Fault(f"keyring-{state.kind.replace('not_installed', 'missing')}"),
+        severity=severity,
+        subject="keyring",
+        what=state.problem,
+        why=state.detail,
+        fix=_FIX[state.kind],
     )
 
 
@@ -182,7 +173,6 @@ async def check_python(examination: Examination) -> Seen:
     return found, [
         DoctorFinding(
             fault=Fault.PYTHON_TOO_OLD,
-            severity="problem",
             subject="Python",
             what=f"This is Python {found}; Groundwire needs {oldest} or later.",
             fix="Install a later Python and Groundwire in it, e.g.: uv tool install --python 3.13 groundwire",
@@ -209,7 +199,6 @@ def _broken(examination: Examination) -> Iterator[DoctorFinding]:
         except Exception as error:  # noqa: BLE001  # a broken package may raise anything when it is imported
             yield DoctorFinding(
                 fault=Fault.PACKAGE_BROKEN,
-                severity="problem",
                 subject=name,
                 what=f"The package {name} is installed but cannot be imported ({type(error).__name__}).",
                 why="It was built for another Python or another machine, or is incomplete.",

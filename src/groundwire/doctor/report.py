@@ -121,22 +121,22 @@ State = Literal["ok", "problem", "note", "skipped"]
 """The outcome of a check: the worst of its findings."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class DoctorFinding:
     """A finding."""
 
     fault: Fault
     """Its name."""
-    severity: Severity
-    """Its severity."""
     subject: str
     """The subject: a provider, a file, a package."""
     what: str
     """The problem, as a sentence."""
+    fix: str
+    """How to fix it: a command or an instruction."""
     why: str = ""
     """The cause or the consequence, as a sentence; empty if it is obvious."""
-    fix: str = ""
-    """How to fix it: a command or an instruction."""
+    severity: Severity = "problem"
+    """Its severity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

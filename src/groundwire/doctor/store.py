@@ -125,7 +125,6 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
     except OSError as error:
         yield DoctorFinding(
             fault=Fault.STORE_NOT_WRITABLE,
-            severity="problem",
             subject=subject,
             what=f"{path} cannot be written: {error.strerror or error}.",
             why="Nothing is stored: each search and page is fetched and paid for again, and budgets are lost.",
@@ -144,7 +143,6 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
         elif code != sqlite3.SQLITE_BUSY:
             yield DoctorFinding(
                 fault=Fault.STORE_NOT_WRITABLE,
-                severity="problem",
                 subject=subject,
                 what=f"{path} cannot be opened: {error}.",
                 fix=f"Check its folder, or {other}.",
@@ -156,7 +154,6 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
     if owner == APPLICATION_ID and version != VERSION:
         yield DoctorFinding(
             fault=Fault.STORE_VERSION,
-            severity="problem",
             subject=subject,
             what=f"{path} was written by another version of Groundwire (format {version}, this one has {VERSION}).",
             why="It is not changed, and nothing is stored until this is fixed.",
@@ -166,7 +163,6 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
     if owner != APPLICATION_ID and db.execute("select 1 from sqlite_master").fetchone():
         yield DoctorFinding(
             fault=Fault.STORE_FOREIGN,
-            severity="problem",
             subject=subject,
             what=f"{path} is a database of another program.",
             why="It is not changed, and nothing is stored until this is fixed.",
@@ -188,7 +184,6 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
 def _damaged(path: Path, subject: str, why: str) -> DoctorFinding:
     return DoctorFinding(
         fault=Fault.STORE_DAMAGED,
-        severity="problem",
         subject=subject,
         what=f"{path} is damaged: {' '.join(why.split())[:200]}.",
         why="The disk was full or failed, or another program wrote to it.",
@@ -216,7 +211,6 @@ def _unreachable(where: str, error: StoreError) -> DoctorFinding:
 def _server(fault: Fault, where: str, what: str, fix: str) -> DoctorFinding:
     return DoctorFinding(
         fault=fault,
-        severity="problem",
         subject=where,
         what=f"{what.rstrip('.')}.",
         why="Each process uses its own memory until then: budgets and rate limits are not shared.",

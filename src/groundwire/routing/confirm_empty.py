@@ -24,14 +24,15 @@ from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
 from groundwire.routing.provider_call import ProviderCaller
 
-__all__ = ["EmptyConfirmer", "second_opinion"]
+__all__ = ["CONTROL_REASON", "EmptyConfirmer", "second_opinion"]
 
 _CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every web index has pages for it
 _JUST_NOW = 10.0  # seconds since rows that count as much as a control query, if none can be paid
 # Without the chance, doubts and learned shares together: 6 of 3,000 searches end in a wrong "nothing found".
 _CHANCE, _MOST_AGAIN = 2e-4, 3  # the chance that all empty results are false; repeated attempts to lower it
 _MOST_REQUESTS = 3  # of one search per second
-_REASON = "a control query, to see whether it finds anything at all"
+CONTROL_REASON = "a control query, to see whether it finds anything at all"
+"""The reason of the attempt that was a control query: it is no result of the search, so people do not see it."""
 
 
 def second_opinion(results: Sequence[AttemptResult], health: Health) -> AttemptResult | None:
@@ -159,7 +160,7 @@ class EmptyConfirmer:
         done = await self._ask(provider, replace(call, query=_CONTROL_QUERY), caller)
         if done is None:
             return None
-        attempts.append(done.attempt.model_copy(update={"reason": done.attempt.reason or _REASON}))
+        attempts.append(done.attempt.model_copy(update={"reason": done.attempt.reason or CONTROL_REASON}))
         if done.rows:
             self._answered_at[provider.name] = asyncio.get_running_loop().time()
             caller.publish(provider, caller.health.prove(provider.name))

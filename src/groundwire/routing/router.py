@@ -171,7 +171,7 @@ class Router:
             grace = Deadline(max(deadline.at, deadline.clock() + _GRACE), deadline.clock)
             old = await self._caller.probe(self._last, replace(call, deadline=grace))
             if old.rows:
-                warnings = (*old.warnings, str(error))
+                warnings = (*old.warnings, error.summary)
                 made = (*attempts, old.attempt)
                 return _response(call, self._last.name, made, old.rows, old.filters, warnings, stale=True)
         call.attempts.add(*attempts)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, Protocol
 
 from pydantic import SecretStr
@@ -172,6 +173,15 @@ def _no_keyring(error: Exception) -> ConfigurationError:
     return ConfigurationError(f"The keyring does not answer ({type(error).__name__}). Unlock it, or use --keep file.")
 
 
+_KEYRING_PROBLEMS = MappingProxyType(
+    {
+        "usable": "",
+        "not_installed": "The package for the keyring is not installed.",
+        "absent": "This machine has no keyring.",
+        "locked": "The keyring is locked.",
+        "failing": "The keyring does not work.",
+    }
+)
 _PROBE = "GROUNDWIRE_PROBE"
 """A name without a value; looking it up shows whether the keyring works."""
 
@@ -189,6 +199,11 @@ class KeyringState:
     def usable(self) -> bool:
         """Whether keys can be stored in it."""
         return self.kind == "usable"
+
+    @property
+    def problem(self) -> str:
+        """Why it is not usable, as a sentence."""
+        return _KEYRING_PROBLEMS[self.kind]
 
 
 def _is_installed() -> bool:

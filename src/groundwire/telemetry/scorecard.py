@@ -78,9 +78,10 @@ class CallScore:
         return _share(self.fallbacks, self.calls)
 
     def targets(self) -> tuple[Target, ...]:
-        """Return the four targets of a search with their results."""
-        success, fallback, mean = self.success_rate, self.fallback_share, self.mean_ms
-        shown = self.forbidden_shown if self.calls else None
+        """Return the four targets of a search with their results; where no search succeeded, only that is measured."""
+        success, fallback, mean, shown = self.success_rate, None, None, None
+        if success:
+            fallback, mean, shown = self.fallback_share, self.mean_ms, self.forbidden_shown
         return (
             Target("success rate", "> 95 %", success, None if success is None else success > 0.95),
             Target("answered after a fallback", "< 20 %", fallback, None if fallback is None else fallback < 0.20),

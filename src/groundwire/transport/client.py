@@ -275,7 +275,8 @@ class Transport:
         known = self._services.get(url)
         if known is None:
             target = self.guard.admit(url)
-            known = target.host, URL(target.request_text, encoded=True)
+            address = URL(target.request_text, encoded=True)
+            known = target.host if address.is_default_port() else f"{target.host}:{address.port}", address
             if len(self._services) < _SERVICES:
                 self._services[url] = known
         host, full = known

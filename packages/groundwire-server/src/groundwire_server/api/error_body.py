@@ -121,7 +121,7 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
     attempts: Sequence[Attempt] = getattr(error, "attempts", ())
     problem = Problem(
         code=_code(error),
-        message=str(error),
+        message=error.summary,
         field=error.field if isinstance(error, InvalidRequest) else None,
         retry_after=_retry_after(error),
         attempts=tuple(attempts),

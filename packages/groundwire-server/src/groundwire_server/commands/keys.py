@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
@@ -12,7 +11,8 @@ import click
 from pydantic import ValidationError
 
 from groundwire.cli.call_runner import each
-from groundwire.cli.terminal_text import cells, clean, escaped, warn
+from groundwire.cli.help_pages import Group
+from groundwire.cli.terminal_text import clean, table, warn, write, write_json
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean, faults
 from groundwire.providers.registry import provider_class
@@ -22,17 +22,13 @@ from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, key_file_
 
 __all__ = ["keys"]
 
-_EXIT_CODES = """\b
-Exit codes:
-  0  done
-  2  usage error: an argument, a setting, a name that is taken or unknown"""
 _DAYS = re.compile(r"([1-9]\d{0,4})d")
 _SPAN = re.compile(r"(\d{1,4})([mhd]?)")
 _UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
 _TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
 
 
-@click.group(invoke_without_command=True, short_help="Create, list, rotate and revoke API keys.")
+@click.group(cls=Group, invoke_without_command=True, short_help="Create, list, rotate and revoke API keys.")
 @click.pass_context
 def keys(ctx: click.Context) -> None:
     """Create, list, rotate and revoke the API keys of the gateway; without a command, they are listed.
@@ -43,7 +39,7 @@ def keys(ctx: click.Context) -> None:
         ctx.invoke(keys.commands["list"])
 
 
-@keys.command(short_help="Create a key and show it once.", epilog=_EXIT_CODES)
+@keys.command(short_help="Create a key and show it once.")
 @click.argument("name")
 @click.option("--tenant", metavar="NAME", help="Keys of one tenant share sessions; by default each has its own.")
 @click.option("--expires", metavar="WHEN", help="Expiry: 90d (days from now), or 2027-01-31 (end of the day, UTC).")
@@ -113,14 +109,14 @@ def create(
     if limits.providers and not as_json:
         _say_what_is_missing(limits.providers)
     if as_json:
-        click.echo(escaped(json.dumps({"key": key, **_shown(record, now)})))
+        write_json({"key": key, **_shown(record, now)})
         return
-    click.echo(f"Key {record.id} ({clean(record.name)}) is in {clean(str(file.path))}.", err=True)
-    click.echo("It is shown only once:", err=True)
+    write(f"Key {record.id} ({clean(record.name)}) is in {clean(str(file.path))}.", err=True)
+    write("It is shown only once:", err=True)
     click.echo(key)
 
 
-@keys.command(name="list", short_help="List the keys, without their secrets.", epilog=_EXIT_CODES)
+@keys.command(name="list", short_help="List the keys, without their secrets.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def list_(as_json: bool) -> None:
     """List all keys, including revoked and expired ones; only their last characters are shown."""
@@ -128,15 +124,15 @@ def list_(as_json: bool) -> None:
     now = datetime.now(UTC)
     records = file.records()
     if as_json:
-        click.echo(escaped(json.dumps([_shown(record, now) for record in records], indent=2)))
+        write_json([_shown(record, now) for record in records], indent=2)
         return
     if not records:
-        click.echo(f"There is no key in {clean(str(file.path))}. Create one: groundwire keys create NAME", err=True)
+        write(f"There is no key in {clean(str(file.path))}. Create one: groundwire keys create NAME", err=True)
         return
-    _print_table([_TABLE, *(_row(record, now) for record in records)])
+    write(table([_TABLE, *(tuple(map(clean, _row(record, now))) for record in records)]), hang=2)
 
 
-@keys.command(short_help="Rotate a key.", epilog=_EXIT_CODES)
+@keys.command(short_help="Rotate a key.")
 @click.argument("key")
 @click.option(
     "--grace-period",
@@ -155,15 +151,15 @@ def rotate(key: str, grace_period: str, as_json: bool) -> None:
     now = datetime.now(UTC)
     made, new, old = KeyFile(key_file_of(_settings())).rotate(key, now, _span(grace_period))
     if as_json:
-        click.echo(escaped(json.dumps({"key": made, **_shown(new, now), "replaces": _shown(old, now)})))
+        write_json({"key": made, **_shown(new, now), "replaces": _shown(old, now)})
         return
     until = f"expires at {old.expires:%Y-%m-%d %H:%M} UTC" if not old.revoked else "is revoked"
-    click.echo(f"Key {new.id} replaces {old.id} ({clean(old.name)}, ...{old.last}), which {until}.", err=True)
-    click.echo("It is shown only once:", err=True)
+    write(f"Key {new.id} replaces {old.id} ({clean(old.name)}, ...{old.last}), which {until}.", err=True)
+    write("It is shown only once:", err=True)
     click.echo(made)
 
 
-@keys.command(short_help="Revoke a key.", epilog=_EXIT_CODES)
+@keys.command(short_help="Revoke a key.")
 @click.argument("key")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def revoke(key: str, as_json: bool) -> None:
@@ -172,9 +168,9 @@ def revoke(key: str, as_json: bool) -> None:
     records = KeyFile(key_file_of(_settings())).revoke(key, now)
     for record in records:
         if as_json:
-            click.echo(escaped(json.dumps(_shown(record, now))))
+            write_json(_shown(record, now))
         else:
-            click.echo(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
+            write(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
 
 
 def _settings() -> Settings:
@@ -263,12 +259,3 @@ def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
         "" if record.tenant == record.id else record.tenant,
         ", ".join(filter(None, said)),
     )
-
-
-def _print_table(rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(cells(clean(row[column])) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        line = "  ".join(
-            clean(text) + " " * (width - cells(clean(text))) for text, width in zip(row, widths, strict=True)
-        )
-        click.echo(line.rstrip())

@@ -13,7 +13,8 @@ import click
 
 from groundwire.cli.call_runner import without_waiting
 from groundwire.cli.completion import search_with
-from groundwire.cli.terminal_text import clean, warn
+from groundwire.cli.help_pages import Command
+from groundwire.cli.terminal_text import clean, warn, write
 from groundwire.settings import ServerSettings, Settings, load
 
 if TYPE_CHECKING:  # what lists the commands does not need the server itself
@@ -33,13 +34,9 @@ _MOUNTS: Final[Mapping[str, str]] = {
 _USUAL = ServerSettings.model_construct()
 _CLOSING = 10.0  # seconds for closing open resources
 _PROXY_GRACE = 3.0  # seconds that running conversations have to end
-_EPILOG = """\b
-Exit codes:
-  130 or 143  stopped by Control-C or SIGTERM
-  2           usage error: an argument or a setting"""
 
 
-@click.command(short_help="Serve search and reading over HTTP, for a team.", epilog=_EPILOG)
+@click.command(cls=Command, short_help="Serve search and reading over HTTP, for a team.")
 @click.option(
     "--host", metavar="NAME", help=f"Listen on this address. By default the setting server.host ({_USUAL.host})."
 )
@@ -91,7 +88,7 @@ def serve(
     settings = load({name: value for name, value in given.items() if value is not None})
     warn(*settings.warnings)
     number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))
-    click.echo("Stopped.", err=True)
+    write("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 
 
@@ -173,20 +170,15 @@ def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
 
 def say(text: str) -> None:
     """Print a line for the operator."""
-    click.echo(clean(text), err=True)
+    write(clean(text), err=True)
 
 
-_PROXY_EPILOG = """\b
-Then point a client at it:
-  export OPENAI_BASE_URL=http://127.0.0.1:8790/v1
-
-\b
-Exit codes:
-  130 or 143  stopped by Control-C or SIGTERM
-  2           usage error: an argument or a setting"""
+_PROXY_EPILOG = "Then point a client at it: export OPENAI_BASE_URL=http://127.0.0.1:8790/v1"
 
 
-@click.command(short_help="Add web search to the models of an OpenAI-compatible server.", epilog=_PROXY_EPILOG)
+@click.command(
+    cls=Command, short_help="Add web search to the models of an OpenAI-compatible server.", epilog=_PROXY_EPILOG
+)
 @click.option(
     "--upstream",
     required=True,
@@ -231,7 +223,7 @@ def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: 
     warn(*settings.warnings)
     options = {"session": session, "max_rounds": max_rounds, "timeout": timeout}
     number = asyncio.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port, options)))
-    click.echo("Stopped.", err=True)
+    write("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 
 
@@ -242,7 +234,7 @@ async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, 
     gateway = build_proxy(upstream, settings, host=host, **options)
 
     def ready(address: str) -> None:
-        say(f"Ready at {address}/v1 for {Upstream(upstream).shown}. Control-C stops it.")
+        say(f"Ready at {address}/v1 for {Upstream(upstream).shown}.\nControl-C stops it.")
         if gateway.asks_for_keys:
             say("Clients send a key of groundwire keys as X-API-Key, and the model server's own key as usual.")
 

@@ -15,6 +15,7 @@ import jinja2
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from groundwire.routing.confirm_empty import CONTROL_REASON
 from groundwire_server.ui import formatting
 from groundwire_server.ui.query_params import link
 
@@ -159,6 +160,7 @@ class Templates:
         )
         filters = {name: getattr(formatting, name) for name in formatting.__all__ if name != "age"}
         self._environment.filters.update(filters, ago=lambda when: formatting.age(when, datetime.now(UTC)))
+        self._environment.globals["control_reason"] = CONTROL_REASON
         self._environment.globals.update(link=link, web_url=formatting.web_url, language_tag=formatting.language_tag)
 
     async def send(self, page: Html, values: Mapping[str, Any], send: Send, *, head_only: bool, private: bool) -> None:

@@ -172,7 +172,7 @@ async def test_a_failure_has_its_status_where_searxng_would_say_nothing_found(ga
     async with client.get("/search", params={"q": WORDS, "format": "json"}) as response:
         body = await response.json()
         assert (response.status, list(body)) == (502, ["error"])
-        assert "searxng unavailable" in body["error"]
+        assert "Web search unavailable: searxng: failed (HTTP 500)" in body["error"]
     async with client.post("/search", json={"query": [WORDS, "another"]}) as response:
         assert (response.status, (await response.json())["error"]["code"]) == (502, "all_providers_failed")
 

@@ -255,7 +255,7 @@ async def test_what_was_shown_is_not_searched_again(serve: Serve, world: World) 
         async with client.get("/", params={"q": "ranking", "open": address}) as response:
             text = await response.text()
         assert len(world.searxng.requests) == 1
-        assert "searched just now" in text
+        assert "Searched just now" in text
         async with client.get("/", params={"q": "something else", "open": address}) as response:
             assert "Search again for" in await response.text()
         assert len(world.searxng.requests) == 1

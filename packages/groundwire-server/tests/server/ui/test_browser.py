@@ -143,13 +143,15 @@ async def test_searching_and_reading(serve: Serve) -> None:
         await look.go("/")
         await look.submit("#q", "reciprocal rank fusion")
         assert look.page.url == url + QUERY  # fields that say nothing are not sent
+        assert await look.text(".receipt") == "3 results from searxng Details"
+        await look.page.click(".receipt summary")
         receipt = await look.text(".receipt")
-        assert "3 results from searxng" in receipt
         assert "free" in receipt
         assert "19 of 20 searches left" in receipt
         assert "12 days ago" in await look.text(".found")
         await look.follow(".found a.read >> nth=0")
-        assert "searched" in await look.text(".receipt")  # it was not searched again
+        await look.page.click(".receipt summary")
+        assert "Searched" in await look.text(".receipt")  # it was not searched again
         reader = await look.text(".reader")
         assert "read by local" in reader
         assert "Let L be the set of lists" in reader
@@ -272,7 +274,7 @@ async def test_the_figures_are_shown(serve: Serve) -> None:
         assert re.search(
             r"brave search [\d.]+ % good calls \d+ answered \d+ .* mean \d+ ms", await look.text(".card >> nth=0")
         )
-        assert "met: > 95 %" in await look.text(".tiles")
+        assert "0 failed" in await look.text(".tiles")
 
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)])

@@ -1,0 +1,85 @@
+"""Help pages and usage errors that are wrapped as all other output is: between words, to the width of the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from groundwire.cli.terminal_text import say_error, wrap, write
+from groundwire.cli.terminal_text import width as columns
+
+__all__ = ["Command", "Group", "say_usage_error"]
+
+_WIDEST_OPTION = 30  # columns; the help of a wider one begins below it
+_USUAL = 80  # columns in a pipe
+_ANY = 1_000  # characters of a short help
+
+
+class _Formatter(click.HelpFormatter):
+    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
+        super().__init__(indent_increment, width or (columns() or _USUAL) - 2, max_width)
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs; one that begins with a backspace keeps its lines, as click has it."""
+        indent = " " * self.current_indent
+        for number, paragraph in enumerate(text.split("\n\n")):
+            _, keeps, block = paragraph.rpartition("\b\n")
+            lines = block.splitlines() if keeps else [" ".join(block.split())]
+            self.write("\n" * (number > 0), *(wrap(f"{indent}{line}", self.width) + "\n" for line in lines))
+
+    def write(self, *texts: str) -> None:
+        """Write texts as they are."""
+        self.buffer.extend(texts)
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = _WIDEST_OPTION, col_spacing: int = 2) -> None:
+        """Write terms and their descriptions in two columns."""
+        rows = tuple(rows)
+        room = min(max((len(term) for term, _ in rows), default=0), col_max)
+        hang = self.current_indent + room + col_spacing
+        for term, text in rows:
+            head = f"{'':{self.current_indent}}{term}"
+            if len(term) > room:
+                self.write(wrap(head, self.width, self.current_indent + 2), "\n")
+                head = ""
+            self.write(wrap(f"{head:<{hang}}{text}", self.width, hang).rstrip(), "\n")
+
+
+class _Context(click.Context):
+    formatter_class: type[click.HelpFormatter] = _Formatter
+
+
+class Command(click.Command):
+    """A command whose help page fits the terminal."""
+
+    context_class: type[click.Context] = _Context
+
+
+class Group(click.Group):
+    """A group of commands whose help page fits the terminal."""
+
+    context_class: type[click.Context] = _Context
+    command_class: type[click.Command] | None = Command
+    group_class: type[click.Group] | type[type] | None = type
+
+    def sections(self, ctx: click.Context) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield the headings of the help page, and the commands below each."""
+        yield "Commands", self.list_commands(ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with the whole of their short help."""
+        for heading, names in self.sections(ctx):
+            known = ((name, self.get_command(ctx, name)) for name in names)
+            rows = [
+                (name, command.get_short_help_str(_ANY)) for name, command in known if command and not command.hidden
+            ]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+def say_usage_error(error: click.ClickException) -> None:
+    """Print what is wrong with a command line to standard error, and where its help is."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        write(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)
+    say_error(error.format_message())
