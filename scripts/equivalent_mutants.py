@@ -423,7 +423,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/main_content/select.py",
         "choose",
-        "whole = best < MENUS_ONLY * 253 or is_tiny(layout)",
+        "whole = (best < MENUS_ONLY * 253 and not _has_prose(layout)) or is_tiny(layout)",
         "scores are whole numbers, and none lies between 50.6 and 50.8",
     ),
     (
@@ -507,7 +507,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (
             "src/groundwire/reading/main_content/select.py",
             "choose",
-            f"whole = best {condition} or is_tiny(layout)",
+            f"whole = (best {condition} and not _has_prose(layout)) or is_tiny(layout)",
             "scores are whole numbers, and none lies between 50.8 and 51",
         )
         for condition in ("<= MENUS_ONLY * 254", "< MENUS_ONLY * 255")
