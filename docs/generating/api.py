@@ -93,13 +93,15 @@ def module_page() -> str:
     """Return the page of the other public modules."""
     parts = [
         "# Modules",
-        "The public modules beside [the package itself](python.md). A name with only a line here is documented by its "
-        "docstring: `help(groundwire.tools.render_json)` prints it.",
+        "The public modules beside [the package itself](python.md). What only has its name or a line here has more in "
+        "its docstring: `help(groundwire.tools.render_json)` prints it.",
     ]
     for name, principal in _MODULES.items():
         module = import_module(name)
-        lines = [_line(module, one) for one in module.__all__ if one not in principal]
-        parts += [f"## `{name}`", markdown(module.__doc__ or ""), "\n".join(filter(None, lines))]
+        others = [one for one in module.__all__ if one not in principal and _line(module, one)]
+        classes = [one for one in others if isinstance(getattr(module, one), type)]
+        parts += [f"## `{name}`", markdown(module.__doc__ or ""), "\n".join(_line(module, one) for one in classes)]
+        parts += ["Also: " + ", ".join(f"`{one}`" for one in others if one not in classes) + "."] * (others != classes)
         for one in principal:
             parts += _entry(module, one, "###")
     parts += ["## Parts for extensions", "Names of modules that are otherwise for Groundwire itself and may change."]
