@@ -286,6 +286,15 @@ async def test_a_phrase_of_a_dense_script_is_one(archive: Archive) -> None:
     assert await archive.search("東京", viewer=OPERATOR) == []
 
 
+async def test_a_word_on_every_line_of_a_log_keeps_nobody_waiting(archive: Archive) -> None:
+    log = "The log begins here.\n" + "narwhal seen\n" * 40_000  # the index's own passage of it would take 10 s
+    await archive.add(page(content=log), owner=LOCAL)
+    [found] = await archive.search("narwhal", viewer=OPERATOR)
+    assert found.snippet.startswith("The log begins here.")  # no passage was looked for
+    [kept] = await archive.search("log begins", viewer=OPERATOR)
+    assert "begins" in kept.snippet
+
+
 async def test_a_snippet_is_plain_text_around_the_words(archive: Archive) -> None:
     before = "# Heading\n\n" + "Words of no interest. " * 100
     await archive.add(

@@ -39,6 +39,8 @@ _LONGEST_READ = 3.0  # seconds
 _STEPS = 20_000  # of SQLite's virtual machine between two checks of the time
 _AT_ONCE = 16  # items of one statement, each of which waits for the interpreter; one takes memory for its parameters
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
+_MOST_MATCHES = 2_000  # FTS5 takes 0.03 s for the passage of as many, and the square of it for more: 10 s for 40,000
+_ROOT = 4  # letters by which forms of a word are counted
 _TOKENS = 64  # of a snippet; FTS5 gives no more
 _CANDIDATES = 64  # rows that are compared with the question at least
 _PRUNED = 0.9  # of the maximum size
@@ -134,7 +136,7 @@ class SqliteTables:
             for other, score, row, place, expression, differs in candidates:
                 is_answer = not (answers and other)
                 if len(hits) < offset + limit and place not in hits and (is_answer or not differs):
-                    hit = _hit(db, row, -score, expression if passages else "")
+                    hit = _hit(db, row, -score, expression if passages else "", question)
                     if is_answer or asked_for.within(f"{hit.title}\n{hit.snippet}"):
                         hits[place] = hit
         return list(hits.values())[offset:]
@@ -378,9 +380,17 @@ def _unindex(db: sqlite3.Connection, condition: _Condition) -> None:
     )
 
 
-def _hit(db: sqlite3.Connection, number: int, rank: float, expression: str) -> ArchiveHit:
+def _repeats(text: str, question: str) -> bool:
+    """Whether a word of the question stands so often in a text that finding the best passage would take long."""
+    if len(text) < 2 * _MOST_MATCHES:
+        return False
+    plain = text.casefold()
+    return any(plain.count(word[:_ROOT]) > _MOST_MATCHES for word in question.casefold().split())
+
+
+def _hit(db: sqlite3.Connection, number: int, rank: float, expression: str, question: str) -> ArchiveHit:
     item = Item._make(db.execute(f"select {_ITEM} from archive_items i where id = ?", (number,)).fetchone())
-    if not expression:
+    if not expression or _repeats(item.text, question):
         return item.hit(rank=rank)
     sql = (
         "select snippet(archive_words, 1, '', '', '…', ?) from archive_words where archive_words match ? and rowid = ?"
