@@ -62,6 +62,7 @@ OUTPUTS = {
     "setup": ["setup", "--yes", "--provider", "searxng", "--address", "{searxng}"],
     "mcp install": ["mcp", "install", "cursor", "--print"],
     "extension": ["export", "extension", "{home}/extension"],
+    "skill": ["export", "skill", "{home}/skills"],
     "keys": ["keys", "list"],
     "record": ["record", "{home}/cassette", "--", "true"],
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -239,10 +239,25 @@ def export() -> None:
 def extension(folder: Path, force: bool) -> None:
     """Write manifest.yaml and main.py into DIR: an extension with the tools web_search and open_page."""
     from groundwire.integrations.hosts.extension import export_extension
+
+    _export(folder, lambda: export_extension(folder, force=force))
+
+
+@export.command(short_help="Write an Agent Skill: groundwire/SKILL.md.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+def skill(folder: Path, force: bool) -> None:
+    """Write groundwire/SKILL.md into DIR, a folder of skills such as .claude/skills: agents with a shell read it."""
+    from groundwire.integrations.hosts.skill import export_skill
+
+    _export(folder, lambda: (export_skill(folder, force=force),))
+
+
+def _export(folder: Path, write_all: Callable[[], Iterable[Path]]) -> None:
     from groundwire.settings.user_folders import os_reason
 
     try:
-        written = export_extension(folder, force=force)
+        written = write_all()
     except OSError as error:
         say_error(f"{folder} cannot be written: {os_reason(error, folder)}.")
         sys.exit(ExitCode.WRONG_USE)

@@ -1,7 +1,7 @@
 """The pair of tools `search` and `fetch`, as ChatGPT's connectors and deep research require them (setting `mcp.tools`).
 
-Both results are one JSON text, which is also the structured content; see "Building MCP servers for ChatGPT and API
-integrations" in OpenAI's documentation (read on 2026-11-28). The id of a result is its URL. What a model reads of a
+Both results are one JSON text, which is also the structured content; see "Building MCP servers for ChatGPT Apps and
+API integrations" (developers.openai.com/docs/mcp). The id of a result is its URL. What a model reads of a
 page is fenced, as everywhere.
 """
 

@@ -269,12 +269,24 @@ def export_extension(folder: Path, *, force: bool = False) -> tuple[Path, Path]:
     """
     manifest = files("groundwire.integrations.hosts").joinpath("extension_manifest.yaml").read_text(encoding="utf-8")
     manifest = manifest.format(version=__version__)
-    texts = {folder / "manifest.yaml": manifest, folder / "main.py": _MAIN}
+    first, second = folder / "manifest.yaml", folder / "main.py"
+    write_files({first: manifest, second: _MAIN}, force=force)
+    return first, second
+
+
+def write_files(texts: Mapping[Path, str], *, force: bool) -> None:
+    """Write files, and make their folders; all of them, or none if one says something else already.
+
+    Args:
+        texts: The texts by path.
+        force: Whether files that say something else may be written over.
+
+    Raises:
+        ConfigurationError: one exists with different content. OSError: they cannot be written.
+    """
     for path, text in texts.items():
         if not force and path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
             raise ConfigurationError(f"{path} already exists with different content. Pass --force to overwrite it.")
-    folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    first, second = texts
-    return first, second
