@@ -21,6 +21,7 @@ from groundwire.errors import (
     Closed,
     DeadlineExceeded,
     GroundwireError,
+    HostNotFound,
     PageNotFound,
     PageTooLarge,
     PageUnavailable,
@@ -209,7 +210,7 @@ class TestFailures:
             ]
 
         recorded = await work(transport(Cassette.record(path), resolver=inside))
-        assert [kind for kind, _ in recorded] == [ProviderUnreachable, PageUnavailable, BlockedAddress]
+        assert [kind for kind, _ in recorded] == [ProviderUnreachable, HostNotFound, BlockedAddress]
         assert await work(transport(Cassette.replay(path))) == recorded
         assert "10.0.0.1" not in path.read_text()
 

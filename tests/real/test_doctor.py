@@ -163,7 +163,7 @@ def test_a_key_is_set_up_in_the_keyring(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "BRAVE_API_KEY goes into the keyring" in done.stderr
-    assert "ready, keyring" in done.stdout
+    assert "ready (keyring)" in done.stdout
     assert "test-key" not in done.stdout + done.stderr
     written = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix in {".toml", ".env"}]
     assert [path.name for path in written] == ["groundwire.toml"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -91,7 +92,9 @@ def start_http(command: tuple[str, ...], environment: Mapping[str, str]) -> tupl
     command = (*command, "--http", "--sse", "--port", "0")
     server = subprocess.Popen(command, env=dict(environment), stderr=subprocess.PIPE, text=True)
     assert server.stderr
-    return server, server.stderr.readline().split()[3].removesuffix("/mcp")
+    address = re.search(r"MCP at (http://\S+)/mcp", server.stderr.readline())
+    assert address
+    return server, address[1]
 
 
 def test_a_client_of_the_first_major_version(

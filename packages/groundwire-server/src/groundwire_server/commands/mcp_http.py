@@ -57,7 +57,7 @@ async def _serve_preset(
 
     def ready(address: str) -> None:
         more = f" and SSE at {address}/sse" if sse else ""
-        say(f"MCP at {address}/mcp{more}, {how}.")
+        say(f"Serving MCP at {address}/mcp{more}, {how}.")
 
     if await run_server(gateway, host, port, ready, grace=_GRACE) == signal.SIGINT:
         raise KeyboardInterrupt

@@ -53,7 +53,8 @@ async def gateway(settings: Callable[..., Settings], tmp_path: Path) -> AsyncIte
             build: Callable[..., Gateway] = build_gateway,
             **options: Any,
         ) -> Served:
-            sections = {name: options.pop(name) for name in list(options) if name in Settings.model_fields}
+            given = {name: value for name, value in options.items() if isinstance(value, Mapping)}  # `mcp` is both
+            sections = {name: options.pop(name) for name in given if name in Settings.model_fields}
             file = tmp_path / "keys.json"
             sections["server"] = {"key_file": str(file)} | dict(sections.get("server", {}))
             keys = {}

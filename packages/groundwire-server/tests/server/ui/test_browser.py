@@ -304,7 +304,7 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
         assert await earlier.locator("summary").all_inner_texts() == ["reciprocal rank fusion"]
         assert not await earlier.locator("p").is_visible()
         await earlier.locator("summary").click()
-        assert await earlier.locator("p").inner_text() == said
+        assert (await earlier.locator("p").inner_text()).split() == said.split()  # a table has tabs
         again = {
             await card.locator("a").inner_text(): await card.locator(".number").inner_text()
             for card in await cards.all()
