@@ -18,6 +18,7 @@ from groundwire.telemetry import CONTENT_TYPE, Metrics
 from groundwire.web import Web
 from groundwire_server.api.error_body import Failed, failed
 from groundwire_server.auth import Tenant, tenant_of
+from groundwire_server.auth.access_log import facts_of
 
 __all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
 
@@ -141,6 +142,8 @@ class Caller:
     """Who they are; None where no key is asked for."""
     tell: Callable[[str, BaseModel], None] | None = None
     """Sends them an event by its name, while the work goes on; None where they want no events."""
+    request_id: str = ""
+    """The ID of their request, in all logs."""
     headers: dict[str, str] = field(default_factory=dict)
     """Additional headers of a whole response, which the work may set."""
 
@@ -166,8 +169,9 @@ class AppContext:
 
     def caller(self, scope: Scope) -> Caller:
         """Return the caller of a request, as authenticated by `Access`."""
-        tenant = tenant_of(scope)
-        return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
+        tenant, id_ = tenant_of(scope), facts_of(scope).id
+        web = self.web if tenant is None else tenant.narrow(self.web)
+        return Caller(web, tenant, request_id=id_)
 
     def web_for(self, scope: Scope) -> Web:
         """Return the caller's view of the web."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
 
+from groundwire_server.auth.access_log import facts_of
 from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 
 __all__ = ["Headers", "Refusal", "refuse", "safe_headers"]
@@ -88,6 +89,7 @@ async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
     Who still sends a body would find the connection reset, and the answer lost, if it were closed on him: what comes
     is thrown away for a moment.
     """
+    facts_of(scope).code = refusal.code
     body = refusal.body()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if refusal.retry_after is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,7 @@ import click
 from groundwire.cli.call_runner import without_waiting
 from groundwire.cli.completion import search_with
 from groundwire.cli.help_pages import Command
-from groundwire.cli.terminal_text import clean, warn, write
+from groundwire.cli.terminal_text import clean, log_to_stderr, warn, write
 from groundwire.settings import ServerSettings, Settings, load
 
 if TYPE_CHECKING:  # what lists the commands does not need the server itself
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # what lists the commands does not need the server itself
 
 __all__ = ["proxy", "run_server", "say", "serve"]
 
+_LOGGER = "groundwire_server"
 _SIGNALLED = 128  # plus the number of the signal, as in shells
 _UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the environment variable
 _MOUNTS: Final[Mapping[str, str]] = {
@@ -87,6 +89,10 @@ def serve(
     given = {"server.host": host, "server.port": port, "search.providers": providers or None}
     settings = load({name: value for name, value in given.items() if value is not None})
     warn(*settings.warnings)
+    context = click.get_current_context()
+    if not logging.getLogger(_LOGGER).isEnabledFor(logging.INFO):  # else the log of -v has its records
+        as_json = context.find_root().params.get("log_format") == "json"
+        context.with_resource(log_to_stderr(1, as_json=as_json, only=_LOGGER))
     number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))
     write("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -47,7 +48,7 @@ class Process:
 
 @asynccontextmanager
 async def running(
-    python: str | Path, world: World, home: Path, *arguments: str, **variables: str
+    python: str | Path, world: World, home: Path, *arguments: str, options: tuple[str, ...] = (), **variables: str
 ) -> AsyncIterator[Process]:
     environment = {
         "PATH": os.environ["PATH"],
@@ -62,7 +63,7 @@ async def running(
         "GROUNDWIRE_ARCHIVE_ENABLED": "false",
         **variables,
     }
-    command = (python, "-m", "groundwire", "serve", "--port", "0", *arguments)
+    command = (python, "-m", "groundwire", *options, "serve", "--port", "0", *arguments)
     process = await asyncio.create_subprocess_exec(
         *command, env=environment, cwd=home, stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
     )
@@ -99,6 +100,25 @@ async def test_it_says_where_it_is_and_ends_when_asked(world: World, tmp_path: P
             assert response.status == 200
         process.process.send_signal(signal.SIGTERM)
         assert await process.end() == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize(("options", "level"), [((), ""), ((), "info"), (("--log-format", "json"), "")])
+async def test_each_request_is_logged_once(
+    world: World, tmp_path: Path, warm_python: Path, options: tuple[str, ...], level: str
+) -> None:
+    async with running(warm_python, world, tmp_path, options=options, GROUNDWIRE_LOG=level) as process:
+        url = await begun(process)
+        headers = {"X-Request-ID": "probe-1"}
+        async with aiohttp.ClientSession(url) as client, client.get("/healthz?x=y", headers=headers) as response:
+            assert response.headers["X-Request-ID"] == "probe-1"
+        process.process.send_signal(signal.SIGTERM)
+        await process.end()
+    (line,) = [line for line in "".join(process.said).splitlines() if "probe-1" in line]
+    if options:
+        record = json.loads(line)
+        assert (record["logger"], record["path"], record["status"]) == ("groundwire_server.access", "/healthz", 200)
+    else:
+        assert line.startswith("INFO groundwire_server.access: Request request_id=probe-1 method=GET path=/healthz st")
 
 
 async def test_what_runs_is_finished(world: World, tmp_path: Path, warm_python: Path) -> None:

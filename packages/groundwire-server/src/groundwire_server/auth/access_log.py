@@ -1,0 +1,130 @@
+"""The access log: one record for each request, and the ID by which a request is known in all logs."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["ACCESS_LOGGER", "RequestFacts", "facts_of", "with_access_log"]
+
+ACCESS_LOGGER = "groundwire_server.access"
+"""The name of the logger."""
+
+_logger = logging.getLogger(ACCESS_LOGGER)
+
+_FACTS = "groundwire.facts"  # the key in a request's scope
+_HEADER = b"x-request-id"
+_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
+_KEY = re.compile(rb"(gw_[a-z2-7]{8}_)[A-Za-z0-9]+")  # clients put their keys where they do not belong
+_UNRESERVED = "/%:@!$&'()*+,;=~"  # beside letters, digits, and `_.-`
+_LONGEST = 500  # characters of a path
+_DISCONNECTED = 499  # the client disconnected before the response, as in nginx
+
+
+@dataclass(slots=True)
+class RequestFacts:
+    """What is logged and counted of a request."""
+
+    id: str
+    """Its ID: that of its header `X-Request-ID`, or a new one."""
+    method: str
+    """Its method."""
+    path: str
+    """Its path, without the query."""
+    client: str
+    """The address of its client."""
+    tenant: str = ""
+    """Whose key it has; empty where it has no valid one."""
+    key_id: str = ""
+    """The ID of that key."""
+    status: int = _DISCONNECTED
+    """The status of its response; 499 if the client disconnected before."""
+    code: str = ""
+    """The reason for an error, as a word; empty where there is none."""
+    size: int = 0
+    """The bytes of its response's body."""
+    seconds: float = 0.0
+    """Its duration."""
+
+
+def facts_of(scope: Scope) -> RequestFacts:
+    """Return what is known of a request so far; an application without an access log gets facts that nobody logs."""
+    facts = scope.setdefault(_FACTS, RequestFacts("", "", "", ""))
+    return facts if isinstance(facts, RequestFacts) else RequestFacts("", "", "", "")
+
+
+async def with_access_log(
+    app: ASGIApp,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    *,
+    client: str,
+    logs: bool,
+    count: Callable[[RequestFacts], None] | None,
+) -> None:
+    """Pass on a request, return its ID in the response, and log it when it has ended.
+
+    Args:
+        app: The application.
+        scope: The request.
+        receive: Its receiving end.
+        send: Its sending end.
+        client: The address of its client.
+        logs: Whether it is logged.
+        count: Called with its facts when it has ended.
+    """
+    raw = bytes(scope.get("raw_path") or str(scope["path"]).encode("utf-8", "surrogatepass"))
+    path = quote(_KEY.sub(rb"\1***", raw)[:_LONGEST], safe=_UNRESERVED)
+    facts = scope[_FACTS] = RequestFacts(_id_of(scope), str(scope["method"])[:20], path, client)
+    begin = time.monotonic()
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            facts.status = message["status"]
+            headers = list(message.get("headers", ()))
+            if all(name.lower() != _HEADER for name, _ in headers):  # the proxy passes on the model server's
+                message = {**message, "headers": [*headers, (_HEADER, facts.id.encode())]}
+        else:
+            facts.size += len(message.get("body", b""))
+        await send(message)
+
+    try:
+        await app(scope, receive, sending)
+    except Exception:
+        facts.status = 500 if facts.status == _DISCONNECTED else facts.status
+        raise
+    finally:
+        facts.seconds = time.monotonic() - begin
+        if count is not None:
+            count(facts)
+        if logs and _logger.isEnabledFor(logging.INFO):
+            _logger.info("Request", extra=_record(facts))
+
+
+def _record(facts: RequestFacts) -> dict[str, object]:
+    return {
+        "request_id": facts.id,
+        "method": facts.method,
+        "path": facts.path,
+        "status": facts.status,
+        "code": facts.code,
+        "latency_ms": round(facts.seconds * 1_000, 1),
+        "bytes": facts.size,
+        "client": facts.client,
+        "tenant": facts.tenant,
+        "key_id": facts.key_id,
+    }
+
+
+def _id_of(scope: Scope) -> str:
+    given = [value for name, value in scope["headers"] if name == _HEADER]
+    safe = len(given) == 1 and _ID.fullmatch(given[0]) and not _KEY.search(given[0])
+    return given[0].decode() if safe else secrets.token_hex(16)
