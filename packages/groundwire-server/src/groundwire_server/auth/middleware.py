@@ -30,6 +30,7 @@ from groundwire_server.auth.rate_limits import (
     LimitedRequest,
     Rates,
     Slots,
+    check_encoding,
     check_headers,
     check_path,
     declared_length,
@@ -255,6 +256,7 @@ class Access:
             record = await self._authenticator.find(scope, headers)
             if record is not None:
                 note_key(scope, record)
+            check_encoding(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
             async with AsyncExitStack() as turn:
