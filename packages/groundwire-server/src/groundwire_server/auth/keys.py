@@ -391,7 +391,7 @@ class KeyFile:
 
 def _log_changes(before: Mapping[str, KeyRecord], after: Mapping[str, KeyRecord], **by: int) -> None:
     """Write an audit line for each key that differs: from the process that changes it, and each that reads it."""
-    for id_ in before | after:
+    for id_ in {**before, **after}:
         old, new = before.get(id_), after.get(id_)
         record = new or old
         if record is None or old == new:
