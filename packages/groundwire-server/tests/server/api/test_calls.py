@@ -294,6 +294,26 @@ async def test_a_session(gateway: Any, world: World) -> None:
         assert (await get(client, f"/v1/sessions/{wrong}"))[0] in (400, 404)
 
 
+async def test_the_sources_of_a_session_come_in_pages(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    _, found = await post(client, "/v1/search", QUERY | {"session": "research"})
+    numbers = [result["citation_id"] for result in found["results"]]
+    assert len(numbers) > 2
+    _, whole = await get(client, "/v1/sessions/research")
+    assert ([one["citation_id"] for one in whole["sources"]], whole["next_after"]) == (numbers, None)
+    pages, after = [], 0
+    while after is not None:
+        _, page = await get(client, f"/v1/sessions/research?limit=2&after={after}")
+        assert (len(page["sources"]) <= 2, page["searches"]) == (True, 1)
+        pages += page["sources"]
+        after = page["next_after"]
+    assert pages == whole["sources"]
+    assert (await get(client, f"/v1/sessions/research?after={numbers[-1]}"))[1]["sources"] == []
+    for wrong in ("limit=0", "limit=1001", "limit=x", "after=-1", "page=2"):
+        status, body = await get(client, f"/v1/sessions/research?{wrong}")
+        assert (status, body["error"]["field"]) == (400, wrong.partition("=")[0])
+
+
 async def test_a_call_that_names_no_session_leaves_nothing_in_the_store(gateway: Any, tmp_path: Path) -> None:
     served = await gateway(storage={"url": f"sqlite:///{tmp_path / 'store.db'}"})
     client = await served.client()
