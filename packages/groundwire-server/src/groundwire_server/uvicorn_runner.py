@@ -304,6 +304,7 @@ async def run(
     say: Callable[[str], None],
     notice: float = 0.0,
     options: Mapping[str, Any] | None = None,
+    reload: Callable[[], None] | None = None,
 ) -> int:
     """Serve until the process gets SIGINT or SIGTERM, and return the signal.
 
@@ -319,6 +320,7 @@ async def run(
         say: Called with status messages.
         notice: Seconds for which calls are still taken.
         options: Other bounds of the connections; see `bounded`.
+        reload: Called on SIGHUP; without it, SIGHUP changes nothing. It never ends the server.
     """
 
     def begun() -> None:
@@ -335,7 +337,16 @@ async def run(
         (hurried if came else asked).set()
         came.append(number)
 
+    def hang_up() -> None:
+        if reload is None:
+            _logger.warning("SIGHUP is ignored: this server reads its settings only when it starts")
+        else:
+            reload()
+
     handled: list[signal.Signals] = []
+    with suppress(NotImplementedError, RuntimeError):
+        loop.add_signal_handler(signal.SIGHUP, hang_up)
+        handled.append(signal.SIGHUP)
     for number in _STOP:
         with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
             loop.add_signal_handler(number, stop, number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Final, Self
@@ -14,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from groundwire.errors import ConfigurationError
 from groundwire.hints import METHODS, NEWS
 from groundwire.settings import Settings
 from groundwire.telemetry import Metrics
@@ -26,6 +28,8 @@ from groundwire_server.api.routes import JSON, operations
 from groundwire_server.auth import Access, AccessPolicy, KeyFile
 
 __all__ = ["Gateway", "build_app"]
+
+_logger = logging.getLogger(__name__)
 
 
 def _application(
@@ -164,6 +168,7 @@ class Gateway:
         self._requests = requests
         self._mounts = tuple(mounts)
         self._owned = owned
+        self._settings = context.web.settings
         self._stack = AsyncExitStack()
 
     @property
@@ -228,6 +233,24 @@ class Gateway:
         """Wait until no call is running."""
         await self._context.traffic.idle()
 
+    def reload(self, read: Callable[[], Settings]) -> None:
+        """Read the settings again, and take over what can change while the server runs; the log names it and the rest.
+
+        Args:
+            read: Returns the settings. If it raises ConfigurationError, nothing changes, and the log has the reason.
+        """
+        try:
+            given = _isolated(read())
+        except ConfigurationError as error:
+            _logger.error("The settings are not reloaded: %s", error)
+            return
+        before = self._settings
+        self._settings = before.model_copy(update={"server": self._access.reload(given.server)})
+        changed, rest = _differences(before, self._settings), _differences(self._settings, given)
+        _logger.info("Settings reloaded; changed: %s", ", ".join(changed) or "nothing")
+        if rest:
+            _logger.warning("These settings change only when the server is started again: %s", ", ".join(rest))
+
     async def aclose(self) -> None:
         """Accept no more calls, and close the `Web` if the gateway created it. Idempotent."""
         self.drain()
@@ -264,6 +287,17 @@ def _parting(send: Send) -> Send:
         await send(message)
 
     return parting
+
+
+def _differences(one: Settings, other: Settings) -> list[str]:
+    """Return the names of the settings that differ; their values may be secret."""
+    mine, theirs = one.model_dump(), other.model_dump()
+    return sorted(
+        f"{section}.{name}"
+        for section in mine
+        for name in {**mine[section], **theirs[section]}
+        if mine[section].get(name) != theirs[section].get(name)
+    )
 
 
 def _isolated(settings: Settings) -> Settings:

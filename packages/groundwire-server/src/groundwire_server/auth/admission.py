@@ -91,6 +91,11 @@ class Admission:
             self._done += 1
             self._let_in()
 
+    def resize(self, most: int) -> None:
+        """Change the maximum of requests in progress."""
+        self._most = most
+        self.limit = min(most, self.limit)
+
     def close(self) -> None:
         """Stop measuring."""
         if self._timer is not None:

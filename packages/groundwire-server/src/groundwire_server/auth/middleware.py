@@ -44,6 +44,9 @@ __all__ = ["Access", "AccessPolicy", "check_listening"]
 _MIN_TOKEN = 16  # characters
 _PUBLIC = frozenset({"/healthz", "/readyz"})
 _OPERATORS = ("/metrics",)
+_CHANGEABLE = frozenset(
+    {"access_log", "body_timeout", "burst", "max_body_bytes", "max_concurrent_requests", "requests_per_minute"}
+)
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
 
 
@@ -183,6 +186,7 @@ class Access:
             failures=failures or Failures(store),
             now=now,
         )
+        self._store = store
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)
         self._slots = Slots(store)
         self._count = count
@@ -198,6 +202,17 @@ class Access:
             ConfigurationError: the key file cannot be used.
         """
         return self._authenticator.asks
+
+    def reload(self, settings: ServerSettings) -> ServerSettings:
+        """Take over what can change while the server runs, and return the settings that it has now.
+
+        Args:
+            settings: The section `server` as it is now.
+        """
+        self._settings = settings = self._settings.model_copy(update=settings.model_dump(include=_CHANGEABLE))
+        self._rates = Rates(self._store, settings.requests_per_minute, settings.burst)
+        self.admission.resize(settings.max_concurrent_requests)
+        return settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, or reject it."""

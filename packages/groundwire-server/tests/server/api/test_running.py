@@ -224,3 +224,39 @@ async def test_wrong_use_is_said(
     async with running(warm_python, world, tmp_path, *arguments, **variables) as process:
         assert await process.end() == 2
         assert told in "".join(process.said)
+
+
+async def test_a_hang_up_reads_the_settings_again_and_never_ends_the_server(
+    world: World, tmp_path: Path, warm_python: Path
+) -> None:
+    file = tmp_path / "groundwire.toml"
+    file.write_text("[server]\nmax_body_bytes = 1000\n")
+
+    async with running(warm_python, world, tmp_path) as process:
+        url = await begun(process)
+
+        async def hang_up(settings: str, *words: str) -> None:
+            """Write the settings, send the signal, and wait for what the log says."""
+            file.write_text(settings)
+            process.process.send_signal(signal.SIGHUP)
+            for word in words:
+                while word not in (line := await process.line()):
+                    assert line, process.said
+
+        async with aiohttp.ClientSession(url) as client:
+
+            async def status() -> int:
+                async with client.post("/v1/search", json={"query": WORDS + " " * 1_500}) as response:
+                    return response.status
+
+            assert await status() == 413
+            await hang_up("[server\n", "ERROR groundwire_server.api.app: The settings are not reloaded: ")
+            assert await status() == 413
+            await hang_up(
+                "[server]\nmax_body_bytes = 5000\nmax_connections = 7\n[search]\nlimit = 3\n",
+                "Settings reloaded; changed: server.max_body_bytes",
+                "only when the server is started again: search.limit, server.max_connections",
+            )
+            assert await status() == 200
+            await hang_up(file.read_text(), "Settings reloaded; changed: nothing")
+            assert await status() == 200
