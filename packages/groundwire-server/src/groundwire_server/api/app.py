@@ -160,12 +160,9 @@ class Gateway:
     Use it as `async with build_gateway() as gateway:`, or serve it with its lifespan on.
     """
 
-    def __init__(
-        self, context: AppContext, access: Access, requests: Requests, mounts: Sequence[Mount], *, owned: Web | None
-    ) -> None:
+    def __init__(self, context: AppContext, access: Access, mounts: Sequence[Mount], *, owned: Web | None) -> None:
         self._context = context
         self._access = access
-        self._requests = requests
         self._mounts = tuple(mounts)
         self._owned = owned
         self._settings = context.web.settings
@@ -197,7 +194,7 @@ class Gateway:
             await self._live(receive, send)
         elif scope["type"] == "http":
             answer = _parting(send) if self._context.traffic.leaving else send
-            await self._requests.through(self._access, scope, receive, answer)
+            await self._access(scope, receive, answer)
         else:
             await self._access(scope, receive, send)
 
@@ -344,8 +341,17 @@ def build_app(
     larger = {mount.path: mount.max_body_bytes for mount in mounted}
     if rest:
         larger["/v1/prepare"] = LARGEST_MODEL_REQUEST
-    access = Access(inner, web.settings.server, keys, web.store, policy=policy, larger=larger, pages=pages)
-    context.traffic.is_full = lambda: access.admission.is_full
+    access = Access(
+        inner,
+        web.settings.server,
+        keys,
+        web.store,
+        policy=policy,
+        larger=larger,
+        pages=pages,
+        count=requests.count,
+    )
+    context.traffic.admission = access.admission
     if pages is not None:
         pages.asks = lambda: access.asks
-    return Gateway(context, access, requests, mounted, owned=None if isinstance(source, Web) else web)
+    return Gateway(context, access, mounted, owned=None if isinstance(source, Web) else web)

@@ -327,7 +327,7 @@ class Ready:
             return "draining"
         if not traffic.started:
             return "starting"
-        if traffic.is_full():
+        if traffic.is_full:
             return "overloaded"
         soon = web.settings.search.timeout  # a search waits that long for a provider
         if all(health.state == "cooldown" and health.seconds > soon for health in web.provider_health()):

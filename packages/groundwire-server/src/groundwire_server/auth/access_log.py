@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["ACCESS_LOGGER", "RequestFacts", "facts_of", "with_access_log"]
+__all__ = ["ACCESS_LOGGER", "AccessRecord", "facts_of", "with_access_log"]
 
 ACCESS_LOGGER = "groundwire_server.access"
 """The name of the logger."""
@@ -29,7 +29,7 @@ _DISCONNECTED = 499  # the client disconnected before the response, as in nginx
 
 
 @dataclass(slots=True)
-class RequestFacts:
+class AccessRecord:
     """What is logged and counted of a request."""
 
     id: str
@@ -54,10 +54,10 @@ class RequestFacts:
     """Its duration."""
 
 
-def facts_of(scope: Scope) -> RequestFacts:
+def facts_of(scope: Scope) -> AccessRecord:
     """Return what is known of a request so far; an application without an access log gets facts that nobody logs."""
-    facts = scope.setdefault(_FACTS, RequestFacts("", "", "", ""))
-    return facts if isinstance(facts, RequestFacts) else RequestFacts("", "", "", "")
+    facts = scope.setdefault(_FACTS, AccessRecord("", "", "", ""))
+    return facts if isinstance(facts, AccessRecord) else AccessRecord("", "", "", "")
 
 
 async def with_access_log(
@@ -68,7 +68,7 @@ async def with_access_log(
     *,
     client: str,
     logs: bool,
-    count: Callable[[RequestFacts], None] | None,
+    count: Callable[[AccessRecord], None] | None,
 ) -> None:
     """Pass on a request, return its ID in the response, and log it when it has ended.
 
@@ -83,7 +83,7 @@ async def with_access_log(
     """
     raw = bytes(scope.get("raw_path") or str(scope["path"]).encode("utf-8", "surrogatepass"))
     path = quote(_KEY.sub(rb"\1***", raw)[:_LONGEST], safe=_UNRESERVED)
-    facts = scope[_FACTS] = RequestFacts(_id_of(scope), str(scope["method"])[:20], path, client)
+    facts = scope[_FACTS] = AccessRecord(_id_of(scope), str(scope["method"])[:20], path, client)
     begin = time.monotonic()
 
     async def sending(message: Message) -> None:
@@ -109,7 +109,7 @@ async def with_access_log(
             _logger.info("Request", extra=_record(facts))
 
 
-def _record(facts: RequestFacts) -> dict[str, object]:
+def _record(facts: AccessRecord) -> dict[str, object]:
     return {
         "request_id": facts.id,
         "method": facts.method,

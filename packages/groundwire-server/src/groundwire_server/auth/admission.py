@@ -64,6 +64,11 @@ class Admission:
         return self._queued >= self._room
 
     @property
+    def queued(self) -> int:
+        """Requests that wait."""
+        return self._queued
+
+    @property
     def _room(self) -> int:
         """Requests that can be let in within the longest wait."""
         return max(_SHORTEST_QUEUE, int(self._rate * _LONGEST_WAIT))

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from groundwire.errors import ConfigurationError
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
-from groundwire_server.auth.access_log import RequestFacts, with_access_log
+from groundwire_server.auth.access_log import AccessRecord, with_access_log
 from groundwire_server.auth.admission import Admission
 from groundwire_server.auth.authentication import (
     HOW,
@@ -165,7 +165,7 @@ class Access:
         larger: Mapping[str, int] = _NO_LARGER,
         pages: Pages | None = None,
         failures: Failures | None = None,
-        count: Callable[[RequestFacts], None] | None = None,
+        count: Callable[[AccessRecord], None] | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._app = app
@@ -209,7 +209,7 @@ class Access:
         Args:
             settings: The section `server` as it is now.
         """
-        self._settings = settings = self._settings.model_copy(update=settings.model_dump(include=_CHANGEABLE))
+        self._settings = settings = self._settings.model_copy(update=settings.model_dump(include=set(_CHANGEABLE)))
         self._rates = Rates(self._store, settings.requests_per_minute, settings.burst)
         self.admission.resize(settings.max_concurrent_requests)
         return settings

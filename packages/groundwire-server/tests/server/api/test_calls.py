@@ -484,6 +484,32 @@ async def test_health_and_metrics(gateway: Any, world: World) -> None:
         assert int(response.headers["Retry-After"]) > 0
 
 
+async def test_an_operator_sees_latency_refusals_admission_and_process(gateway: Any) -> None:
+    client = await (await gateway(server={"max_concurrent_requests": 50})).client()
+    await post(client, "/v1/search", QUERY)
+    await post(client, "/v1/search", {"query": ""})
+    async with client.get("/a//x") as response:
+        assert response.status == 400
+    async with client.get("/metrics") as response:
+        lines = (await response.text()).splitlines()
+    for line in (
+        'groundwire_http_request_seconds_bucket{path="/v1/search",status="2xx",le="+Inf"} 1',
+        'groundwire_http_request_seconds_count{path="/v1/search",status="4xx"} 1',
+        'groundwire_http_errors_total{code="invalid_request"} 1',
+        'groundwire_http_errors_total{code="bad_path"} 1',
+        "groundwire_http_admission_limit 50",
+        "groundwire_http_admission_running 1",  # this one
+        "groundwire_http_admission_queued 0",
+        "groundwire_http_admission_refused_total 0",
+    ):
+        assert line in lines
+    figures = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    assert float(figures["process_cpu_seconds_total"]) > 0
+    assert float(figures["process_resident_memory_bytes"]) > 1_000_000
+    assert any(name.startswith("groundwire_build_info{") for name in figures)
+    assert len(figures) == len([line for line in lines if not line.startswith("#")])  # no series twice
+
+
 async def test_a_gateway_whose_store_is_gone_is_not_ready(gateway: Any) -> None:
     client = await (await gateway(storage={"url": "valkey://127.0.0.1:1/0"})).client()
     assert await get(client, "/readyz") == (503, {"status": "no_store"})
