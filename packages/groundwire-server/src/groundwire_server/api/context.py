@@ -181,7 +181,7 @@ class AppContext:
 
     def caller(self, scope: Scope) -> Caller:
         """Return the caller of a request, as authenticated by `Access`."""
-        tenant, id_ = tenant_of(scope), facts_of(scope).id
+        tenant, id_ = tenant_of(scope), facts_of(scope).request_id
         web = self.web if tenant is None else tenant.narrow(self.web)
         return Caller(web, tenant, request_id=id_)
 
@@ -220,7 +220,7 @@ class Requests:
         path = self._path(unquote(facts.path))
         method = facts.method if facts.method in _METHODS else _OTHER
         self._counts.add((path, method, str(facts.status)))
-        self._seconds.observe((path, f"{facts.status // 100}xx"), facts.seconds)
+        self._seconds.observe((path, f"{facts.status // 100}xx"), facts.latency_ms / 1_000)
         if facts.code:
             self._errors.add((facts.code,))
 

@@ -7,7 +7,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from urllib.parse import quote
 
 from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
@@ -25,39 +25,35 @@ _ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 _KEY = re.compile(rb"(gw_[a-z2-7]{8}_)[A-Za-z0-9]+")  # clients put their keys where they do not belong
 _UNRESERVED = "/%:@!$&'()*+,;=~"  # beside letters, digits, and `_.-`
 _LONGEST = 500  # characters of a path
-_DISCONNECTED = 499  # the client disconnected before the response, as in nginx
+_DISCONNECTED = 499  # the status when the client disconnected before the response, as in nginx
 
 
 @dataclass(slots=True)
 class AccessRecord:
     """What is logged and counted of a request."""
 
-    id: str
-    """Its ID: that of its header `X-Request-ID`, or a new one."""
-    method: str
-    """Its method."""
-    path: str
-    """Its path, without the query."""
-    client: str
-    """The address of its client."""
+    request_id: str = ""
+    """That of its header `X-Request-ID`, or a new one."""
+    method: str = ""
+    path: str = ""
+    """Without the query."""
+    status: int = _DISCONNECTED
+    code: str = ""
+    """The reason for an error, as a word."""
+    latency_ms: float = 0.0
+    bytes: int = 0
+    """The size of the response's body."""
+    client: str = ""
+    """Its address."""
     tenant: str = ""
     """Whose key it has; empty where it has no valid one."""
     key_id: str = ""
-    """The ID of that key."""
-    status: int = _DISCONNECTED
-    """The status of its response; 499 if the client disconnected before."""
-    code: str = ""
-    """The reason for an error, as a word; empty where there is none."""
-    size: int = 0
-    """The bytes of its response's body."""
-    seconds: float = 0.0
-    """Its duration."""
 
 
 def facts_of(scope: Scope) -> AccessRecord:
-    """Return what is known of a request so far; an application without an access log gets facts that nobody logs."""
-    facts = scope.setdefault(_FACTS, AccessRecord("", "", "", ""))
-    return facts if isinstance(facts, AccessRecord) else AccessRecord("", "", "", "")
+    """Return what is known of a request so far; without an access log, it is kept with the request only."""
+    facts = scope.setdefault(_FACTS, AccessRecord())
+    return facts if isinstance(facts, AccessRecord) else AccessRecord()
 
 
 async def with_access_log(
@@ -83,7 +79,7 @@ async def with_access_log(
     """
     raw = bytes(scope.get("raw_path") or str(scope["path"]).encode("utf-8", "surrogatepass"))
     path = quote(_KEY.sub(rb"\1***", raw)[:_LONGEST], safe=_UNRESERVED)
-    facts = scope[_FACTS] = AccessRecord(_id_of(scope), str(scope["method"])[:20], path, client)
+    facts = scope[_FACTS] = AccessRecord(_id_of(scope), str(scope["method"])[:20], path, client=client)
     begin = time.monotonic()
 
     async def sending(message: Message) -> None:
@@ -91,9 +87,9 @@ async def with_access_log(
             facts.status = message["status"]
             headers = list(message.get("headers", ()))
             if all(name.lower() != _HEADER for name, _ in headers):  # the proxy passes on the model server's
-                message = {**message, "headers": [*headers, (_HEADER, facts.id.encode())]}
+                message = {**message, "headers": [*headers, (_HEADER, facts.request_id.encode())]}
         else:
-            facts.size += len(message.get("body", b""))
+            facts.bytes += len(message.get("body", b""))
         await send(message)
 
     try:
@@ -102,26 +98,11 @@ async def with_access_log(
         facts.status = 500 if facts.status == _DISCONNECTED else facts.status
         raise
     finally:
-        facts.seconds = time.monotonic() - begin
+        facts.latency_ms = round((time.monotonic() - begin) * 1_000, 1)
         if count is not None:
             count(facts)
         if logs and _logger.isEnabledFor(logging.INFO):
-            _logger.info("Request", extra=_record(facts))
-
-
-def _record(facts: AccessRecord) -> dict[str, object]:
-    return {
-        "request_id": facts.id,
-        "method": facts.method,
-        "path": facts.path,
-        "status": facts.status,
-        "code": facts.code,
-        "latency_ms": round(facts.seconds * 1_000, 1),
-        "bytes": facts.size,
-        "client": facts.client,
-        "tenant": facts.tenant,
-        "key_id": facts.key_id,
-    }
+            _logger.info("Request", extra=asdict(facts))
 
 
 def _id_of(scope: Scope) -> str:

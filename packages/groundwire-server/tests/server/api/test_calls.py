@@ -301,7 +301,8 @@ async def test_the_sources_of_a_session_come_in_pages(gateway: Any, world: World
     assert len(numbers) > 2
     _, whole = await get(client, "/v1/sessions/research")
     assert ([one["citation_id"] for one in whole["sources"]], whole["next_after"]) == (numbers, None)
-    pages, after = [], 0
+    pages: list[Any] = []
+    after: int | None = 0
     while after is not None:
         _, page = await get(client, f"/v1/sessions/research?limit=2&after={after}")
         assert (len(page["sources"]) <= 2, page["searches"]) == (True, 1)
