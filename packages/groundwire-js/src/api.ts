@@ -547,6 +547,8 @@ export interface SessionReply {
   tokens: number;
   /** The pages shown to it, by citation number. */
   sources: SeenReply[];
+  /** The `after` of a request for further pages; null if there are none. */
+  next_after: number | null;
 }
 
 /** The target of a citation `[1]`. */

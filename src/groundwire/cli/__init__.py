@@ -262,7 +262,7 @@ class _Group(Group):
     "--log-format",
     type=click.Choice(["text", "json"]),
     default="text",
-    help="With -v: the format of the log; json writes one object per line.",
+    help="The format of the log of -v and of groundwire serve; json writes one object per line.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="groundwire")
 @click.pass_context

@@ -295,32 +295,35 @@ def _attempt(one: object) -> str:
 
 
 @contextmanager
-def log_to_stderr(verbose: int, *, as_json: bool = False) -> Iterator[None]:
+def log_to_stderr(verbose: int, *, as_json: bool = False, only: str = "") -> Iterator[None]:
     """Write the log to standard error while the block runs.
 
     Args:
         verbose: 0 nothing, 1 Groundwire's records, 2 or more the records of all packages.
         as_json: Whether each record is a line of JSON.
+        only: The name of a logger, if the records of all others are not written.
     """
-    root, ours = logging.getLogger(), logging.getLogger("groundwire")
+    root = logging.getLogger(only)
+    ours = [logging.getLogger(name) for name in ([only] if only else ["groundwire", "groundwire_server"])]
     handler = logging.StreamHandler() if verbose else logging.NullHandler()
     handler.setFormatter(_Cleaning("%(levelname)s %(name)s: %(message)s"))
     if verbose and as_json:
         from groundwire.telemetry.call_events import JsonFormatter
 
         handler.setFormatter(JsonFormatter())
-    before = root.level, ours.level
+    before = [(logger, logger.level) for logger in (root, *ours)]
     root.addHandler(handler)
     if verbose:
-        ours.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+        for logger in ours:
+            logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
     if verbose > 1:
         root.setLevel(logging.DEBUG)
     try:
         yield
     finally:
         root.removeHandler(handler)
-        root.setLevel(before[0])
-        ours.setLevel(before[1])
+        for logger, level in before:
+            logger.setLevel(level)
 
 
 class ExitCode(IntEnum):

@@ -366,6 +366,8 @@ class ServerSettings(SettingsSection):
     """The timeout for the body of a request in seconds."""
     trusted_proxies: Words = ()
     """Addresses and networks of load balancers whose `X-Forwarded-For` header is trusted."""
+    access_log: bool = True
+    """Whether each request is logged at level INFO, to the logger `groundwire_server.access`."""
 
     @field_validator("trusted_proxies")
     @classmethod

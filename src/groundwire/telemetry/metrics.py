@@ -11,7 +11,7 @@ from groundwire.models import Attempt
 from groundwire.telemetry.call_events import PageDone, SearchDone
 from groundwire.telemetry.daily_counters import BOUNDS, BoundedLabels, bucket_of
 
-__all__ = ["CONTENT_TYPE", "Metrics"]
+__all__ = ["CONTENT_TYPE", "CounterFamily", "HistogramFamily", "Metrics", "sample"]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 """The media type of `Metrics.render` (https://prometheus.io/docs/instrumenting/exposition_formats)."""
@@ -31,24 +31,28 @@ class Metrics:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._names = BoundedLabels()
-        self._searches = _Counter(
+        self._searches = CounterFamily(
             "groundwire_searches_total", "Searches, by outcome and provider.", ("outcome", "provider")
         )
-        self._search_seconds = _Histogram("groundwire_search_seconds", "Duration of a search, in seconds.", ())
-        self._pages = _Counter("groundwire_pages_total", "Opened pages, by outcome and reader.", ("outcome", "reader"))
-        self._attempts = _Counter(
+        self._search_seconds = HistogramFamily("groundwire_search_seconds", "Duration of a search, in seconds.", ())
+        self._pages = CounterFamily(
+            "groundwire_pages_total", "Opened pages, by outcome and reader.", ("outcome", "reader")
+        )
+        self._attempts = CounterFamily(
             "groundwire_attempts_total",
             "Attempts, by provider, role (search or read) and outcome.",
             ("provider", "role", "outcome"),
         )
-        self._attempt_seconds = _Histogram(
+        self._attempt_seconds = HistogramFamily(
             "groundwire_attempt_seconds", "Duration of an attempt, in seconds.", ("provider", "role")
         )
-        self._cost = _Counter("groundwire_cost_usd_total", "US dollars spent, by provider.", ("provider",))
-        self._fallbacks = _Counter("groundwire_fallbacks_total", "Searches that a fallback provider answered.", ())
-        self._empty = _Counter("groundwire_empty_total", "Attempts that found no results.", ("provider",))
-        self._forbidden = _Counter("groundwire_forbidden_total", "Attempts that got HTTP status 403.", ("provider",))
-        self._hits = _Counter("groundwire_cache_hits_total", "Cache hits, by kind.", ("kind",))
+        self._cost = CounterFamily("groundwire_cost_usd_total", "US dollars spent, by provider.", ("provider",))
+        self._fallbacks = CounterFamily("groundwire_fallbacks_total", "Searches that a fallback provider answered.", ())
+        self._empty = CounterFamily("groundwire_empty_total", "Attempts that found no results.", ("provider",))
+        self._forbidden = CounterFamily(
+            "groundwire_forbidden_total", "Attempts that got HTTP status 403.", ("provider",)
+        )
+        self._hits = CounterFamily("groundwire_cache_hits_total", "Cache hits, by kind.", ("kind",))
         # A series that does not exist before its first event hides that event from rate() and increase().
         self._fallbacks.add((), 0)
         self._hits.add(("search",), 0)
@@ -104,7 +108,7 @@ class Metrics:
                 self._forbidden.add((name,))
 
 
-class _Counter:
+class CounterFamily:
     """A monotonic counter for each set of label values."""
 
     def __init__(self, name: str, text: str, labels: tuple[str, ...]) -> None:
@@ -114,15 +118,17 @@ class _Counter:
         self._values: defaultdict[tuple[str, ...], float] = defaultdict(int)
 
     def add(self, values: tuple[str, ...], amount: float = 1) -> None:
+        """Count."""
         self._values[values] += amount
 
     def lines(self) -> Iterator[str]:
+        """Yield the lines of the text format."""
         yield from self._head
         for values, number in sorted(self._values.items()):
             yield f"{self._name}{_labels(zip(self._labels, values, strict=True))} {number}"
 
 
-class _Histogram:
+class HistogramFamily:
     """Bucket counts and sums of durations for each set of label values."""
 
     def __init__(self, name: str, text: str, labels: tuple[str, ...]) -> None:
@@ -133,6 +139,7 @@ class _Histogram:
         self._sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
 
     def observe(self, values: tuple[str, ...], seconds: float) -> None:
+        """Count a duration."""
         counts = self._counts.get(values)
         if counts is None:
             counts = self._counts[values] = [0] * (len(BOUNDS) + 1)
@@ -140,6 +147,7 @@ class _Histogram:
         self._sums[values] += seconds
 
     def lines(self) -> Iterator[str]:
+        """Yield the lines of the text format."""
         yield from self._head
         for values, counts in sorted(self._counts.items()):
             labels = tuple(zip(self._labels, values, strict=True))
@@ -149,6 +157,22 @@ class _Histogram:
                 yield f"{self._name}_bucket{_labels((*labels, ('le', bound)))} {so_far}"
             yield f"{self._name}_sum{_labels(labels)} {self._sums[values]}"
             yield f"{self._name}_count{_labels(labels)} {so_far}"
+
+
+def sample(
+    name: str, text: str, value: float, *, kind: str = "gauge", labels: Iterable[tuple[str, str]] = ()
+) -> Iterator[str]:
+    """Yield the lines of a family with one value.
+
+    Args:
+        name: Its name.
+        text: What it is.
+        value: The value.
+        kind: `gauge` or `counter`.
+        labels: Labels with their values.
+    """
+    yield from _head(name, text, kind)
+    yield f"{name}{_labels(labels)} {value}"
 
 
 def _head(name: str, text: str, kind: str) -> tuple[str, str]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import signal
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Protocol
@@ -22,7 +24,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from groundwire.errors import ConfigurationError
 
-__all__ = ["RunningCalls", "bounded", "listen", "run", "serving"]
+__all__ = ["InvalidRequests", "RunningCalls", "bounded", "listen", "run", "serving"]
+
+_logger = logging.getLogger(__name__)
 
 _BACKLOG = 512
 
@@ -57,7 +61,36 @@ def listen(host: str, port: int) -> socket.socket:
 
 _HEAD = 32_768  # bytes of a request line and headers
 _LINGER = 1.0  # seconds for which a rejected client may still send
+_SILENCE = 10.0  # seconds between two lines about invalid requests
+_OF_CLIENTS = ("Invalid HTTP request", "Unsupported upgrade request", "No supported WebSocket library")
 _UNREAD = 60.0  # seconds for which a client may read nothing of the pending data
+
+
+class InvalidRequests:
+    """Logs requests that are not HTTP: a line at once, and then at most one every ten seconds.
+
+    Args:
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next = float("-inf")
+        self._unlogged = 0
+
+    def add(self, client: str) -> None:
+        """Log or count a request from an address."""
+        if self._clock() < self._next:
+            self._unlogged += 1
+            return
+        more = f"; {self._unlogged:,} more since the last such line" if self._unlogged else ""
+        _logger.warning("Invalid HTTP request from %s%s", client, more)
+        self._next, self._unlogged = self._clock() + _SILENCE, 0
+
+
+def _is_of_server(record: logging.LogRecord) -> bool:
+    """Whether a record of uvicorn is not one of those that any client can cause at will."""
+    return not str(record.msg).startswith(_OF_CLIENTS)
 
 
 class _Bounded(H11Protocol):
@@ -66,6 +99,7 @@ class _Bounded(H11Protocol):
     head_timeout = 10.0
     unread_timeout = _UNREAD
     most = 2_000
+    invalid: InvalidRequests
 
     _over = False
     _waiting: asyncio.TimerHandle | None = None
@@ -88,6 +122,11 @@ class _Bounded(H11Protocol):
             self._stop_waiting()
         elif self._waiting is None and (self.conn.their_state is h11.SEND_BODY or self.conn.trailing_data[0]):
             self._wait()
+
+    def send_400_response(self, msg: str) -> None:
+        """Reject a request that is not HTTP."""
+        self.invalid.add(self.client[0] if self.client else "an unknown address")
+        super().send_400_response(msg)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
@@ -146,16 +185,24 @@ class _Bounded(H11Protocol):
             self._unread = None
 
 
-def bounded(*, head_timeout: float = 10.0, unread_timeout: float = _UNREAD, connections: int = 2_000) -> dict[str, Any]:
+def bounded(
+    *,
+    head_timeout: float = 10.0,
+    unread_timeout: float = _UNREAD,
+    connections: int = 2_000,
+    invalid: InvalidRequests | None = None,
+) -> dict[str, Any]:
     """Return the options of `uvicorn.Config` that limit its connections.
 
     Args:
         head_timeout: Seconds that a client has for the head of a request.
         unread_timeout: Seconds for which a client may read nothing of an answer.
         connections: Maximum number at the same time; further ones are closed immediately.
+        invalid: Logs requests that are not HTTP.
     """
-    numbers = {"head_timeout": head_timeout, "unread_timeout": unread_timeout, "most": connections}
-    protocol: Callable[..., H11Protocol] = type("Bounded", (_Bounded,), numbers)
+    own: dict[str, Any] = {"head_timeout": head_timeout, "unread_timeout": unread_timeout, "most": connections}
+    own["invalid"] = invalid or InvalidRequests()
+    protocol: Callable[..., H11Protocol] = type("Bounded", (_Bounded,), own)
     return {"http": protocol, "h11_max_incomplete_event_size": _HEAD}
 
 
@@ -186,6 +233,7 @@ async def serving(
 
 
 def _config(app: ASGIApp, options: Mapping[str, Any]) -> uvicorn.Config:
+    logging.getLogger("uvicorn.error").addFilter(_is_of_server)
     return uvicorn.Config(
         app,
         log_config=None,
@@ -256,6 +304,7 @@ async def run(
     say: Callable[[str], None],
     notice: float = 0.0,
     options: Mapping[str, Any] | None = None,
+    reload: Callable[[], None] | None = None,
 ) -> int:
     """Serve until the process gets SIGINT or SIGTERM, and return the signal.
 
@@ -271,6 +320,7 @@ async def run(
         say: Called with status messages.
         notice: Seconds for which calls are still taken.
         options: Other bounds of the connections; see `bounded`.
+        reload: Called on SIGHUP; without it, SIGHUP changes nothing. It never ends the server.
     """
 
     def begun() -> None:
@@ -287,7 +337,16 @@ async def run(
         (hurried if came else asked).set()
         came.append(number)
 
+    def hang_up() -> None:
+        if reload is None:
+            _logger.warning("SIGHUP is ignored: this server reads its settings only when it starts")
+        else:
+            reload()
+
     handled: list[signal.Signals] = []
+    with suppress(NotImplementedError, RuntimeError):
+        loop.add_signal_handler(signal.SIGHUP, hang_up)
+        handled.append(signal.SIGHUP)
     for number in _STOP:
         with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
             loop.add_signal_handler(number, stop, number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Final, Self
@@ -14,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from groundwire.errors import ConfigurationError
 from groundwire.hints import METHODS, NEWS
 from groundwire.settings import Settings
 from groundwire.telemetry import Metrics
@@ -26,6 +28,8 @@ from groundwire_server.api.routes import JSON, operations
 from groundwire_server.auth import Access, AccessPolicy, KeyFile
 
 __all__ = ["Gateway", "build_app"]
+
+_logger = logging.getLogger(__name__)
 
 
 def _application(
@@ -156,14 +160,12 @@ class Gateway:
     Use it as `async with build_gateway() as gateway:`, or serve it with its lifespan on.
     """
 
-    def __init__(
-        self, context: AppContext, access: Access, requests: Requests, mounts: Sequence[Mount], *, owned: Web | None
-    ) -> None:
+    def __init__(self, context: AppContext, access: Access, mounts: Sequence[Mount], *, owned: Web | None) -> None:
         self._context = context
         self._access = access
-        self._requests = requests
         self._mounts = tuple(mounts)
         self._owned = owned
+        self._settings = context.web.settings
         self._stack = AsyncExitStack()
 
     @property
@@ -192,7 +194,7 @@ class Gateway:
             await self._live(receive, send)
         elif scope["type"] == "http":
             answer = _parting(send) if self._context.traffic.leaving else send
-            await self._requests.through(self._access, scope, receive, answer)
+            await self._access(scope, receive, answer)
         else:
             await self._access(scope, receive, send)
 
@@ -227,6 +229,24 @@ class Gateway:
     async def idle(self) -> None:
         """Wait until no call is running."""
         await self._context.traffic.idle()
+
+    def reload(self, read: Callable[[], Settings]) -> None:
+        """Read the settings again, and take over what can change while the server runs; the log names it and the rest.
+
+        Args:
+            read: Returns the settings. If it raises ConfigurationError, nothing changes, and the log has the reason.
+        """
+        try:
+            given = _isolated(read())
+        except ConfigurationError as error:
+            _logger.error("The settings are not reloaded: %s", error)
+            return
+        before = self._settings
+        self._settings = before.model_copy(update={"server": self._access.reload(given.server)})
+        changed, rest = _differences(before, self._settings), _differences(self._settings, given)
+        _logger.info("Settings reloaded; changed: %s", ", ".join(changed) or "nothing")
+        if rest:
+            _logger.warning("These settings change only when the server is started again: %s", ", ".join(rest))
 
     async def aclose(self) -> None:
         """Accept no more calls, and close the `Web` if the gateway created it. Idempotent."""
@@ -264,6 +284,17 @@ def _parting(send: Send) -> Send:
         await send(message)
 
     return parting
+
+
+def _differences(one: Settings, other: Settings) -> list[str]:
+    """Return the names of the settings that differ; their values may be secret."""
+    mine, theirs = one.model_dump(), other.model_dump()
+    return sorted(
+        f"{section}.{name}"
+        for section in mine
+        for name in {**mine[section], **theirs[section]}
+        if mine[section].get(name) != theirs[section].get(name)
+    )
 
 
 def _isolated(settings: Settings) -> Settings:
@@ -310,8 +341,17 @@ def build_app(
     larger = {mount.path: mount.max_body_bytes for mount in mounted}
     if rest:
         larger["/v1/prepare"] = LARGEST_MODEL_REQUEST
-    access = Access(inner, web.settings.server, keys, web.store, policy=policy, larger=larger, pages=pages)
-    context.traffic.is_full = lambda: access.admission.is_full
+    access = Access(
+        inner,
+        web.settings.server,
+        keys,
+        web.store,
+        policy=policy,
+        larger=larger,
+        pages=pages,
+        count=requests.count,
+    )
+    context.traffic.admission = access.admission
     if pages is not None:
         pages.asks = lambda: access.asks
-    return Gateway(context, access, requests, mounted, owned=None if isinstance(source, Web) else web)
+    return Gateway(context, access, mounted, owned=None if isinstance(source, Web) else web)

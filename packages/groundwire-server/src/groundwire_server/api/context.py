@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+import os
+import platform
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
+from urllib.parse import unquote
 
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from groundwire import __version__
 from groundwire.telemetry import CONTENT_TYPE, Metrics
+from groundwire.telemetry.metrics import CounterFamily, HistogramFamily, sample
 from groundwire.web import Web
 from groundwire_server.api.error_body import Failed, failed
 from groundwire_server.auth import Tenant, tenant_of
+from groundwire_server.auth.access_log import AccessRecord, facts_of
+from groundwire_server.auth.admission import Admission
 
 __all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
 
@@ -34,12 +42,17 @@ class Traffic:
         self.started = False
         self.leaving: bool = False
         self.draining: bool = False
-        self.is_full: Callable[[], bool] = lambda: False
-        """Whether requests are refused because too many are waiting."""
+        self.admission: Admission | None = None
+        """Who is let in; None before the gateway is complete."""
         self._ended = False
         self._tasks: set[asyncio.Task[object]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether requests are refused because too many are waiting."""
+        return self.admission is not None and self.admission.is_full
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -141,6 +154,8 @@ class Caller:
     """Who they are; None where no key is asked for."""
     tell: Callable[[str, BaseModel], None] | None = None
     """Sends them an event by its name, while the work goes on; None where they want no events."""
+    request_id: str = ""
+    """The ID of their request, in all logs."""
     headers: dict[str, str] = field(default_factory=dict)
     """Additional headers of a whole response, which the work may set."""
 
@@ -166,8 +181,9 @@ class AppContext:
 
     def caller(self, scope: Scope) -> Caller:
         """Return the caller of a request, as authenticated by `Access`."""
-        tenant = tenant_of(scope)
-        return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
+        tenant, id_ = tenant_of(scope), facts_of(scope).request_id
+        web = self.web if tenant is None else tenant.narrow(self.web)
+        return Caller(web, tenant, request_id=id_)
 
     def web_for(self, scope: Scope) -> Web:
         """Return the caller's view of the web."""
@@ -187,30 +203,31 @@ class Requests:
 
     def __init__(self, paths: Collection[str]) -> None:
         self._paths = frozenset(paths)
-        self._counts: Counter[tuple[str, str, int]] = Counter()
+        self._counts = CounterFamily(
+            "groundwire_http_requests_total",
+            "Requests to the gateway; 499 means that the client disconnected.",
+            ("path", "method", "status"),
+        )
+        self._seconds = HistogramFamily(
+            "groundwire_http_request_seconds",
+            "Duration of a request, in seconds, by path and class of status.",
+            ("path", "status"),
+        )
+        self._errors = CounterFamily("groundwire_http_errors_total", "Error responses, by code.", ("code",))
 
-    async def through(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on to an application, and count how it ends."""
-        status = 499  # the client disconnected before the response, as in nginx
-
-        async def sending(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await app(scope, receive, sending)
-        finally:
-            method = scope["method"] if scope["method"] in _METHODS else _OTHER
-            self._counts[self._path(scope["path"]), method, status] += 1
+    def count(self, facts: AccessRecord) -> None:
+        """Count a request that has ended."""
+        path = self._path(unquote(facts.path))
+        method = facts.method if facts.method in _METHODS else _OTHER
+        self._counts.add((path, method, str(facts.status)))
+        self._seconds.observe((path, f"{facts.status // 100}xx"), facts.latency_ms / 1_000)
+        if facts.code:
+            self._errors.add((facts.code,))
 
     def lines(self) -> Iterator[str]:
         """Yield the counts in the text format that Prometheus reads."""
-        yield "# HELP groundwire_http_requests_total Requests to the gateway; 499 means that the client disconnected."
-        yield "# TYPE groundwire_http_requests_total counter"
-        for (path, method, status), number in sorted(self._counts.items()):
-            yield f'groundwire_http_requests_total{{path="{path}",method="{method}",status="{status}"}} {number}'
+        for family in (self._counts, self._seconds, self._errors):
+            yield from family.lines()
 
     def _path(self, path: str) -> str:
         while path not in self._paths and path != "/":
@@ -231,14 +248,37 @@ class Scrape:
         self._metrics = metrics
         self._requests = requests
         self._traffic = traffic
+        self._start = time.time()
 
     async def show(self, _request: Request) -> Response:
         """Answer a request."""
-        own = [
-            *self._requests.lines(),
-            "# HELP groundwire_http_running Calls in progress in this process.",
-            "# TYPE groundwire_http_running gauge",
-            f"groundwire_http_running {self._traffic.running}",
-        ]
+        running = sample("groundwire_http_running", "Calls in progress in this process.", self._traffic.running)
+        own = [*self._requests.lines(), *running, *_admitted(self._traffic.admission), *_process(self._start)]
         text = (self._metrics.render() if self._metrics else "") + "\n".join(own) + "\n"
         return Response(text, headers={"Content-Type": CONTENT_TYPE})
+
+
+def _admitted(admission: Admission | None) -> Iterator[str]:
+    if admission is None:
+        return
+    name = "groundwire_http_admission"
+    yield from sample(f"{name}_limit", "Requests that may be in progress; it follows the load.", int(admission.limit))
+    yield from sample(f"{name}_running", "Requests in progress.", admission.running)
+    yield from sample(f"{name}_queued", "Requests that wait to be let in.", admission.queued)
+    text = "Requests refused because too many were waiting."
+    yield from sample(f"{name}_refused_total", text, admission.refused, kind="counter")
+
+
+def _process(start: float) -> Iterator[str]:
+    """Yield the figures of this process under the names of Prometheus's own clients."""
+    labels = (("version", __version__), ("python", platform.python_version()))
+    yield from sample("groundwire_build_info", "The version of the gateway.", 1, labels=labels)
+    text = "Processor time used, in seconds."
+    yield from sample("process_cpu_seconds_total", text, time.process_time(), kind="counter")
+    yield from sample("process_start_time_seconds", "When the process started, in seconds since 1970.", start)
+    with suppress(OSError, ValueError, IndexError):  # not Linux
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        files = sum(1 for _ in Path("/proc/self/fd").iterdir())
+        size = pages * os.sysconf("SC_PAGE_SIZE")
+        yield from sample("process_resident_memory_bytes", "Memory in use, in bytes.", size)
+        yield from sample("process_open_fds", "Open file descriptors.", files)

@@ -25,6 +25,7 @@ from groundwire_server.api.compat_apis import DROP_IN_PATHS, PerplexityRequest, 
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.error_body import ApiModel, Failed, Failure, failed, failure_of, internal, invalid
 from groundwire_server.api.request_models import ApiRequest
+from groundwire_server.auth.access_log import facts_of
 from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events
 from groundwire_server.request_json import check_json
 
@@ -157,9 +158,13 @@ class Endpoint(Generic[_A]):
             seconds = min(asked.timeout, self._context.longest)
         caller = self._context.caller(scope)
         done = partial(self._done, caller, asked, seconds)
-        whole = partial(self._whole, headers=caller.headers, refuse=lambda error: self._refuse(_for_path(error, scope)))
+
+        def refuse(error: Failed) -> Response:
+            return self._refuse(_for_path(error, scope))
+
+        whole = partial(self._whole, headers=caller.headers, refuse=refuse)
         if self._events and (prefers(request, _KIND) or getattr(asked, "stream", False)):
-            work = partial(told, done, self._refuse)
+            work = partial(told, done, refuse)
             await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
             kind = next((one for one in _TEXTS if prefers(request, one)), "")
@@ -204,18 +209,19 @@ class Endpoint(Generic[_A]):
             if limit.expired():
                 text = f"The call took more than {seconds:g} seconds. Retry with a longer timeout."
                 raise failed(504, "deadline_exceeded", text) from error
-            _logger.exception("A call failed")
+            _logger.exception("A call failed", extra={"request_id": caller.request_id})
             raise internal() from error
         except GroundwireError as error:
             raise failure_of(error) from error
         except Failed:
             raise
         except Exception as error:
-            _logger.exception("A call failed")
+            _logger.exception("A call failed", extra={"request_id": caller.request_id})
             raise internal() from error
 
 
 def _for_path(error: Failed, scope: Scope) -> Failed:
+    facts_of(scope).code = error.problem.code
     return replace(error, drop_in=True) if scope["path"] in DROP_IN_PATHS else error
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -22,6 +23,7 @@ from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry import ProviderScore
 from groundwire.web import Web
 from groundwire_server.api.context import AppContext, Caller
+from groundwire_server.api.endpoint import read_query
 from groundwire_server.api.error_body import ApiModel, failed
 from groundwire_server.api.request_models import SessionName
 
@@ -30,6 +32,8 @@ __all__ = [
     "HealthReply",
     "ProvidersReply",
     "Ready",
+    "SessionCall",
+    "SessionQuery",
     "SessionReply",
     "SessionRequest",
     "providers",
@@ -40,6 +44,7 @@ __all__ = [
 ]
 
 _DAYS = 7
+_MOST_SOURCES = 1_000  # in one response
 
 
 class ProviderRecord(ApiModel):
@@ -130,10 +135,28 @@ class SessionReply(ApiModel):
     """The tokens of page text it read; counted only with a limit."""
     sources: tuple[SeenReply, ...]
     """The pages shown to it, by citation number."""
+    next_after: int | None = None
+    """The `after` of a request for further pages; null if there are none."""
 
 
 class SessionRequest(ApiModel):
     """A request for a session."""
+
+    id: SessionName
+    """Its name."""
+
+
+class SessionQuery(ApiModel):
+    """Which of the pages shown to a session are returned."""
+
+    limit: int = Field(default=_MOST_SOURCES, ge=1, le=_MOST_SOURCES)
+    """The maximum number of sources."""
+    after: int = Field(default=0, ge=0)
+    """Only sources with a higher citation number than this."""
+
+
+class SessionCall(SessionQuery):
+    """A request for a session, with what is returned of it."""
 
     id: SessionName
     """Its name."""
@@ -148,16 +171,16 @@ def read_nothing(_request: Request, _body: bytes) -> Nothing:
     return Nothing()
 
 
-def read_session(request: Request, _body: bytes) -> SessionRequest:
-    """Parse the session name in a path.
+def read_session(request: Request, body: bytes) -> SessionCall:
+    """Parse the session name in a path, and the query.
 
     Raises:
-        Failed: the name is invalid.
+        Failed: one of them is invalid.
     """
     name = str(request.path_params["id"])
     if not name.isascii() or not 0 < len(name) <= 128 or not all(sign.isalnum() or sign in "._~-" for sign in name):
         raise _no_session()
-    return SessionRequest(id=name)
+    return SessionCall(id=name, **read_query(SessionQuery, request, body).model_dump())
 
 
 async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
@@ -175,7 +198,7 @@ async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
     return ProvidersReply(providers=(*used, *(_skipped(web, roles) if sees_all else ())))
 
 
-async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
+async def session(caller: Caller, asked: SessionCall) -> SessionReply:
     """Return the usage and the sources of a session.
 
     Raises:
@@ -190,8 +213,10 @@ async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
     if not pages and not any(used.values()):
         raise _no_session()
     budget = view.budget
+    left = sorted((page for page in pages if page.number > asked.after), key=lambda page: page.number)
+    shown = left[: asked.limit]
     seen = (
-        SeenReply(citation_id=page.number, title=page.title, url=page.url, opened=bool(page.version)) for page in pages
+        SeenReply(citation_id=page.number, title=page.title, url=page.url, opened=bool(page.version)) for page in shown
     )
     return SessionReply(
         id=asked.id,
@@ -201,10 +226,11 @@ async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
         cost_usd=used["cost_usd"],
         tokens=round(used["tokens"]),
         sources=tuple(seen),
+        next_after=shown[-1].number if len(left) > len(shown) else None,
     )
 
 
-async def reset_session(caller: Caller, asked: SessionRequest) -> SessionReply:
+async def reset_session(caller: Caller, asked: SessionCall) -> SessionReply:
     """Reset a session, and return its previous usage.
 
     Raises:
@@ -301,7 +327,7 @@ class Ready:
             return "draining"
         if not traffic.started:
             return "starting"
-        if traffic.is_full():
+        if traffic.is_full:
             return "overloaded"
         soon = web.settings.search.timeout  # a search waits that long for a provider
         if all(health.state == "cooldown" and health.seconds > soon for health in web.provider_health()):

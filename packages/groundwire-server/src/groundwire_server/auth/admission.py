@@ -66,6 +66,11 @@ class Admission:
         return self._queued >= self._room
 
     @property
+    def queued(self) -> int:
+        """Requests that wait."""
+        return self._queued
+
+    @property
     def _room(self) -> int:
         """Requests that can be let in within the longest wait."""
         return max(_SHORTEST_QUEUE, int(self._rate * _LONGEST_WAIT))
@@ -92,6 +97,11 @@ class Admission:
             self.running -= 1
             self._done += 1
             self._let_in()
+
+    def resize(self, most: int) -> None:
+        """Change the maximum of requests in progress."""
+        self._most = most
+        self.limit = min(most, self.limit)
 
     def close(self) -> None:
         """Stop measuring."""

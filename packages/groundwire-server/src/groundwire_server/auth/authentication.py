@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.routing.daily_quota import DailyLimits
+from groundwire_server.auth.access_log import facts_of
 from groundwire_server.auth.error_response import Headers, Refusal
 from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, digest_of, id_of, is_key_of
 from groundwire_server.auth.rate_limits import Failures
@@ -23,7 +24,17 @@ from groundwire_server.client_disconnect import Scope
 if TYPE_CHECKING:
     from groundwire.web import Web
 
-__all__ = ["TENANT", "Authenticator", "ClientAddress", "Pages", "Tenant", "key_in", "tenant_of", "without_key"]
+__all__ = [
+    "TENANT",
+    "Authenticator",
+    "ClientAddress",
+    "Pages",
+    "Tenant",
+    "key_in",
+    "note_key",
+    "tenant_of",
+    "without_key",
+]
 
 
 class ClientAddress:
@@ -305,6 +316,8 @@ class Authenticator:
             return None
         is_right = is_key_of(record, key) and record is not None
         why = record.why_dead(self._now()) if is_right and record is not None else ""
+        if why and record is not None:
+            note_key(scope, record)
         if is_right and not why:
             return record
         if wait := await self._failures.count(self._clients.address(scope)):
@@ -317,6 +330,12 @@ class Authenticator:
         if why:
             raise _unknown(headers, f"{why}_key", f"This key is no longer valid: it {_SAID[why]}.")
         raise _unknown(headers, "wrong_key", f"This key is not valid. {self._how}")
+
+
+def note_key(scope: Scope, record: KeyRecord) -> None:
+    """Note for the log whose key a request has."""
+    facts = facts_of(scope)
+    facts.tenant, facts.key_id = record.tenant, record.id
 
 
 def _unreadable(error: ConfigurationError) -> Refusal:

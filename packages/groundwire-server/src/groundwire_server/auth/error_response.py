@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
 
+from groundwire_server.auth.access_log import facts_of
 from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 
-__all__ = ["Headers", "Refusal", "refuse", "safe_headers"]
+__all__ = ["Headers", "Refusal", "refuse", "safe_headers", "sends_a_body"]
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -88,12 +89,13 @@ async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
     Who still sends a body would find the connection reset, and the answer lost, if it were closed on him: what comes
     is thrown away for a moment.
     """
+    facts_of(scope).code = refusal.code
     body = refusal.body()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if refusal.retry_after is not None:
         headers.append((b"retry-after", str(refusal.retry_after).encode()))
     headers += [(name.encode("latin-1"), value.encode("latin-1")) for name, value in refusal.headers.items()]
-    sending = _sends_a_body(scope) or refusal.status == HTTPStatus.REQUEST_TIMEOUT
+    sending = sends_a_body(scope) or refusal.status == HTTPStatus.REQUEST_TIMEOUT
     if sending:
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": refusal.status, "headers": safe_headers(headers)})
@@ -118,7 +120,8 @@ async def _drain(scope: Scope, receive: Receive) -> None:
         return
 
 
-def _sends_a_body(scope: Scope) -> bool:
+def sends_a_body(scope: Scope) -> bool:
+    """Whether a request has a body."""
     return any(
         name == b"transfer-encoding" or (name == b"content-length" and value.strip() != b"0")
         for name, value in scope["headers"]

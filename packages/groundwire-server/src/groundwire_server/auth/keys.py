@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import hmac
 import json
+import logging
 import os
 import re
 import secrets
@@ -44,6 +45,8 @@ ID = r"[a-z2-7]{8}"
 """The ID of a key."""
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 """A valid name of a key or tenant: without colons, which separate session names."""
+
+_audit = logging.getLogger("groundwire_server.audit")
 
 _KEY = re.compile(rf"gw_({ID})_[A-Za-z0-9]{{43}}")
 _NAMES = "abcdefghijklmnopqrstuvwxyz234567"
@@ -226,6 +229,7 @@ class KeyFile:
         self._seen: tuple[int, ...] | None = None
         self._records: Mapping[str, KeyRecord] = {}
         self._ever = False
+        self._known = False  # whether a later change is one of which the log should say so
 
     def find(self, id_: str) -> KeyRecord | None:
         """Return the record with an ID, or None.
@@ -315,7 +319,7 @@ class KeyFile:
             return key, new, old
 
     def _refresh(self) -> None:
-        now = self._clock()
+        now, before = self._clock(), self._records
         if now - self._looked < _EVERY:
             return
         try:
@@ -327,6 +331,9 @@ class KeyFile:
             self._records, self._seen = {}, None
         except OSError as error:
             raise self._broken(os_reason(error, self.path)) from error
+        if self._known and self._records is not before:
+            _log_changes(before, self._records)
+        self._known = True
         self._ever = self._ever or bool(self._records)
         self._looked = now
 
@@ -367,6 +374,7 @@ class KeyFile:
                 records = self._read()
             except FileNotFoundError:
                 records = {}
+            before = dict(records)
             yield records
             content = _Content(keys=tuple(records.values())).model_dump(mode="json")
             try:
@@ -376,8 +384,23 @@ class KeyFile:
                     f"The key file {self.path} cannot be written: {os_reason(error, self.path)}."
                 ) from error
             self._looked = float("-inf")
+            _log_changes(before, records, uid=os.getuid())
         finally:
             os.close(lock)
+
+
+def _log_changes(before: Mapping[str, KeyRecord], after: Mapping[str, KeyRecord], **by: int) -> None:
+    """Write an audit line for each key that differs: from the process that changes it, and each that reads it."""
+    for id_ in {**before, **after}:
+        old, new = before.get(id_), after.get(id_)
+        record = new or old
+        if record is None or old == new:
+            continue
+        action = "created" if old is None else "removed" if new is None else "changed"
+        action = "revoked" if new is not None and new.revoked and (old is None or not old.revoked) else action
+        expires = f"{record.expires:%Y-%m-%dT%H:%M:%SZ}" if record.expires else ""
+        facts = {"key_id": id_, "key_name": record.name, "tenant": record.tenant, "operator": record.operator}
+        _audit.info("Key %s", action, extra={"action": action, **facts, "expires": expires, **by})
 
 
 def _called(records: Mapping[str, KeyRecord], which: str, now: datetime) -> list[KeyRecord]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -12,8 +11,18 @@ from types import MappingProxyType
 from groundwire.errors import ConfigurationError
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
+from groundwire_server.auth.access_log import AccessRecord, with_access_log
 from groundwire_server.auth.admission import Admission
-from groundwire_server.auth.authentication import HOW, TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
+from groundwire_server.auth.authentication import (
+    HOW,
+    TENANT,
+    Authenticator,
+    ClientAddress,
+    Pages,
+    Tenant,
+    note_key,
+    without_key,
+)
 from groundwire_server.auth.error_response import Refusal, refuse
 from groundwire_server.auth.keys import KeyFile, KeyRecord
 from groundwire_server.auth.rate_limits import (
@@ -21,6 +30,7 @@ from groundwire_server.auth.rate_limits import (
     LimitedRequest,
     Rates,
     Slots,
+    check_encoding,
     check_headers,
     check_path,
     declared_length,
@@ -31,11 +41,12 @@ from groundwire_server.host_check import HostCheck, answer_page, is_loopback
 
 __all__ = ["Access", "AccessPolicy", "check_listening"]
 
-_logger = logging.getLogger(__name__)
-
 _MIN_TOKEN = 16  # characters
 _PUBLIC = frozenset({"/healthz", "/readyz"})
 _OPERATORS = ("/metrics",)
+_CHANGEABLE = frozenset(
+    {"access_log", "body_timeout", "burst", "max_body_bytes", "max_concurrent_requests", "requests_per_minute"}
+)
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
 
 
@@ -137,6 +148,7 @@ class Access:
         larger: Maximum bytes of a body below a path, where that is more than the settings say.
         pages: Paths at which people sign in.
         failures: Counts wrong keys.
+        count: Called with the facts of each request that has ended.
         now: The time.
     """
 
@@ -153,6 +165,7 @@ class Access:
         larger: Mapping[str, int] = _NO_LARGER,
         pages: Pages | None = None,
         failures: Failures | None = None,
+        count: Callable[[AccessRecord], None] | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._app = app
@@ -173,8 +186,10 @@ class Access:
             failures=failures or Failures(store),
             now=now,
         )
+        self._store = store
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)
         self._slots = Slots(store)
+        self._count = count
         self._running = 0
         self.admission: Admission = Admission(settings.max_concurrent_requests)
         """Who is let in."""
@@ -188,6 +203,17 @@ class Access:
         """
         return self._authenticator.asks
 
+    def reload(self, settings: ServerSettings) -> ServerSettings:
+        """Take over what can change while the server runs, and return the settings that it has now.
+
+        Args:
+            settings: The section `server` as it is now.
+        """
+        self._settings = settings = self._settings.model_copy(update=settings.model_dump(include=set(_CHANGEABLE)))
+        self._rates = Rates(self._store, settings.requests_per_minute, settings.burst)
+        self.admission.resize(settings.max_concurrent_requests)
+        return settings
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, or reject it."""
         if scope["type"] == "websocket":
@@ -196,6 +222,10 @@ class Access:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        client, logs = self._clients.address(scope), self._settings.access_log
+        await with_access_log(self._open, scope, receive, send, client=client, logs=logs, count=self._count)
+
+    async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
         origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None)
         if self._policy.hosts.opens_to(origin):
             await answer_page(self._enter, scope, receive, send)
@@ -210,7 +240,6 @@ class Access:
                 return
             await self._admit(scope, receive, send, headers)
         except Refusal as refusal:
-            _logger.info("Refused with %s (%s)", refusal.status, refusal.code)
             await refuse(refusal, scope, receive, send)
 
     async def aclose(self) -> None:
@@ -240,6 +269,9 @@ class Access:
         self._running += 1
         try:
             record = await self._authenticator.find(scope, headers)
+            if record is not None:
+                note_key(scope, record)
+            check_encoding(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
             async with AsyncExitStack() as turn:

@@ -16,7 +16,7 @@ from ipaddress import IPv6Address, ip_address
 from urllib.parse import unquote_to_bytes
 
 from groundwire.storage.base import Pace, Store, StoreError
-from groundwire_server.auth.error_response import Headers, Refusal, refuse, safe_headers
+from groundwire_server.auth.error_response import Headers, Refusal, refuse, safe_headers, sends_a_body
 from groundwire_server.auth.keys import KeyLimits
 from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,6 +25,7 @@ __all__ = [
     "LimitedRequest",
     "Rates",
     "Slots",
+    "check_encoding",
     "check_headers",
     "check_path",
     "declared_length",
@@ -36,6 +37,7 @@ _ONCE = frozenset(
     {
         b"access-control-request-method",
         b"authorization",
+        b"content-encoding",
         b"content-length",
         b"content-type",
         b"expect",
@@ -77,6 +79,17 @@ def check_headers(given: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
     if any(_CONTROL.search(value.replace(b"\t", b" ")) for _, value in headers):
         raise Refusal(400, "bad_header", "A header has a control character.")
     return {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in headers if name.lower() in _ONCE}
+
+
+def check_encoding(scope: Scope, headers: Mapping[str, str]) -> None:
+    """Check that a body is not compressed (RFC 9110, 8.4 and 15.5.16).
+
+    Raises:
+        Refusal: it is.
+    """
+    if sends_a_body(scope) and headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
+        text = "Send the body uncompressed, without the header Content-Encoding."
+        raise Refusal(415, "encoded_body", text, headers={"accept-encoding": "identity"})
 
 
 def declared_length(headers: Mapping[str, str]) -> int | None:

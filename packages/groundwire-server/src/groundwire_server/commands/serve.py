@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,7 @@ import click
 from groundwire.cli.call_runner import without_waiting
 from groundwire.cli.completion import search_with
 from groundwire.cli.help_pages import Command
-from groundwire.cli.terminal_text import clean, warn, write
+from groundwire.cli.terminal_text import clean, log_to_stderr, warn, write
 from groundwire.settings import ServerSettings, Settings, load
 
 if TYPE_CHECKING:  # what lists the commands does not need the server itself
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # what lists the commands does not need the server itself
 
 __all__ = ["proxy", "run_server", "say", "serve"]
 
+_LOGGER = "groundwire_server"
 _SIGNALLED = 128  # plus the number of the signal, as in shells
 _UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the environment variable
 _MOUNTS: Final[Mapping[str, str]] = {
@@ -85,14 +87,32 @@ def serve(
     groundwire keys create. SIGTERM stops it once running calls have ended; a second signal stops it at once.
     """
     given = {"server.host": host, "server.port": port, "search.providers": providers or None}
-    settings = load({name: value for name, value in given.items() if value is not None})
+
+    def read() -> Settings:
+        return load({name: value for name, value in given.items() if value is not None})
+
+    settings = read()
     warn(*settings.warnings)
-    number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))
+    context = click.get_current_context()
+    if not logging.getLogger(_LOGGER).isEnabledFor(logging.INFO):  # else the log of -v has its records
+        as_json = context.find_root().params.get("log_format") == "json"
+        context.with_resource(log_to_stderr(1, as_json=as_json, only=_LOGGER))
+    number = asyncio.run(
+        without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page, read=read))
+    )
     write("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 
 
-async def _serve(settings: Settings, upstream: str | None, grace: float, notice: float, *, page: bool) -> int:
+async def _serve(
+    settings: Settings,
+    upstream: str | None,
+    grace: float,
+    notice: float,
+    *,
+    page: bool,
+    read: Callable[[], Settings],
+) -> int:
     from groundwire_server.api import build_gateway
 
     key = os.environ.get(_UPSTREAM_KEY, "").strip()
@@ -103,11 +123,18 @@ async def _serve(settings: Settings, upstream: str | None, grace: float, notice:
             say(line)
 
     where = settings.server.host, settings.server.port
-    return await run_server(gateway, *where, ready, grace=grace, notice=notice)
+    return await run_server(gateway, *where, ready, grace=grace, notice=notice, read=read)
 
 
 async def run_server(
-    gateway: Gateway, host: str, port: int, ready: Callable[[str], None], *, grace: float, notice: float = 0.0
+    gateway: Gateway,
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    *,
+    grace: float,
+    notice: float = 0.0,
+    read: Callable[[], Settings] | None = None,
 ) -> int:
     """Serve until the process is asked to end, close the gateway, and return the number of the signal.
 
@@ -118,6 +145,7 @@ async def run_server(
         ready: Called with the URL when the server accepts requests.
         grace: Seconds that running calls have to end.
         notice: Seconds before that in which new calls are still accepted.
+        read: Reads the settings again, on SIGHUP.
 
     Raises:
         ConfigurationError: listening there is not possible.
@@ -140,6 +168,7 @@ async def run_server(
                 notice=notice,
                 say=say,
                 options=options,
+                reload=None if read is None else lambda: gateway.reload(read),
             )
     finally:
         with suppress(TimeoutError):

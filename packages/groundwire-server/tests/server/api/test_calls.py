@@ -294,6 +294,27 @@ async def test_a_session(gateway: Any, world: World) -> None:
         assert (await get(client, f"/v1/sessions/{wrong}"))[0] in (400, 404)
 
 
+async def test_the_sources_of_a_session_come_in_pages(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    _, found = await post(client, "/v1/search", QUERY | {"session": "research"})
+    numbers = [result["citation_id"] for result in found["results"]]
+    assert len(numbers) > 2
+    _, whole = await get(client, "/v1/sessions/research")
+    assert ([one["citation_id"] for one in whole["sources"]], whole["next_after"]) == (numbers, None)
+    pages: list[Any] = []
+    after: int | None = 0
+    while after is not None:
+        _, page = await get(client, f"/v1/sessions/research?limit=2&after={after}")
+        assert (len(page["sources"]) <= 2, page["searches"]) == (True, 1)
+        pages += page["sources"]
+        after = page["next_after"]
+    assert pages == whole["sources"]
+    assert (await get(client, f"/v1/sessions/research?after={numbers[-1]}"))[1]["sources"] == []
+    for wrong in ("limit=0", "limit=1001", "limit=x", "after=-1", "page=2"):
+        status, body = await get(client, f"/v1/sessions/research?{wrong}")
+        assert (status, body["error"]["field"]) == (400, wrong.partition("=")[0])
+
+
 async def test_a_call_that_names_no_session_leaves_nothing_in_the_store(gateway: Any, tmp_path: Path) -> None:
     served = await gateway(storage={"url": f"sqlite:///{tmp_path / 'store.db'}"})
     client = await served.client()
@@ -462,6 +483,32 @@ async def test_health_and_metrics(gateway: Any, world: World) -> None:
     async with client.post("/v1/search", json=QUERY) as response:
         assert (response.status, (await response.json())["error"]["code"]) == (503, "draining")
         assert int(response.headers["Retry-After"]) > 0
+
+
+async def test_an_operator_sees_latency_refusals_admission_and_process(gateway: Any) -> None:
+    client = await (await gateway(server={"max_concurrent_requests": 50})).client()
+    await post(client, "/v1/search", QUERY)
+    await post(client, "/v1/search", {"query": ""})
+    async with client.get("/a//x") as response:
+        assert response.status == 400
+    async with client.get("/metrics") as response:
+        lines = (await response.text()).splitlines()
+    for line in (
+        'groundwire_http_request_seconds_bucket{path="/v1/search",status="2xx",le="+Inf"} 1',
+        'groundwire_http_request_seconds_count{path="/v1/search",status="4xx"} 1',
+        'groundwire_http_errors_total{code="invalid_request"} 1',
+        'groundwire_http_errors_total{code="bad_path"} 1',
+        "groundwire_http_admission_limit 50",
+        "groundwire_http_admission_running 1",  # this one
+        "groundwire_http_admission_queued 0",
+        "groundwire_http_admission_refused_total 0",
+    ):
+        assert line in lines
+    figures = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    assert float(figures["process_cpu_seconds_total"]) > 0
+    assert float(figures["process_resident_memory_bytes"]) > 1_000_000
+    assert any(name.startswith("groundwire_build_info{") for name in figures)
+    assert len(figures) == len([line for line in lines if not line.startswith("#")])  # no series twice
 
 
 async def test_a_gateway_whose_store_is_gone_is_not_ready(gateway: Any) -> None:

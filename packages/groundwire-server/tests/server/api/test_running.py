@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -47,7 +48,7 @@ class Process:
 
 @asynccontextmanager
 async def running(
-    python: str | Path, world: World, home: Path, *arguments: str, **variables: str
+    python: str | Path, world: World, home: Path, *arguments: str, options: str = "", **variables: str
 ) -> AsyncIterator[Process]:
     environment = {
         "PATH": os.environ["PATH"],
@@ -62,7 +63,7 @@ async def running(
         "GROUNDWIRE_ARCHIVE_ENABLED": "false",
         **variables,
     }
-    command = (python, "-m", "groundwire", "serve", "--port", "0", *arguments)
+    command = (python, "-m", "groundwire", *options.split(), "serve", "--port", "0", *arguments)
     process = await asyncio.create_subprocess_exec(
         *command, env=environment, cwd=home, stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
     )
@@ -99,6 +100,25 @@ async def test_it_says_where_it_is_and_ends_when_asked(world: World, tmp_path: P
             assert response.status == 200
         process.process.send_signal(signal.SIGTERM)
         assert await process.end() == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize(("options", "level"), [("", ""), ("", "info"), ("--log-format json", "")])
+async def test_each_request_is_logged_once(
+    world: World, tmp_path: Path, warm_python: Path, options: str, level: str
+) -> None:
+    async with running(warm_python, world, tmp_path, options=options, GROUNDWIRE_LOG=level) as process:
+        url = await begun(process)
+        headers = {"X-Request-ID": "probe-1"}
+        async with aiohttp.ClientSession(url) as client, client.get("/healthz?x=y", headers=headers) as response:
+            assert response.headers["X-Request-ID"] == "probe-1"
+        process.process.send_signal(signal.SIGTERM)
+        await process.end()
+    (line,) = [line for line in "".join(process.said).splitlines() if "probe-1" in line]
+    if options:
+        record = json.loads(line)
+        assert (record["logger"], record["path"], record["status"]) == ("groundwire_server.access", "/healthz", 200)
+    else:
+        assert line.startswith("INFO groundwire_server.access: Request request_id=probe-1 method=GET path=/healthz st")
 
 
 async def test_what_runs_is_finished(world: World, tmp_path: Path, warm_python: Path) -> None:
@@ -204,3 +224,39 @@ async def test_wrong_use_is_said(
     async with running(warm_python, world, tmp_path, *arguments, **variables) as process:
         assert await process.end() == 2
         assert told in "".join(process.said)
+
+
+async def test_a_hang_up_reads_the_settings_again_and_never_ends_the_server(
+    world: World, tmp_path: Path, warm_python: Path
+) -> None:
+    file = tmp_path / "groundwire.toml"
+    file.write_text("[server]\nmax_body_bytes = 1000\n")
+
+    async with running(warm_python, world, tmp_path) as process:
+        url = await begun(process)
+
+        async def hang_up(settings: str, *words: str) -> None:
+            """Write the settings, send the signal, and wait for what the log says."""
+            file.write_text(settings)
+            process.process.send_signal(signal.SIGHUP)
+            for word in words:
+                while word not in (line := await process.line()):
+                    assert line, process.said
+
+        async with aiohttp.ClientSession(url) as client:
+
+            async def status() -> int:
+                async with client.post("/v1/search", json={"query": WORDS + " " * 1_500}) as response:
+                    return response.status
+
+            assert await status() == 413
+            await hang_up("[server\n", "ERROR groundwire_server.api.app: The settings are not reloaded: ")
+            assert await status() == 413
+            await hang_up(
+                "[server]\nmax_body_bytes = 5000\nmax_connections = 7\n[search]\nlimit = 3\n",
+                "Settings reloaded; changed: server.max_body_bytes",
+                "only when the server is started again: search.limit, server.max_connections",
+            )
+            assert await status() == 200
+            await hang_up(file.read_text(), "Settings reloaded; changed: nothing")
+            assert await status() == 200

@@ -407,3 +407,19 @@ def test_it_refuses_to_listen_beyond_loopback_without_a_usable_key(tmp_path: Any
         check_listening(Settings(), KeyFile(keys.path), host="0.0.0.0")
     KeyFile(keys.path).add(make_key("new", now)[1])
     check_listening(Settings(), KeyFile(keys.path), host="0.0.0.0")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "GZIP", "br", "identity, gzip", "x"])
+async def test_a_compressed_body_is_not_read_as_if_it_were_plain(serve: Serve, coding: str) -> None:
+    gateway = await serve()
+    answer = await gateway.ask("/x", method="POST", body=b"\x1f\x8b", Content_Encoding=coding)
+    assert (answer.status, answer.code) == (415, "encoded_body")
+    assert answer.headers["accept-encoding"] == "identity"
+    assert "uncompressed" in answer.json["error"]["message"]
+    assert gateway.echo.seen == []
+
+
+async def test_a_plain_body_may_be_called_so(serve: Serve) -> None:
+    gateway = await serve()
+    assert (await gateway.ask("/x", method="POST", body=b"{}", Content_Encoding="Identity")).status == 200
+    assert (await gateway.ask("/x", Content_Encoding="gzip")).status == 200  # it has no body

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from groundwire_server.uvicorn_runner import InvalidRequests
 
 Serve = Callable[..., Any]
 
@@ -125,3 +128,20 @@ async def test_no_more_connections_than_there_may_be(serve: Serve) -> None:
     else:
         pytest.fail("the place of a connection that was closed was not given to another")
     held[1][1].close()
+
+
+async def test_invalid_requests_are_logged_with_their_address_and_not_one_by_one(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    now = [0.0]
+    gateway = await serve(bounds={"invalid": InvalidRequests(lambda: now[0])})
+    for _ in range(20):
+        assert (await gateway.raw(b"\x16\x03\x01 this is not HTTP\r\n\r\n")).status == 400
+    now[0] = 10.0
+    assert (await gateway.raw(b"GET\r\n\r\n")).status == 400
+    assert (await gateway.ask("/x", Connection="Upgrade", Upgrade="websocket")).status == 200
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
+        "Invalid HTTP request from 127.0.0.1",
+        "Invalid HTTP request from 127.0.0.1; 19 more since the last such line",
+    ]

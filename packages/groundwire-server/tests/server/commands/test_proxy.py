@@ -49,6 +49,7 @@ def test_it_serves_until_it_is_stopped(
         assert ready
         assert ready[2] == f"{models.url}/v1"
         with heavy.openai.OpenAI(base_url=ready[1], api_key="none", max_retries=0) as client:
+            started.send_signal(signal.SIGHUP)  # there is nothing to read again, and it goes on
             question = [{"role": "user", "content": "What is it?"}]
             answer = client.chat.completions.create(model="m", messages=question)  # type: ignore[arg-type]
         message = answer.choices[0].message
