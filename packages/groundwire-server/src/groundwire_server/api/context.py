@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 from starlette.requests import Request
@@ -143,6 +143,8 @@ class Caller:
     """Sends them an event by its name, while the work goes on; None where they want no events."""
     headers: dict[str, str] = field(default_factory=dict)
     """Additional headers of a whole response, which the work may set."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """What the response in another API's form has in addition; see `drop_in_contents`."""
 
     def session(self, name: str | None) -> Web:
         """Return one of their sessions, a new one without a name. No other tenant's session has this name."""
