@@ -12,7 +12,7 @@ from groundwire_server.api.context import Caller
 from groundwire_server.api.error_body import ApiModel
 from groundwire_server.api.request_models import Address, ApiRequest, Whole
 
-__all__ = ["CrawlReply", "MapReply", "MapRequest", "SitePage", "crawl_site", "map_site"]
+__all__ = ["CrawlReply", "CrawledPage", "MapReply", "MapRequest", "crawl_site", "map_site"]
 
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {"max_depth": "depth", "maxDepth": "depth", "maxDiscoveryDepth": "depth", "max_pages": "limit", "maxPages": "limit"}
@@ -47,7 +47,7 @@ class MapReply(ApiModel):
     """What is missing, and why."""
 
 
-class SitePage(ApiModel):
+class CrawledPage(ApiModel):
     """A page of a site."""
 
     url: str
@@ -63,9 +63,9 @@ class CrawlReply(ApiModel):
 
     base_url: str
     """The first page."""
-    results: tuple[SitePage, ...]
+    results: tuple[CrawledPage, ...]
     """The pages."""
-    failed_results: tuple[SitePage, ...]
+    failed_results: tuple[CrawledPage, ...]
     """Those that could not be read."""
     warnings: tuple[str, ...]
     """What is missing, and why."""
@@ -85,7 +85,9 @@ async def crawl_site(caller: Caller, asked: MapRequest) -> CrawlReply:
     pages = [page async for page in web.read_many(found)]
     return CrawlReply(
         base_url=asked.url,
-        results=tuple(SitePage(url=page.url, raw_content=page.content) for page in pages if page.status == "success"),
-        failed_results=tuple(SitePage(url=page.url, error=page.error) for page in pages if page.status == "error"),
+        results=tuple(
+            CrawledPage(url=page.url, raw_content=page.content) for page in pages if page.status == "success"
+        ),
+        failed_results=tuple(CrawledPage(url=page.url, error=page.error) for page in pages if page.status == "error"),
         warnings=found.warnings,
     )

@@ -47,6 +47,7 @@ _LOST: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Arguments that have no effect elsewhere, whose effect a client would miss, with what to use instead."""
 _WITHOUT_AN_ANSWER: Final = (
+    "safesearch",
     "time_range",
     "published_after",
     "published_before",
@@ -55,6 +56,7 @@ _WITHOUT_AN_ANSWER: Final = (
     "page",
     "sources",
 )
+_OF_PAGES: Final = frozenset({"refresh", "keep"})
 _WHOLE: Final = 10_000_000  # characters of all pages together
 
 
@@ -90,38 +92,56 @@ def contents_of(given: Mapping[str, Any], *, reads: bool) -> Contents:
     served = _GIVEN - {"include_answer", "include_raw_content", "contents", "scrape_options", "highlights"}
     _refuse_lost(plain, served if reads else _GIVEN)
     searched = SearchRequest.renamed(without_days(given))
-    options = {name: searched[name] for name in ("refresh", "keep") if name in searched}
-    usage = bool(plain.get("include_usage"))
+    options: dict[str, Any] = {name: value for name, value in searched.items() if name in _OF_PAGES}
+    usage = _is_wanted(plain.get("include_usage"))
+    text = plain.get("text") if isinstance(plain.get("text"), (bool, Mapping)) else None  # else it is the query
     if reads:
-        text = plain.get("text")
         return Contents(member="text" if text else "", length=_length(text), usage=usage)
-    answer = searched if plain.get("include_answer") else None
-    for name in _WITHOUT_AN_ANSWER if answer else ():
-        if answer.get(name) not in (None, "all", 1, ["web"]):
-            raise InvalidRequest("include_answer", f"cannot be combined with {name}", "Ask /v1/ask, or leave it out.")
+    answer = _question(searched) if _is_wanted(plain.get("include_answer")) else None
     if scrape := plain.get("scrape_options"):
-        return Contents(member="markdown", options=options | _page_options("scrapeOptions", scrape))
-    inner = plain.get("contents")
-    if isinstance(inner, Mapping):
+        return Contents(member="markdown", options=options | _page_options("scrapeOptions", scrape), answer=answer)
+    passage, inner = _is_wanted(plain.get("highlights")), plain.get("contents")
+    if inner:
+        if not isinstance(inner, Mapping):
+            raise InvalidRequest("contents", "is not an object", 'Pass {"text": true}.')
         inner = {_snake(name): value for name, value in inner.items()}
-        text, passage = inner.pop("text", None), bool(inner.pop("highlights", None))
+        text, passage = inner.pop("text", None), _is_wanted(inner.pop("highlights", None))
         options |= _page_options("contents", inner)
-        member = "text" if text else ""
-        return Contents(member=member, length=_length(text), passage=passage, options=options, answer=answer)
-    member = "text" if plain.get("text") else "raw_content" if plain.get("include_raw_content") else ""
-    passage = bool(plain.get("highlights"))
-    return Contents(member=member, passage=passage, answer=answer, usage=usage, options=options)
+    raw = "raw_content" if _is_wanted(plain.get("include_raw_content")) else ""
+    return Contents(
+        member="text" if text else raw,
+        length=_length(text),
+        passage=passage,
+        answer=answer,
+        usage=usage,
+        options=options,
+    )
+
+
+def _question(searched: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a search whose question can be answered.
+
+    Raises:
+        InvalidRequest: the answer would not be of what is searched.
+    """
+    filters = [name for name in _WITHOUT_AN_ANSWER if searched.get(name) not in (None, "all", 1, ["web"])]
+    for name in filters if isinstance(searched.get("query"), str) else ["several queries"]:
+        raise InvalidRequest("include_answer", f"cannot be combined with {name}", "Leave out one of them.")
+    return searched
+
+
+def _is_wanted(value: object) -> bool:
+    return value not in (None, False, 0, "", "false", [], {})
 
 
 def _refuse_lost(plain: Mapping[str, Any], served: Iterable[str], inside: str = "") -> None:
     for name, value in plain.items():
-        if name in _LOST and name not in served and value not in (None, False, 0, "", [], {}):
+        if name in _LOST and name not in served and _is_wanted(value):
             raise InvalidRequest(f"{inside}{name}", "is not possible here", f"Leave it out: {_LOST[name]}.")
     formats = plain.get("formats")
-    names = [one.get("type") if isinstance(one, Mapping) else one for one in formats or () if formats != "markdown"]
-    for name in names if isinstance(formats, list) else ():
-        if name != "markdown":
-            raise InvalidRequest(f"{inside}formats", f"cannot have {name}", 'Pages are Markdown: pass ["markdown"].')
+    for form in formats if isinstance(formats, list) else ():
+        if form != "markdown" and form != {"type": "markdown"}:
+            raise InvalidRequest(f"{inside}formats", "can only be markdown", 'Pass ["markdown"].')
 
 
 def _page_options(name: str, given: Any) -> dict[str, Any]:
@@ -136,17 +156,24 @@ def _page_options(name: str, given: Any) -> dict[str, Any]:
     meant: dict[str, Any] = {}
     for key, value in given.items():
         right = translated(key, value, OPEN_PAGE, PagesRequest.model_fields)
-        if right is None:
+        if right is None or right.keys() - _OF_PAGES - {"timeout"}:  # the whole call has a limit
             fix = argument_hint(key, PagesRequest.model_fields, OPEN_PAGE) or "; leave it out"
             raise InvalidRequest(f"{name}.{key}", "is not possible here", f"{fix[2:].capitalize()}.")
         meant |= right
-    return {key: value for key, value in meant.items() if key in ("refresh", "keep")}
+    return {key: value for key, value in meant.items() if key in _OF_PAGES}
 
 
 def _length(text: object) -> int | None:
-    """Return the maximum characters of a text, of Exa's `{"maxCharacters": 1000}`."""
-    value = text.get("maxCharacters", text.get("max_characters")) if isinstance(text, Mapping) else None
-    return value if isinstance(value, int) and value > 0 else None
+    """Return the maximum characters of a text, of Exa's `{"maxCharacters": 1000}`.
+
+    Raises:
+        InvalidRequest: it has other options.
+    """
+    options = {_snake(name): value for name, value in text.items()} if isinstance(text, Mapping) else {}
+    length = options.pop("max_characters", None)
+    if any(map(_is_wanted, options.values())) or not (length is None or (isinstance(length, int) and length > 0)):
+        raise InvalidRequest("text", "is invalid", 'Pass true, or {"maxCharacters": 1000}; pages are Markdown.')
+    return length
 
 
 async def add_contents(caller: Caller, asked: ApiRequest, wanted: Contents, urls: Iterable[str]) -> None:
@@ -167,12 +194,15 @@ async def add_contents(caller: Caller, asked: ApiRequest, wanted: Contents, urls
     if wanted.member and wished:
         left = None if deadline is None else max(1.0, deadline.remaining())
         pages = await web.open_pages(wished, max_length=_WHOLE, timeout=left, **wanted.options)
-        caller.extra["texts"] = {
-            url: page.content for url, page in zip(wished, pages, strict=True) if page.status == "success"
-        }
+        read = dict(zip(wished, pages, strict=True))
+        caller.extra["texts"] = {url: page.content for url, page in read.items() if page.status == "success"}
+        caller.extra["unread"] = [f"{url}: {page.error}" for url, page in read.items() if page.status == "error"]
     if wanted.answer is not None:
-        domains = {name: wanted.answer.get(name) or () for name in ("allowed_domains", "blocked_domains")}
-        view = web.restricted(**domains, keep=wanted.options.get("keep", True)).session(None)
+        view = web.restricted(
+            allowed_domains=wanted.answer.get("allowed_domains") or (),
+            blocked_domains=wanted.answer.get("blocked_domains") or (),
+            keep=wanted.options.get("keep", True),
+        )
         left = None if deadline is None else max(1.0, deadline.remaining())
         said = await agent_loop.ask(wanted.answer["query"], web=view, timeout=left)
         caller.extra["answer"] = render_answer(said.text, said.sources).text
@@ -193,10 +223,12 @@ def with_contents(
         text = row.get(wanted.member) or extra.get("texts", {}).get(row.get("url"))
         if wanted.member == "markdown" and text:  # Firecrawl's clients take a row with this member for a page
             row["metadata"] = {"url": row["url"], "sourceURL": row["url"], "title": row["title"]}
-        if wanted.member and (text or wanted.member != "markdown"):
+        if text or wanted.member == "raw_content":  # Tavily's clients know a page without a text by null
             row[wanted.member] = text and text[: wanted.length]
-        if wanted.passage:
-            row["highlights"] = [row["content"]] if row.get("content") else []
+        if wanted.passage and row.get("content"):
+            row["highlights"] = [row["content"]]
+    if extra.get("unread"):
+        body["warnings"] = [*body.get("warnings", ()), *extra["unread"]]
     if "answer" in extra:
         body["answer"] = extra["answer"]
     if wanted.usage:

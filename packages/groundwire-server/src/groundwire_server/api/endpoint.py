@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -230,7 +230,7 @@ class Endpoint(Generic[_A]):
     async def _worked(self, caller: Caller, asked: _A, wanted: Contents) -> BaseModel:
         made = await self._work(caller, asked)
         if isinstance(asked, ApiRequest) and (wanted.member or wanted.answer) and not isinstance(asked, PagesRequest):
-            rows = getattr(made, "results", None) or getattr(made, "sources", ())
+            rows: Iterable[Any] = getattr(made, "results", ()) or getattr(made, "sources", ())
             await add_contents(caller, asked, wanted, [row.url for row in rows])
         return made
 
