@@ -287,7 +287,7 @@ def _with_defaults(given: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the arguments of a request, with the defaults and the unit of the API whose path it is at."""
     form = shape_of(request.method, request.url.path, given)
     if request.url.path in FIRECRAWL_PATHS and isinstance(given.get("timeout"), (int, float)):
-        given = {**given, "timeout": min(max(given["timeout"] / 1000, 1.0), 600.0)}
+        given = {**given, "timeout": max(given["timeout"] / 1000, 1.0)}
     sized = any(given.get(name) is not None for name in ("query", "find", "cursor", "max_length", "max_tokens"))
     return given if sized or form is None else {**form.defaults, **given}
 

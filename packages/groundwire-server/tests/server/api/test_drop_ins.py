@@ -190,6 +190,8 @@ async def test_texts_of_the_pages_come_with_the_results(
         ("/search", {"query": WORDS, "include_answer": True, "time_range": "week"}, "include_answer"),
         ("/search", {"query": WORDS, "contents": {"text": True, "summary": {"query": "why"}}}, "contents.summary"),
         ("/search", {"query": WORDS, "contents": {"subpages": 2}}, "contents.subpages"),
+        ("/search", {"query": WORDS, "contents": {"text": {"includeHtmlTags": True}}}, "text"),
+        ("/search", {"query": WORDS, "contents": {"maxCharacters": 9}}, "contents.max_characters"),
         ("/v2/search", {"query": WORDS, "scrapeOptions": {"formats": ["html"]}}, "scrapeOptions.formats"),
         ("/v2/search", {"query": WORDS, "scrapeOptions": {"actions": [{"type": "wait"}]}}, "scrapeOptions.actions"),
         ("/v2/search", {"query": WORDS, "scrapeOptions": ["markdown"]}, "scrapeOptions"),
@@ -217,17 +219,20 @@ async def test_what_a_client_would_miss_is_refused(
 @pytest.mark.req("B32")
 async def test_a_site_in_the_form_of_other_apis(gateway: Any, world: World) -> None:
     served = await gateway()
-    client, url = await served.client(), f"{world.site('articles').url}/wiki/bm25"
+    client, url = await served.client(), f"{world.site('articles').url}/"
     expected = [row.url async for row in served.gateway.web.map(url, limit=3)]
+    assert len(expected) == 3
     asked = {"url": url, "limit": 3, "max_depth": None, "sitemap": "include", "timeout": 30_000}
     async with client.post("/v2/map", json=asked) as response:
         body = await response.json()
     assert (response.status, body["success"], body["links"]) == (200, True, expected)
     async with client.post("/map", json={"url": url, "max_depth": 1, "limit": 3, "timeout": 60}) as response:
-        assert set((await response.json())["results"]) <= set(expected)
-    async with client.post("/crawl", json={"url": url, "limit": 1}) as response:
+        assert (await response.json())["results"] == expected
+    async with client.post("/crawl", json={"url": url, "limit": 3}) as response:
         body = await response.json()
-    assert [row["raw_content"] for row in body["results"]] == [(await served.gateway.web.open_page(url)).content]
+    assert {row["url"]: row["raw_content"] for row in body["results"]} == {
+        page.url: page.content for page in await served.gateway.web.open_pages(expected, max_length=1_000_000)
+    }
     async with client.post("/map", json={"url": "http://gone.invalid/"}) as response:
         assert (response.status, (await response.json())["error"]["code"]) == (502, "host_not_found")
     async with client.post("/v2/crawl", json={"url": url}) as response:
