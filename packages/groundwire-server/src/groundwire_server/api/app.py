@@ -85,6 +85,7 @@ _OTHER_PATHS: Final[Mapping[str, str]] = {
     **{f"/v1/{name}": _PATHS[right] for name, right in METHODS.items()},
     **{f"/{name}": _PATHS[right] for name, right in METHODS.items() if right != "search"},
     **dict.fromkeys(("/v1/open_page", "/v2/scrape"), "/v1/pages"),
+    **dict.fromkeys(("/v1/map", "/v2/map"), "/map"),
     **dict.fromkeys(("/v2/search", "/res/v1/web/search"), "/v1/search"),
     **{f"{version}/{name}": "/healthz" for name in ("health", "ping", "status") for version in ("", "/v1")},
     "/ready": "/readyz",
@@ -141,6 +142,8 @@ async def _http_failed(request: Request, error: Exception) -> Response:
         else f"Those here are {', '.join(own)}."  # of a preset
     )
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
+    if last == "crawl" and "/crawl" in paths:
+        hint = f": no crawl goes on in the background. /crawl responds when all pages are read{hint}"
     if "/openapi.json" in paths and any(request.url.path.startswith(path) for path in MODEL_PATHS):
         hint, there = ": no model server is connected.", _NO_UPSTREAM
     text = {

@@ -26,14 +26,16 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from groundwire.errors import InvalidRequest
 from groundwire.hints import METHODS
 from groundwire.models import Page, SearchResponse, SearchResult, TimeRange
-from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated, without_effect
+from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated
 from groundwire.web import Web
 from groundwire_server.api.context import Caller
+from groundwire_server.api.drop_in_contents import ignored, without_days
 from groundwire_server.api.error_body import ApiModel, failed, invalid
 from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
 
 __all__ = [
     "DROP_IN_PATHS",
+    "FIRECRAWL_PATHS",
     "SHAPES",
     "PerplexityReply",
     "PerplexityRequest",
@@ -133,6 +135,8 @@ class PerplexityResult(ApiModel):
     """Its address, as in Exa's responses."""
     content: str = ""
     """The passage, as in Tavily's responses."""
+    publishedDate: str | None = None  # noqa: N815  # Exa's own name
+    """The day, as in Exa's responses."""
     score: float | None = None
     """The provider's own score, as in Tavily's responses."""
 
@@ -173,13 +177,13 @@ async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> Perplex
     responses = [task.result() for task in tasks]
     rows = list(_merged(map(with_notice, responses)))[: asked.max_results]
     notices = dict.fromkeys(response.notice for response in responses if response.notice)
-    ignored = without_effect({n: v for n, v in asked.given.items() if n not in type(asked).model_fields}, SEARCH)
+    unknown = {n: v for n, v in asked.given.items() if n not in type(asked).model_fields}
     return PerplexityReply(
         results=tuple(_rows(rows, asked)),
         id=str(uuid.uuid4()),
         server_time=datetime.now(UTC).isoformat() if asked.display_server_time else None,
         query=queries[0] if len(queries) == 1 else None,
-        warnings=(*notices, *ignored),
+        warnings=(*notices, *ignored(unknown, SEARCH)),
     )
 
 
@@ -195,7 +199,7 @@ def _of_other_apis(asked: PerplexityRequest) -> dict[str, Any]:
     """
     plain: dict[str, Any] = {}
     own: set[str] = set()
-    for name, value in recent(asked.given, SEARCH).items():
+    for name, value in recent(without_days(asked.given), SEARCH).items():
         if meant := translated(name, value, asked.other_names, type(asked).model_fields):
             taken = own & meant.keys()
             own |= meant.keys()
@@ -269,7 +273,14 @@ def _rows(rows: Iterable[SearchResult], asked: PerplexityRequest) -> Iterator[Pe
             left -= len(snippet)
         day = row.published[:10] if row.published else None
         yield PerplexityResult(
-            title=row.title, url=row.url, snippet=snippet, date=day, id=row.url, content=snippet, score=row.score
+            title=row.title,
+            url=row.url,
+            snippet=snippet,
+            date=day,
+            id=row.url,
+            content=snippet,
+            score=row.score,
+            publishedDate=day,
         )
 
 
@@ -293,6 +304,8 @@ class ResponseForm:
     """Members that are always the same."""
     is_one: bool = False
     """Whether a single page is an object, not a list of one."""
+    defaults: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    """Arguments of a request for pages that says nothing of its part or size."""
     adds: bool = False
     """Whether the members are added to the usual response, which has a list of pages; only those of a single page."""
 
@@ -304,6 +317,8 @@ _PAGE: Mapping[str, str] = MappingProxyType(
 
 def _shapes() -> Iterator[tuple[str, ResponseForm]]:
     ours = ResponseForm(rows="pages", fields=_PAGE, adds=True)
+    answer = ResponseForm(rows="citations", fields={"id": "url", "url": "url", "title": "title"}, adds=True)
+    yield from dict.fromkeys(("/answer", "/v1/answer"), answer).items()  # Exa
     names = [name for name, right in METHODS.items() if right == "open_page"]
     yield from ((f"{version}/{name}", ours) for name in names for version in ("", "/v1"))
     text = files("groundwire_server.api").joinpath("drop_ins.toml").read_text(encoding="utf-8")
@@ -316,8 +331,12 @@ SHAPES: Mapping[str, ResponseForm] = MappingProxyType(dict(_shapes()))
 """The response at the paths of other APIs: Tavily, Exa, Firecrawl, Brave, and Serper, which sends `q` to `/search`."""
 
 
-DROP_IN_PATHS = frozenset(path.partition("?")[0] for path in SHAPES)
+DROP_IN_PATHS = frozenset(path.partition("?")[0] for path in SHAPES) | {"/map", "/v1/map", "/v2/map", "/crawl"}
 """The paths whose clients are those of other APIs; their errors are in `detail.error`, too, as Tavily's are."""
+
+
+FIRECRAWL_PATHS = frozenset(("/v1/map", "/v2/map", "/v1/scrape", "/v2/scrape", "/v2/search"))
+"""The paths whose clients write `timeout` in milliseconds."""
 
 
 def shape_of(method: str, path: str, given: Mapping[str, Any]) -> ResponseForm | None:
@@ -341,7 +360,9 @@ def shaped(made: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
     Raises:
         Failed: no page could be read, and the form has no member for that.
     """
-    rows = made["pages"] if "pages" in made else made["results"]
+    rows = next(made[name] for name in ("pages", "results", "sources") if name in made)
+    if shape.adds and "sources" in made:
+        return {**made, shape.rows: [_members(row, shape.fields) for row in rows]}
     if shape.adds:
         return {**(_members(rows[0], shape.fields) if len(rows) == 1 else {}), **made}
     read = [row for row in rows if row.get("status") != "error"]

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, SearchResult, TimeRange
+from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, SearchResult, SearchSource, TimeRange
 from groundwire.web import Web
 from groundwire_server.api.compat_apis import with_notice
 from groundwire_server.api.context import Caller
@@ -28,8 +28,12 @@ _LIMIT = 20  # results; the page size of an instance
 _FIELDS = 100  # of a form; there are eight
 _TIME_RANGES: Final[Mapping[str, TimeRange]] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFESEARCH: Final[Mapping[str, SafeSearch]] = {"0": "off", "1": "moderate", "2": "strict"}
-_NOT_THE_WEB = frozenset({"apps", "files", "images", "map", "music", "packages", "videos"})
-"""Categories whose results are not web pages; all others are searched as the web."""
+_CATEGORIES: Final[Mapping[str, SearchSource | Literal["news"]]] = {
+    **dict.fromkeys(("general", "web"), "web"),
+    "news": "news",
+    **dict.fromkeys(("science", "scientific publications"), "papers"),
+}
+"""What is searched for a category."""
 _SITES = re.compile(r"(?<!\S)(?:\((-?site:[^\s()]+(?: OR site:[^\s()]+)*)\)|(-?site:[^\s()]+))(?!\S)")
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\.)+[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
 _SAID: Final[Mapping[str, str]] = {
@@ -60,10 +64,11 @@ class SearxngRequest(BaseModel):
     safesearch: Literal["", "0", "1", "2"] = ""
     """The SafeSearch level: 0 nothing, 1 moderate, 2 strict; by default the gateway's setting."""
     categories: str = Field(default="", max_length=500)
-    """Names with commas between them. Images, videos, files, maps and music cannot be searched here; all others are
-    searched as the web."""
+    """Names with commas between them: `general`; `news`, which are pages of the last month or of the time range;
+    `science`, which are papers. Others cannot be searched here."""
     engines: str = Field(default="", max_length=500)
-    """Names of this gateway's providers with commas between them, to ask only those; other names are ignored."""
+    """Names of this gateway's providers with commas between them, to ask only those; `duckduckgo` stands for
+    `duckduckgo_lite`. Without one of them the request is refused."""
 
 
 class SearxngResult(ApiModel):
@@ -167,10 +172,13 @@ def refuse_searxng(failure: Failed) -> Response:
 async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
     """Search for a client of SearXNG."""
     categories, engines = _names(asked.categories), _names(asked.engines)
-    missing = [(name, "not searched by this gateway") for name in categories if name in _NOT_THE_WEB]
-    if missing and len(missing) == len(categories):
-        text = f"This gateway searches web pages, not {', '.join(categories)}."
+    kinds = {name: _CATEGORIES[name] for name in categories if name in _CATEGORIES}
+    kind = next((one for one in ("web", "news", "papers") if one in kinds.values()), "web")
+    if categories and not kinds:
+        text = f"This gateway searches the categories general, news, and science, not {', '.join(categories)}."
         raise failed(400, "invalid_request", text)
+    unlike = [name for name in categories if kinds.get(name) != kind and (kinds.get(name), kind) != ("news", "web")]
+    missing = [(name, "not searched by this gateway") for name in unlike]
     web, unknown = _with_providers(caller.session(None), engines)
     words, wanted, unwanted = _sites(asked.q)
     language, region = _language(asked.language)
@@ -179,14 +187,16 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
         limit=_LIMIT,
         allowed_domains=wanted,
         blocked_domains=unwanted,
-        time_range=_TIME_RANGES[asked.time_range],
+        time_range=_TIME_RANGES[asked.time_range or ("month" if kind == "news" else "")],
         language=language,
         region=region,
         safesearch=_SAFESEARCH.get(asked.safesearch),
         page=int(asked.pageno or 1),
+        sources=["papers" if kind == "papers" else "web"],
     )
     missing += [(name, "not a provider of this gateway") for name in unknown]
-    rows = tuple(_row(row, place) for place, row in enumerate(with_notice(response), start=1))
+    category = next((name for name in categories if kinds.get(name) == kind), "general")
+    rows = tuple(_row(row, place, category) for place, row in enumerate(with_notice(response), start=1))
     return SearxngReply(
         query=asked.q,
         number_of_results=len(rows),
@@ -196,10 +206,18 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
 
 
 def _with_providers(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
-    """Return a view of a `Web` with only the named providers, and the unknown names."""
-    here = {provider.name for provider in web.search_providers}
-    known = [name for name in engines if name in here]
-    return (web.restricted(providers=known) if known else web), [name for name in engines if name not in known]
+    """Return a view of a `Web` with only the named providers, and the unknown names.
+
+    Raises:
+        Failed: all names are unknown.
+    """
+    here = [provider.name for provider in web.search_providers]
+    known = {name: [one for one in here if name in (one, one.split("_")[0])] for name in engines}
+    providers = [one for ones in known.values() for one in ones]
+    if engines and not providers:
+        text = f"This gateway has no engine {', '.join(engines)}; its engines are {', '.join(here)}."
+        raise failed(400, "invalid_request", text)
+    return (web.restricted(providers=providers) if engines else web), [name for name in engines if not known[name]]
 
 
 def _names(text: str) -> list[str]:
@@ -233,7 +251,7 @@ def _language(text: str) -> tuple[str | None, str | None]:
     return (language or None) if language not in ("all", "auto") else None, region
 
 
-def _row(row: SearchResult, place: int) -> SearxngResult:
+def _row(row: SearchResult, place: int, category: str) -> SearxngResult:
     engines = tuple(_engines(row.source)) or ("groundwire",)
     parts = _split(row.url)
     return SearxngResult(
@@ -244,6 +262,7 @@ def _row(row: SearchResult, place: int) -> SearxngResult:
         engines=engines,
         positions=(place,),
         score=1.0 / place,
+        category=category,
         parsed_url=(parts[0], parts[1], parts[2], "", parts[3], parts[4]),
         publishedDate=f"{row.published}T00:00:00" if row.published and len(row.published) == 10 else row.published,
     )

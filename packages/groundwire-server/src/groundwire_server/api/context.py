@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from pydantic import BaseModel
@@ -158,6 +158,8 @@ class Caller:
     """The ID of their request, in all logs."""
     headers: dict[str, str] = field(default_factory=dict)
     """Additional headers of a whole response, which the work may set."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """What the response in another API's form has in addition; see `drop_in_contents`."""
 
     def session(self, name: str | None) -> Web:
         """Return one of their sessions, a new one without a name. No other tenant's session has this name."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -21,10 +21,18 @@ from starlette.types import Receive, Scope, Send
 from groundwire.errors import GroundwireError
 from groundwire.models import AttemptStarted, Event
 from groundwire.telemetry.call_events import listening
-from groundwire_server.api.compat_apis import DROP_IN_PATHS, PerplexityRequest, ResponseForm, shape_of, shaped
+from groundwire_server.api.compat_apis import (
+    DROP_IN_PATHS,
+    FIRECRAWL_PATHS,
+    PerplexityRequest,
+    ResponseForm,
+    shape_of,
+    shaped,
+)
 from groundwire_server.api.context import AppContext, Caller
+from groundwire_server.api.drop_in_contents import Contents, add_contents, contents_of, with_contents
 from groundwire_server.api.error_body import ApiModel, Failed, Failure, failed, failure_of, internal, invalid
-from groundwire_server.api.request_models import ApiRequest
+from groundwire_server.api.request_models import ApiRequest, PagesRequest
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events
 from groundwire_server.request_json import check_json
@@ -156,8 +164,11 @@ class Endpoint(Generic[_A]):
         seconds = self._usual
         if isinstance(asked, ApiRequest) and asked.timeout is not None:
             seconds = min(asked.timeout, self._context.longest)
+        wanted = contents_of(given, reads=isinstance(asked, PagesRequest)) if (given := _given(asked)) else Contents()
+        if wanted.member or wanted.answer:  # reading and answering have their own limits
+            seconds = seconds if _limit(asked) else self._context.longest
         caller = self._context.caller(scope)
-        done = partial(self._done, caller, asked, seconds)
+        done = partial(self._done, caller, asked, seconds, wanted)
 
         def refuse(error: Failed) -> Response:
             return self._refuse(_for_path(error, scope))
@@ -170,7 +181,7 @@ class Endpoint(Generic[_A]):
             kind = next((one for one in _TEXTS if prefers(request, one)), "")
             text = self._text if kind else None
             await answer_whole(
-                whole(done, text, kind, shape_of(request.method, scope["path"], getattr(asked, "given", {}))),
+                whole(done, text, kind, partial(_body, wanted, caller, shape_of(request.method, scope["path"], given))),
                 scope,
                 receive,
                 send,
@@ -181,7 +192,7 @@ class Endpoint(Generic[_A]):
         done: Callable[[], Awaitable[BaseModel]],
         text: Callable[[Any], str] | None,
         kind: str,
-        shape: ResponseForm | None,
+        body: Callable[[BaseModel], str],
         headers: Mapping[str, str],
         refuse: Callable[[Failed], Response],
     ) -> Response:
@@ -189,12 +200,13 @@ class Endpoint(Generic[_A]):
             made = await done()
             if text is not None:
                 return Response(text(made), headers=headers, media_type=kind)
-            body = made.model_dump_json() if shape is None else json.dumps(shaped(made.model_dump(mode="json"), shape))
-            return Response(body, headers=headers, media_type="application/json")
+            return Response(body(made), headers=headers, media_type="application/json")
         except Failed as error:
             return refuse(error)
 
-    async def _done(self, caller: Caller, asked: _A, seconds: float, tell: Tell | None = None) -> BaseModel:
+    async def _done(
+        self, caller: Caller, asked: _A, seconds: float, wanted: Contents, tell: Tell | None = None
+    ) -> BaseModel:
         """Return what came of a call.
 
         Raises:
@@ -202,7 +214,8 @@ class Endpoint(Generic[_A]):
         """
         try:
             async with asyncio.timeout(seconds + _GRACE) as limit:
-                return await self._context.traffic.until_ended(self._work(replace(caller, tell=tell), asked))
+                work = self._worked(replace(caller, tell=tell), asked, wanted)
+                return await self._context.traffic.until_ended(work)
         except TimeoutError as error:
             if isinstance(error, GroundwireError):
                 raise failure_of(error) from error
@@ -218,6 +231,34 @@ class Endpoint(Generic[_A]):
         except Exception as error:
             _logger.exception("A call failed", extra={"request_id": caller.request_id})
             raise internal() from error
+
+    async def _worked(self, caller: Caller, asked: _A, wanted: Contents) -> BaseModel:
+        made = await self._work(caller, asked)
+        if isinstance(asked, ApiRequest) and (wanted.member or wanted.answer) and not isinstance(asked, PagesRequest):
+            rows: Iterable[Any] = getattr(made, "results", ()) or getattr(made, "sources", ())
+            await add_contents(caller, asked, wanted, [row.url for row in rows])
+        return made
+
+
+def _given(asked: object) -> Mapping[str, Any]:
+    """Return the members of a request at a path of another API as they were sent; else nothing."""
+    return asked.given if isinstance(asked, ApiRequest) else {}
+
+
+def _limit(asked: object) -> float | None:
+    return asked.timeout if isinstance(asked, ApiRequest) else None
+
+
+def _body(wanted: Contents, caller: Caller, shape: ResponseForm | None, made: BaseModel) -> str:
+    """Return a response as JSON, in the form of another API at its path."""
+    if shape is None and wanted == Contents():
+        return made.model_dump_json()
+    plain = made.model_dump(mode="json")
+    body = plain if shape is None else shaped(plain, shape)
+    rows: Any = body
+    for part in ("results" if shape is None else shape.rows).split("."):
+        rows = rows.get(part, ())
+    return json.dumps(with_contents(body, rows if isinstance(rows, list) else (), wanted, caller.extra))
 
 
 def _for_path(error: Failed, scope: Scope) -> Failed:
@@ -241,11 +282,20 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
         given = _value(body)
         if not isinstance(given, dict) or not issubclass(model, ApiRequest):
             return model.model_validate_json(body)
-        asked = model.model_validate_json(json.dumps(model.renamed(given)))
+        asked = model.model_validate_json(json.dumps(_with_defaults(model.renamed(given), request)))
         asked.remember(given)
         return asked
     except ValidationError as error:
         raise invalid(error, model.model_fields, names) from None
+
+
+def _with_defaults(given: dict[str, Any], request: Request) -> dict[str, Any]:
+    """Return the arguments of a request, with the defaults and the unit of the API whose path it is at."""
+    form = shape_of(request.method, request.url.path, given)
+    if request.url.path in FIRECRAWL_PATHS and isinstance(given.get("timeout"), (int, float)):
+        given = {**given, "timeout": max(given["timeout"] / 1000, 1.0)}
+    sized = any(given.get(name) is not None for name in ("query", "find", "cursor", "max_length", "max_tokens"))
+    return given if sized or form is None else {**form.defaults, **given}
 
 
 def _value(body: bytes) -> object:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.models import Page, SearchResponse
-from groundwire.models.argument_names import OPEN_PAGE, SEARCH, without_effect
+from groundwire.models.argument_names import OPEN_PAGE, SEARCH
 from groundwire.tools import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult, render_text
 from groundwire_server.api.compat_apis import PerplexityReply, PerplexityRequest, search_perplexity
 from groundwire_server.api.compat_searxng import (
@@ -23,7 +23,9 @@ from groundwire_server.api.compat_searxng import (
     refuse_searxng,
     search_searxng,
 )
+from groundwire_server.api.compat_sites import CrawlReply, MapReply, MapRequest, crawl_site, map_site
 from groundwire_server.api.context import AppContext, Caller
+from groundwire_server.api.drop_in_contents import ignored
 from groundwire_server.api.endpoint import Endpoint, Reader, Work, is_json, read_json, read_query
 from groundwire_server.api.error_body import ApiModel, Failure
 from groundwire_server.api.request_models import (
@@ -87,8 +89,8 @@ async def search(caller: Caller, asked: SearchRequest) -> SearchResponse:
     """Search the web."""
     given = asked.model_dump(exclude={"session"})
     response = await caller.session(asked.session).search(**given)
-    ignored = without_effect(asked.given, SEARCH)
-    return response.model_copy(update={"warnings": (*response.warnings, *ignored)}) if ignored else response
+    unused = ignored(asked.given, SEARCH)
+    return response.model_copy(update={"warnings": (*response.warnings, *unused)}) if unused else response
 
 
 async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
@@ -99,8 +101,8 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
         found = await web.open_pages(asked.urls, **given)
     else:
         found = (await web.open_page(asked.url or "", cursor=asked.cursor, **given),)
-    if ignored := without_effect(asked.given, OPEN_PAGE):
-        found = tuple(page.model_copy(update={"warnings": (*page.warnings, *ignored)}) for page in found)
+    if unused := ignored(asked.given, OPEN_PAGE):
+        found = tuple(page.model_copy(update={"warnings": (*page.warnings, *unused)}) for page in found)
     return PagesReply(pages=found)
 
 
@@ -112,6 +114,7 @@ def _as_text(made: BaseModel) -> str:
 
 
 JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
+_SITE = 150.0  # seconds for a site, as Tavily's clients wait
 _QUICK = 10.0  # seconds for operations that only read the store
 
 
@@ -359,6 +362,26 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             replies=(PerplexityReply, SearxngReply),
             failures=(Failure, SearxngFailure),
             statuses=(400, 402, 422, 502, 503, 504),
+        ),
+        Operation(
+            method="POST",
+            path="/map",
+            name="map_site",
+            summary="List the pages of a site, as Tavily and Firecrawl do: sitemaps, feeds, links.",
+            app=Endpoint(context, partial(read_json, MapRequest), map_site, usual=_SITE),
+            bodies={JSON: MapRequest},
+            replies=(MapReply,),
+            statuses=(400, 402, 404, 415, 422, 502, 503, 504),
+        ),
+        Operation(
+            method="POST",
+            path="/crawl",
+            name="crawl_site",
+            summary="Read the pages of a site, as Tavily does. The response comes when all are read.",
+            app=Endpoint(context, partial(read_json, MapRequest), crawl_site, usual=_SITE),
+            bodies={JSON: MapRequest},
+            replies=(CrawlReply,),
+            statuses=(400, 402, 404, 415, 422, 502, 503, 504),
         ),
         Operation(
             method="GET",

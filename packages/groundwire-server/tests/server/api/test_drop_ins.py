@@ -134,9 +134,10 @@ async def test_a_search_of_another_api_is_not_ignored_in_part(gateway: Any) -> N
     assert (status, body["error"]["field"]) == (400, "max_result")
     assert body["detail"]["error"] == body["error"]["message"] == "max_result: is not supported. Did you mean 'limit'?"
     assert (await posted(api_key="in a header, too", search_after_date_filter=None))[0] == 200
-    status, body = await posted(numResults=1, includeAnswer=True)
+    status, body = await posted(numResults=1, includeAnswer=True, searchDepth="deep")
     assert (status, len(body["results"]), body["query"]) == (200, 1, WORDS)
-    assert "use ask() for an answer" in body["warnings"][0]
+    assert "rank" in body["answer"].lower()
+    assert [note[:11] for note in body["warnings"]] == ["searchDepth"]
     for given, field in (
         ({"keep": "no"}, "keep"),
         ({"refresh": "maybe"}, "refresh"),
@@ -152,6 +153,90 @@ async def test_a_search_of_another_api_is_not_ignored_in_part(gateway: Any) -> N
         assert (status, body["error"]["field"]) == (400, field), given
     status, body = await posted(exact_match=True)
     assert (status, body["error"]["field"]) == (400, "exact_match")
+
+
+@pytest.mark.req("B32")
+@pytest.mark.parametrize(
+    ("path", "asked", "at"),
+    [
+        ("/search", {"include_raw_content": "markdown"}, lambda body: body["results"][0]["raw_content"]),
+        ("/search", {"contents": {"text": True}}, lambda body: body["results"][0]["text"]),
+        ("/v2/search", {"scrapeOptions": {"formats": ["markdown"]}}, lambda body: body["data"]["web"][0]["markdown"]),
+        ("/answer", {"text": True}, lambda body: body["citations"][0]["text"]),
+    ],
+)
+async def test_texts_of_the_pages_come_with_the_results(
+    gateway: Any, world: World, path: str, asked: dict[str, Any], at: Callable[[Any], str]
+) -> None:
+    served = await gateway(search={"limit": 2})
+    client = await served.client()
+    async with client.post(path, json={"query": WORDS, **asked}) as response:
+        body = await response.json()
+    assert (response.status, body.get("warnings", [])) == (200, []), body
+    text = at(body)
+    url = next(iter(body.get("citations") or body.get("results") or body["data"]["web"]))["url"]
+    assert text == (await served.gateway.web.open_page(url, max_length=10_000_000)).content
+    async with client.post(path, json={"query": WORDS}) as response:
+        plain = await response.json()
+    assert "markdown" not in json.dumps(plain)
+    assert text not in json.dumps(plain)
+
+
+@pytest.mark.req("B32")
+@pytest.mark.parametrize(
+    ("path", "asked", "field"),
+    [
+        ("/search", {"query": WORDS, "includeImages": True}, "include_images"),
+        ("/search", {"query": WORDS, "include_answer": True, "time_range": "week"}, "include_answer"),
+        ("/search", {"query": WORDS, "contents": {"text": True, "summary": {"query": "why"}}}, "contents.summary"),
+        ("/search", {"query": WORDS, "contents": {"subpages": 2}}, "contents.subpages"),
+        ("/search", {"query": WORDS, "contents": {"text": {"includeHtmlTags": True}}}, "text"),
+        ("/search", {"query": WORDS, "contents": {"maxCharacters": 9}}, "contents.max_characters"),
+        ("/v2/search", {"query": WORDS, "scrapeOptions": {"formats": ["html"]}}, "scrapeOptions.formats"),
+        ("/v2/search", {"query": WORDS, "scrapeOptions": {"actions": [{"type": "wait"}]}}, "scrapeOptions.actions"),
+        ("/v2/search", {"query": WORDS, "scrapeOptions": ["markdown"]}, "scrapeOptions"),
+        ("/v2/scrape", {"url": "URL", "formats": [{"type": "summary"}]}, "formats"),
+        ("/v2/scrape", {"url": "URL", "formats": ["markdown", "links"]}, "formats"),
+        ("/contents", {"urls": ["URL"], "highlights": True}, "highlights"),
+        ("/extract", {"urls": ["URL"], "include_images": True}, "include_images"),
+        ("/answer", {"query": WORDS, "stream": True}, "stream"),
+        ("/v2/map", {"url": "URL", "search": "ranks"}, "search"),
+        ("/v2/map", {"url": "URL", "sitemap": "only"}, "sitemap"),
+        ("/crawl", {"url": "URL", "select_paths": ["/wiki/.*"]}, "select_paths"),
+    ],
+)
+async def test_what_a_client_would_miss_is_refused(
+    gateway: Any, world: World, path: str, asked: dict[str, Any], field: str
+) -> None:
+    client, site = await (await gateway()).client(), world.site("articles")
+    given = json.loads(json.dumps(asked).replace("URL", f"{site.url}/wiki/bm25"))
+    async with client.post(path, json=given) as response:
+        body = await response.json()
+    assert (response.status, body["error"]["field"]) == (400, field), body
+    assert body["detail"]["error"] == body["error"]["message"]
+
+
+@pytest.mark.req("B32")
+async def test_a_site_in_the_form_of_other_apis(gateway: Any, world: World) -> None:
+    served = await gateway()
+    client, url = await served.client(), f"{world.site('articles').url}/"
+    expected = [row.url async for row in served.gateway.web.map(url, limit=3)]
+    assert len(expected) == 3
+    asked = {"url": url, "limit": 3, "max_depth": None, "sitemap": "include", "timeout": 30_000}
+    async with client.post("/v2/map", json=asked) as response:
+        body = await response.json()
+    assert (response.status, body["success"], body["links"]) == (200, True, expected)
+    async with client.post("/map", json={"url": url, "max_depth": 1, "limit": 3, "timeout": 60}) as response:
+        assert (await response.json())["results"] == expected
+    async with client.post("/crawl", json={"url": url, "limit": 3}) as response:
+        body = await response.json()
+    assert {row["url"]: row["raw_content"] for row in body["results"]} == {
+        page.url: page.content for page in await served.gateway.web.open_pages(expected, max_length=1_000_000)
+    }
+    async with client.post("/map", json={"url": "http://gone.invalid/"}) as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (502, "host_not_found")
+    async with client.post("/v2/crawl", json={"url": url}) as response:
+        assert (response.status, "no crawl goes on" in (await response.json())["error"]["message"]) == (404, True)
 
 
 @pytest.mark.req("B18")
@@ -193,7 +278,7 @@ async def test_the_shape_is_that_of_recorded_answers(gateway: Any, recordings: P
         ours = await response.json()
     theirs = json.loads((recordings / "perplexity_search" / "search__01.json").read_text())["response"]["body"]
     assert set(theirs) <= set(ours)  # and what the clients of Tavily and Exa read
-    assert set(ours["results"][0]) - set(theirs["results"][0]) == {"id", "content", "score"}
+    assert set(ours["results"][0]) - set(theirs["results"][0]) == {"id", "content", "score", "publishedDate"}
 
 
 async def test_searxng_by_form_and_at_the_root(gateway: Any) -> None:
@@ -221,6 +306,8 @@ async def test_searxng_by_form_and_at_the_root(gateway: Any) -> None:
         ({"q": "x", "format": "json", "language": "klingon!"}, 400, "Invalid value klingon! for parameter language"),
         ({"q": "x", "format": "json", "safesearch": "3"}, 400, "Invalid value 3 for parameter safesearch"),
         ({"q": "x", "format": "json", "categories": "images,videos"}, 400, "not images, videos"),
+        ({"q": "x", "format": "json", "categories": "it"}, 400, "general, news, and science, not it"),
+        ({"q": "x", "format": "json", "engines": "google"}, 400, "no engine google; its engines are searxng"),
     ],
 )
 async def test_what_searxng_refuses(gateway: Any, params: dict[str, str], status: int, error: str) -> None:
@@ -245,6 +332,7 @@ async def test_engines_and_categories(gateway: Any, world: World) -> None:
 
     body = await ask(engines="searxng:second,google", categories="news,images")
     assert body["results"][0]["engines"] == ["searxng:second"]
+    assert {row["category"] for row in body["results"]} == {"news"}
     assert dict(body["unresponsive_engines"]) == {
         "google": "not a provider of this gateway",
         "images": "not searched by this gateway",

@@ -117,7 +117,9 @@ async def test_a_keys_domains_and_providers_hold_in_every_part(gateway: Any, wor
     assert body["pages"][0]["status"] == "error"
     second = await served.holder("second")
     assert (await ask(second, "/v1/search", {"query": WORDS}))[1]["provider"] == "searxng:second"
-    body = (await ask(second, f"/search?q={WORDS}&format=json&engines=searxng"))[1]
+    status, body = await ask(second, f"/search?q={WORDS}&format=json&engines=searxng")
+    assert (status, body["error"]) == (400, "This gateway has no engine searxng; its engines are searxng:second.")
+    body = (await ask(second, f"/search?q={WORDS}&format=json&engines=searxng:second"))[1]
     assert {row["engine"] for row in body["results"]} == {"searxng:second"}
     assert (await ask(second, "/search", {"query": WORDS}))[0] == 200
     assert [row["name"] for row in (await ask(second, "/v1/providers"))[1]["providers"]] == ["searxng:second", "local"]
