@@ -105,20 +105,19 @@ def module_page() -> str:
         for one in principal:
             parts += _entry(module, one, "###")
     parts += ["## Parts for extensions", "Names of modules that are otherwise for Groundwire itself and may change."]
-    parts += ["\n".join(_line(import_module(name), one, name) for name, names in _PARTS.items() for one in names)]
+    parts += [", ".join(f"`{name}.{one}`" for name, names in _PARTS.items() for one in names) + "."]
     return "\n\n".join(filter(None, parts))
 
 
-def _line(module: ModuleType, name: str, prefix: str = "") -> str:
+def _line(module: ModuleType, name: str) -> str:
     """Return a line about one name; none about what `groundwire` itself offers."""
-    shown = f"{prefix}.{name}" if prefix else name
     thing = getattr(module, name)
     if getattr(groundwire, name, None) is thing:
         return ""
     if isinstance(thing, type) or inspect.isroutine(thing):
-        return f"- `{shown}`: {first_sentence(thing)}"
+        return f"- `{name}`: {first_sentence(thing)}"
     said = attribute_docs(_origin(module, name)).get(name, "").split("\n\n")[0]
-    return f"- `{shown}`: {said or _value(module, name)}"
+    return f"- `{name}`: {said or _value(module, name)}"
 
 
 def _entry(module: ModuleType, name: str, level: str) -> Iterator[str]:
