@@ -72,8 +72,8 @@ class Admission:
 
     @property
     def _room(self) -> int:
-        """Requests that can be let in within the longest wait."""
-        return max(_SHORTEST_QUEUE, int(self._rate * _LONGEST_WAIT))
+        """Requests that can be let in within the longest wait, and of which the server may hold that many."""
+        return max(_SHORTEST_QUEUE, min(int(self._rate * _LONGEST_WAIT), int(self._most - self.limit)))
 
     @asynccontextmanager
     async def turn(self, owner: str) -> AsyncIterator[None]:

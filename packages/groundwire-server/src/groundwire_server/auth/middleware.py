@@ -191,7 +191,7 @@ class Access:
         self._slots = Slots(store)
         self._count = count
         self._running = 0
-        self.admission: Admission = Admission(settings.max_concurrent_requests)
+        self.admission: Admission = Admission(_places(settings))
         """Who is let in."""
 
     @property
@@ -211,7 +211,7 @@ class Access:
         """
         self._settings = settings = self._settings.model_copy(update=settings.model_dump(include=set(_CHANGEABLE)))
         self._rates = Rates(self._store, settings.requests_per_minute, settings.burst)
-        self.admission.resize(settings.max_concurrent_requests)
+        self.admission.resize(_places(settings))
         return settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -346,6 +346,11 @@ def _begins_events(message: Message) -> bool:
     return message["type"] == "http.response.start" and any(
         name.lower() == b"content-type" and value.startswith(b"text/event-stream") for name, value in message["headers"]
     )
+
+
+def _places(settings: ServerSettings) -> int:
+    """Return the requests that may be in progress or wait: those that are being refused need places, too."""
+    return max(1, 9 * settings.max_concurrent_requests // 10)
 
 
 def _is_below(path: str, above: str) -> bool:
