@@ -22,9 +22,7 @@ _TICK = 0.01  # seconds between two measurements of the lag
 _INTERVAL = 10  # measurements, after which the limit may change; CoDel's interval is 0.1 s as well
 _TARGET = 0.01  # seconds of standing lag at which the limit falls
 _FIRST = _LEAST = 64  # requests in progress: with fewer, those of providers that take 0.1 s leave the loop idle
-_LONGEST_WAIT = (
-    2.0  # seconds that a request may wait for a slot: with 0.5, a third of the searches at capacity was refused
-)
+_LONGEST_WAIT = 2.0  # seconds that a request may wait for a slot; see the table in benchmarks/NOTES.md
 _SHORTEST_QUEUE = 8  # requests that may wait, however few have been done lately
 _RETRY = 1.0  # seconds
 
