@@ -38,7 +38,8 @@ class Admission:
 
     Args:
         most: Maximum requests in progress, whatever the lag.
-        clock: Seconds; by default the loop's.
+        clock: Seconds; by default the loop's, whose lag is then measured. With another one, `observe` is called by
+            whoever has it.
     """
 
     def __init__(self, most: int, clock: Callable[[], float] | None = None) -> None:
@@ -164,7 +165,7 @@ class Admission:
         return self._clock() if self._clock is not None else asyncio.get_running_loop().time()
 
     def _measure_from_now(self) -> None:
-        if self._timer is None:
+        if self._timer is None and self._clock is None:
             self._timer = asyncio.get_running_loop().call_later(_TICK, self._measure, self._now() + _TICK)
 
     def _measure(self, due: float) -> None:

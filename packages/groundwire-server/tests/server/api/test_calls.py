@@ -498,7 +498,7 @@ async def test_an_operator_sees_latency_refusals_admission_and_process(gateway: 
         'groundwire_http_request_seconds_count{path="/v1/search",status="4xx"} 1',
         'groundwire_http_errors_total{code="invalid_request"} 1',
         'groundwire_http_errors_total{code="bad_path"} 1',
-        "groundwire_http_admission_limit 50",
+        "groundwire_http_admission_limit 45",
         "groundwire_http_admission_running 1",  # this one
         "groundwire_http_admission_queued 0",
         "groundwire_http_admission_refused_total 0",
