@@ -38,8 +38,8 @@ class Admission:
 
     Args:
         most: Maximum requests in progress, whatever the lag.
-        clock: Seconds; by default the loop's, whose lag is then measured. With another one, `observe` is called by
-            whoever has it.
+        clock: Seconds; by default the loop's, whose lag is then measured. With another one, the caller calls
+            `observe`.
     """
 
     def __init__(self, most: int, clock: Callable[[], float] | None = None) -> None:
