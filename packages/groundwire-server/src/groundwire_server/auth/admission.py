@@ -1,9 +1,8 @@
 """Admission of requests: as many in progress as the event loop can carry, in turn by tenant; the others are refused.
 
-The limit rises by a tenth and falls by a tenth (additive-increase, multiplicative-decrease control in its
-multiplicative form; Chiu and Jain, "Analysis of the Increase and Decrease Algorithms", 1989). What it follows is a
-standing delay, the smallest lag of the loop within an interval, as in CoDel (Nichols and Jacobson, "Controlling Queue
-Delay", ACM Queue, 2012): waiting for slow providers does not count, only work that the loop does not get done.
+The limit rises and falls by a tenth. What it follows is a standing delay, the smallest lag of the loop within an
+interval, as in CoDel (Nichols and Jacobson, "Controlling Queue Delay", ACM Queue, 2012): waiting for slow providers
+does not count, only work that the loop does not get done.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SHORTEST_QUEUE = 8  # requests that may wait, however few have been done lately
 _RETRY = 1.0  # seconds
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Waiting:
     turn: asyncio.Future[None]
     since: float
@@ -194,7 +193,7 @@ class Admission:
         seconds = _INTERVAL * _TICK + sum(self._lags)
         self._rate += 0.3 * (self._done / seconds - self._rate)
         if min(self._lags) > _TARGET:
-            self.limit = max(_LEAST, 0.9 * min(self.limit, self.running + 1))
+            self.limit = min(self._most, max(_LEAST, 0.9 * min(self.limit, self.running + 1)))
         elif self._full:
             self.limit = min(self._most, 1.1 * self.limit + 1)
         self._lags, self._done, self._full = [], 0, bool(self._queued)

@@ -125,6 +125,15 @@ async def test_the_limit_follows_a_standing_lag() -> None:
         assert made.admission.limit == 64  # with fewer the loop would be idle at times
 
 
+async def test_a_lag_does_not_raise_the_limit_above_the_most() -> None:
+    async with door(most=5) as made:
+        await made.ask("alice", 8)
+        for _ in range(10):
+            made.admission.observe(0.2)
+        await made.settle()
+        assert (made.admission.limit, made.admission.running) == (5, 5)
+
+
 async def test_the_limit_rises_while_the_loop_is_in_time() -> None:
     async with door(most=1_000) as made:
         while made.admission.limit < 1_000:
