@@ -1157,3 +1157,11 @@ def test_no_column_of_a_table_is_lost_for_its_name(name: str, parts: dict[str, b
     assert read.kind == "article"
     cells = [f"{cell} {n}" for n in range(8) for cell in ("Book", "Writer")] + [f"{n} May 1904" for n in range(8)]
     assert [cell for cell in cells if cell not in read.content] == []
+
+
+@pytest.mark.parametrize("address", ["http://[bad/x", "https://a\u2100b.example/", "://", "http://"])
+def test_a_malformed_link_is_a_link_like_others(address: str) -> None:
+    prose = "".join(f"<p>Paragraph {number} says something about ships that sail at night.</p>" for number in range(9))
+    html = f'<title>Ships that sail at night</title><article><p><a href="{address}">Ships that sail at night</a></p>'
+    content = extract(f"{html}{prose}</article>", "https://news.example/item").content
+    assert "Paragraph 8 says something" in content

@@ -110,5 +110,8 @@ class WaybackReadProvider(ApiProvider):
 
 def _page(url: str) -> tuple[object, ...]:
     """Return what two addresses of one page have in common: host, path, and parameters in any order and case."""
-    parts = urlsplit(unquote(url).lower())
+    try:
+        parts = urlsplit(unquote(url).lower())
+    except ValueError:  # of another's answer: it is no page's address
+        return (url,)
     return (parts.hostname or "").removeprefix("www."), parts.path.rstrip("/"), sorted(parts.query.split("&"))

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import urlsplit
 
 from turbohtml import Element, Text
 
@@ -160,15 +159,20 @@ def story_link(page: PageBlocks) -> Iterator[int]:
         page: The page.
     """
     layout, title = page.layout, page.layout.title.casefold()
-    site = urlsplit(layout.url).netloc
+    site = _site(layout.url)
     for number, pieces in layout.targets.items():
         text, (link, size), below = layout.texts[number].casefold(), pieces[0], number + 1
-        leads_away = "://" in layout.hrefs[link] and urlsplit(layout.hrefs[link]).netloc != site
+        leads_away = _site(layout.hrefs[link]) not in ("", site)
         if leads_away and _STORY <= len(text) <= size + 40 and title[:_STORY] and title.startswith(text[:size]):
             yield number
             if below < len(layout.texts) and _tells_time(layout.texts[below]):
                 yield below
             return
+
+
+def _site(address: str) -> str:
+    """Return the host of an address; empty for a relative one. No text raises: a page's links may be malformed."""
+    return address.partition("://")[2].partition("/")[0].lower()
 
 
 _POST_KINDS: Final = MappingProxyType({"question": "Question", "answer": "Answer", "comment": "Comment"})
