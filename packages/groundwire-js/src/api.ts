@@ -1,12 +1,12 @@
 // Written from the server's OpenAPI document by `make docs`; a test fails when it is out of date.
 
-/** An answer to a question, with citations that were checked. */
+/** An answer to a question, with verified citations. */
 export interface AskReply {
   /** The question. */
   question: string;
-  /** The answer in Markdown, with marks such as `[1]`. */
+  /** The answer in Markdown, with markers such as `[1]`. */
   text: string;
-  /** The same text, under the name that most APIs have for it. */
+  /** The same text, under the name that most APIs use. */
   answer: string;
   /** The pages that it cites. */
   sources: Source[];
@@ -14,11 +14,11 @@ export interface AskReply {
   report: VerifyReply;
   /** The model that wrote it; empty where passages are quoted. */
   model: string;
-  /** The searches that were made for it. */
+  /** The searches made for it. */
   searches: number;
-  /** What searching and reading cost, in US dollars; the model's own price is not in it. */
+  /** The cost of searching and reading, in US dollars, without the model's own. */
   cost_usd: number;
-  /** What the reader should know. */
+  /** Warnings about the answer. */
   warnings: string[];
 }
 
@@ -30,9 +30,9 @@ export interface AskRequest {
   session?: string | null;
   /** The question. */
   question: string;
-  /** Whether to ask no model and quote the passages that answer best. */
+  /** Whether to quote the best passages instead of asking a model. */
   quote?: boolean;
-  /** Whether to answer with events, as `Accept: text/event-stream` asks for, too. */
+  /** Whether to stream events, as with `Accept: text/event-stream`. */
   stream?: boolean;
 }
 
@@ -314,7 +314,7 @@ export interface PagesRequest {
   max_tokens?: number | null;
   /** Whether to skip the cache. */
   refresh?: boolean;
-  /** Whether anything of it may be kept: in caches, in the archive, among the session's sources. */
+  /** Whether the call may be stored: in the cache, the archive, and the session's sources. */
   keep?: boolean;
 }
 
@@ -326,7 +326,7 @@ export interface PrepareQuery {
   model?: string | null;
   /** Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`. */
   mode?: "auto" | "native" | "local" | null;
-  /** Which function tool a model without hosted search gets; a body without a search gets one then, too. By default the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged; OpenAI's Chat Completions then answer with the model that searches; the header `X-Groundwire-Warning` says so. */
+  /** The function tool to add for a model without hosted search, even to a body without a search. By default, a function tool `web_search` in the body is kept, and a body without a search is returned unchanged. Chat Completions of OpenAI then answer with the model that searches, and the header `X-Groundwire-Warning` says so. */
   tool?: "web_search" | "search" | null;
 }
 
@@ -438,7 +438,7 @@ export interface SearchRequest {
   limit?: number | null;
   /** Only these domains and their subdomains; none means every domain. */
   allowed_domains?: string[];
-  /** Never these domains nor their subdomains. */
+  /** Exclude these domains and their subdomains. */
   blocked_domains?: string[];
   /** How recent: within a day, a week, a month, a year, or any age. */
   time_range?: "d" | "w" | "m" | "y" | "all" | "day" | "week" | "month" | "year";
@@ -460,7 +460,7 @@ export interface SearchRequest {
   strategy?: "fallback" | "hedge" | "fuse" | null;
   /** Whether to skip the cache. */
   refresh?: boolean;
-  /** Whether anything of it may be kept: in caches, in the archive, among the session's sources. */
+  /** Whether the call may be stored: in the cache, the archive, and the session's sources. */
   keep?: boolean;
 }
 
@@ -527,7 +527,7 @@ export interface SeenReply {
   citation_id: number;
   title: string;
   url: string;
-  /** Whether it was opened, not only found. */
+  /** Whether the session opened it. */
   opened: boolean;
 }
 
@@ -563,15 +563,15 @@ export interface Source {
 
 /** The verdict on each sentence of an answer. */
 export interface VerifyReply {
-  /** Whether every sentence with a mark is supported. */
+  /** Whether every sentence with a marker is supported. */
   supported: boolean;
-  /** How many sentences got each verdict; verdicts that none got are left out. */
+  /** The number of sentences by verdict; verdicts without sentences are omitted. */
   counts: { [name in "supported" | "contradicted" | "not_found" | "not_opened" | "unknown_source" | "not_comparable" | "uncited" | "no_claim"]?: number };
-  /** One a sentence, in order. */
+  /** One finding per sentence, in order. */
   findings: Finding[];
-  /** The numbers in marks that no source has. */
+  /** The numbers in markers that no source has. */
   unknown: number[];
-  /** What holds for the answer as a whole. */
+  /** Warnings about the whole answer. */
   warnings: string[];
 }
 
@@ -595,7 +595,7 @@ export interface WebSearchToolResult {
   results: SearchResultItem[];
   /** The target of each citation number. */
   sources: Source[];
-  /** That the results are of an earlier search, and of when; empty for new ones. */
+  /** States that the results are of an earlier search, and its date; empty for new results. */
   notice: string;
   /** Warnings for the agent: no results, few searches left, a shortened query. */
   message: string;

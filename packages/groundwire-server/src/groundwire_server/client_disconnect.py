@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from typing import TYPE_CHECKING, Any
 
+from groundwire.deadline import Timeout
 from groundwire.mcp_server.client_presence import PRESENCE, Presence
 from groundwire_server.request_json import UpstreamRejected
 
@@ -74,14 +75,23 @@ class Outbox:
 
 async def answer_whole(work: Coroutine[Any, Any, Response], scope: Scope, receive: Receive, send: Send) -> None:
     """Send the response produced by a coroutine; it is canceled when the client disconnects."""
-    task = asyncio.create_task(work)
-    gone = asyncio.create_task(_until_gone(receive))
+    working = Timeout(None)
+
+    async def watch() -> None:
+        await _until_gone(receive)
+        working.expire()
+
+    watcher = asyncio.create_task(watch())
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            await task.result()(scope, receive, send)
+        with working:
+            response = await work
+    except TimeoutError:
+        if not working.expired:
+            raise
+        return
     finally:
-        await _end(task, gone)
+        watcher.cancel()
+    await response(scope, receive, send)
 
 
 async def answer_with_events(
@@ -107,29 +117,29 @@ async def answer_with_events(
         media_type: The media type of the stream.
         idle: Returns what is sent then, which the client ignores.
     """
-    usual = ((b"content-type", media_type.encode()), (b"cache-control", b"no-cache"))
+    default_headers = ((b"content-type", media_type.encode()), (b"cache-control", b"no-cache"))
     outbox = Outbox()
     task = asyncio.create_task(work(outbox))
-    gone = asyncio.create_task(_until_gone(receive))
+    watcher = asyncio.create_task(_until_gone(receive))
     begun = False
 
     async def pass_on(data: bytes) -> None:
         nonlocal begun
         if not begun:
             begun = True
-            given = [(name.lower().encode("latin-1"), value) for name, value in outbox.headers.items()]
-            more = [(name, value.encode("latin-1")) for name, value in given if name not in dict(usual)]
-            await send({"type": "http.response.start", "status": 200, "headers": [*usual, *more]})
+            extra = [(name.lower().encode("latin-1"), value) for name, value in outbox.headers.items()]
+            more = [(name, value.encode("latin-1")) for name, value in extra if name not in dict(default_headers)]
+            await send({"type": "http.response.start", "status": 200, "headers": [*default_headers, *more]})
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
-    for one in (task, gone):
-        one.add_done_callback(lambda _: outbox.changed.set())
+    for future in (task, watcher):
+        future.add_done_callback(lambda _: outbox.changed.set())
     try:
         while True:
             outbox.changed.clear()
             if (data := outbox.take()) is not None:
                 await pass_on(data)
-            elif gone.done():
+            elif watcher.done():
                 return
             elif task.done():
                 break
@@ -155,7 +165,7 @@ async def answer_with_events(
         elif response is not None:
             await response(scope, receive, send)
     finally:
-        await _end(task, gone)
+        await _end(task, watcher)
 
 
 async def until_done(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, has_read: bool = False) -> None:
@@ -168,31 +178,31 @@ async def until_done(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *
         send: Its sending end.
         has_read: Whether the whole request was read before.
     """
-    read = asyncio.Event()
+    request_end = asyncio.Event()
     if has_read:
-        read.set()
+        request_end.set()
 
     async def receiving() -> Message:
-        if read.is_set():
+        if request_end.is_set():
             await asyncio.Event().wait()  # the watch below has the connection from here on
         message = await receive()
         if message["type"] == "http.disconnect" or not message.get("more_body", False):
-            read.set()
+            request_end.set()
         return message
 
     task = asyncio.ensure_future(app(scope, receiving, send))
 
     async def watch() -> None:
-        await read.wait()
+        await request_end.wait()
         await _until_gone(receive)
 
-    gone = asyncio.create_task(watch())
+    watcher = asyncio.create_task(watch())
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, watcher}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             await task
     finally:
-        await _end(task, gone)
+        await _end(task, watcher)
 
 
 async def _until_gone(receive: Receive) -> None:

@@ -11,15 +11,12 @@ import re
 from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
-
-from groundwire_server.request_json import error_body
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["LOOPBACK", "HostCheck", "HostCheckMiddleware", "answer_page", "is_loopback"]
+__all__ = ["LOOPBACK", "HostCheck", "answer_page", "is_loopback"]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """The loopback names of this machine."""
@@ -30,13 +27,6 @@ _PORTS: Final[Mapping[str, str]] = {"http": "80", "https": "443"}
 
 Fault = Literal["name", "page"]
 """A foreign Host, or a foreign Origin."""
-
-_REFUSALS: Mapping[Fault, tuple[int, str]] = MappingProxyType(
-    {
-        "name": (421, "Unknown host name."),
-        "page": (403, "Cross-origin requests are not allowed."),
-    }
-)
 
 
 def is_loopback(host: str) -> bool:
@@ -65,8 +55,8 @@ class HostCheck:
         cls, host: str, also: Collection[str] = (), *, ports: bool = False, origins: Collection[str] = ()
     ) -> HostCheck:
         """Return the check for a server that listens at `host`, with additional names and origins."""
-        usual = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
-        return cls(usual | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports, origins)
+        local = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
+        return cls(local | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports, origins)
 
     def opens_to(self, origin: str | None) -> bool:
         """Whether pages of an origin of another site may call."""
@@ -79,20 +69,20 @@ class HostCheck:
             host: The Host header.
             origin: The Origin header, sent by browsers.
         """
-        asked = _authority(host or "")
-        if asked is None or not self._is_ours(asked[0]):
+        target = _authority(host or "")
+        if target is None or not self._is_ours(target[0]):
             return "name"
         if origin is None or self.opens_to(origin):
             return None
-        found = _ORIGIN.fullmatch(origin)
-        page = _authority(found[2]) if found else None
-        if found is None or page is None:
+        match = _ORIGIN.fullmatch(origin)
+        page = _authority(match[2]) if match else None
+        if match is None or page is None:
             return "page"
-        same = page[0] == asked[0] or (not self.ports and {page[0], asked[0]} <= LOOPBACK)
+        same = page[0] == target[0] or (not self.ports and {page[0], target[0]} <= LOOPBACK)
         if self.ports:
             # A reverse proxy may terminate TLS, so the scheme only determines the default port.
-            usual = _PORTS[found[1].lower()]
-            same = same and (page[1] or usual) == (asked[1] or usual)
+            default_port = _PORTS[match[1].lower()]
+            same = same and (page[1] or default_port) == (target[1] or default_port)
         return None if same else "page"
 
     def _is_ours(self, name: str) -> bool:
@@ -103,11 +93,11 @@ class HostCheck:
 
 def _authority(text: str) -> tuple[str, str] | None:
     """Split `HOST:PORT` into the host, in lower case, and the port, or return None if it is invalid."""
-    found = _AUTHORITY.fullmatch(text)
-    if found is None:
+    match = _AUTHORITY.fullmatch(text)
+    if match is None:
         return None
-    host = (found[1] or found[2]).lower()
-    return (host.removesuffix(".") or host), found[3] or ""
+    host = (match[1] or match[2]).lower()
+    return (host.removesuffix(".") or host), match[3] or ""
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
@@ -125,9 +115,9 @@ async def answer_page(app: ASGIApp, scope: Scope, receive: Receive, send: Send) 
     headers = dict(scope["headers"])
     more = [(b"access-control-allow-origin", headers.get(b"origin", b"")), (b"vary", b"Origin")]
     if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
-        asked = headers.get(b"access-control-request-headers", b"")
+        allowed_headers = headers.get(b"access-control-request-headers", b"")
         more += [(b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE")]
-        more += [(b"access-control-allow-headers", asked), (b"access-control-max-age", b"600")]
+        more += [(b"access-control-allow-headers", allowed_headers), (b"access-control-max-age", b"600")]
         await send({"type": "http.response.start", "status": 204, "headers": more})
         await send({"type": "http.response.body", "body": b""})
         return
@@ -135,41 +125,9 @@ async def answer_page(app: ASGIApp, scope: Scope, receive: Receive, send: Send) 
 
     async def sending(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            kept = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in dict(more)]
-            message = {**message, "headers": [*kept, *more]}
+            others = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in dict(more)]
+            message = {**message, "headers": [*others, *more]}
         await send(message)
 
     inner = [(name, value) for name, value in scope["headers"] if name.lower() != b"cookie"]
     await app({**scope, "headers": inner}, receive, sending)
-
-
-class HostCheckMiddleware:
-    """Rejects requests from web pages of other origins, or with a foreign Host.
-
-    Groundwire's server has this check in `auth/`; this middleware is for an endpoint mounted in another application.
-
-    Args:
-        app: The wrapped application.
-        hosts: The accepted names of this server; None accepts any.
-        origins: Origins of other sites that may call it from a browser.
-    """
-
-    def __init__(self, app: ASGIApp, hosts: Collection[str] | None, origins: Collection[str] = ()) -> None:
-        self._app = app
-        self._check = HostCheck(hosts, origins=origins)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request, or reject it."""
-        if scope["type"] == "http":
-            headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-            fault = self._check.judge(headers.get(b"host"), headers.get(b"origin"))
-            if fault is not None:
-                status, text = _REFUSALS[fault]
-                from starlette.responses import Response
-
-                await Response(error_body(text), status, media_type="application/json")(scope, receive, send)
-                return
-            if self._check.opens_to(headers.get(b"origin")):
-                await answer_page(self._app, scope, receive, send)
-                return
-        await self._app(scope, receive, send)

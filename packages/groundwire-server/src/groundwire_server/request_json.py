@@ -48,10 +48,10 @@ class UpstreamRejected(Exception):
     def message(self) -> str:
         """Return the message, for an error event or a log."""
         try:
-            said = json.loads(self.body)
+            value = json.loads(self.body)
         except (ValueError, RecursionError):
             return self.body[:300].decode("utf-8", "replace")
-        error = said.get("error", said) if isinstance(said, dict) else said
+        error = value.get("error", value) if isinstance(value, dict) else value
         return str(error.get("message", error) if isinstance(error, dict) else error)[:300]
 
 
@@ -88,7 +88,7 @@ def check_json(body: bytes) -> None:
     """Check that a body has no more values than can be validated quickly; others reject one that is not JSON.
 
     Raises:
-        InvalidRequest: it has too many, or they are too deep within each other.
+        InvalidRequest: it has too many, or they are nested too deeply.
     """
     if len(body) > _SMALL:
         try:
@@ -135,19 +135,19 @@ def _check(value: object, most: int) -> None:
     """See that there are at most so many values in a value.
 
     Raises:
-        InvalidRequest: there are more, or they are too deep within each other.
+        InvalidRequest: there are more, or they are nested too deeply.
     """
     level: list[Any] = [value]
-    left = most
+    remaining = most
     for _ in range(_DEPTH):
-        level = [one for one in level if isinstance(one, (dict, list))]
-        left -= sum(map(len, level))
-        if left < 0:
+        level = [item for item in level if isinstance(item, (dict, list))]
+        remaining -= sum(map(len, level))
+        if remaining < 0:
             raise _too_many(most)
         if not level:
             return
-        level = list(chain.from_iterable(one.values() if isinstance(one, dict) else one for one in level))
-    raise InvalidRequest("body", "has values too deep within each other", f"Nest at most {_DEPTH} levels.")
+        level = list(chain.from_iterable(item.values() if isinstance(item, dict) else item for item in level))
+    raise InvalidRequest("body", "is nested too deeply", f"Nest at most {_DEPTH} levels.")
 
 
 def _too_many(most: int) -> InvalidRequest:

@@ -10,21 +10,25 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import re
 import signal
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Protocol
 
-import h11
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from groundwire.errors import ConfigurationError
+from groundwire_server.auth.admission import OVERLOADED, Admission
+from groundwire_server.auth.authentication import CREDENTIALS
+from groundwire_server.auth.error_response import raw_response
 
-__all__ = ["InvalidRequests", "RunningCalls", "bounded", "listen", "run", "serving"]
+__all__ = ["RETIRE", "InvalidRequests", "RunningCalls", "bounded", "listen", "run", "serving"]
 
 _logger = logging.getLogger(__name__)
 
@@ -44,15 +48,15 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         # With the protocol named, asyncio disables Nagle's algorithm, which would delay each small event by 40 ms.
-        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(address)
-            made.listen(_BACKLOG)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
         except BaseException:
-            made.close()
+            listener.close()
             raise
-        return made
+        return listener
     except OSError as error:
         raise ConfigurationError(
             f"Cannot listen on {host}, port {port}: {error.strerror or error}. Pass another --host or --port."
@@ -93,43 +97,108 @@ def _is_of_server(record: logging.LogRecord) -> bool:
     return not str(record.msg).startswith(_OF_CLIENTS)
 
 
-class _Bounded(H11Protocol):
+_PROBES = (b"GET /healthz ", b"GET /readyz ")
+_NAMES = b"|".join(sorted(CREDENTIALS))
+_CREDENTIAL = re.compile(rb"\r\n(?:%s):([^\r\n]*)" % _NAMES, re.IGNORECASE)
+_PLAIN = re.compile(rb"(?:get|post) [!-~]+ http/1\.1\r\n")
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*(?=\r\n|$)")
+_OTHERWISE = (b"\r\ntransfer-encoding", b"\r\nupgrade", b"\r\nexpect", b"\r\nconnection: close")
+_REFUSED, _REFUSED_LAST = (raw_response(OVERLOADED, closes=closes) for closes in (False, True))
+
+
+def _is_complete(head: bytes, body: bytes) -> bool:
+    """Whether this is a complete request and no more, so that the next byte is sure to be that of another request."""
+    head = head.lower()
+    lengths = _LENGTH.findall(head)
+    if not _PLAIN.match(head) or not len(lengths) == head.count(b"content-length") <= 1:
+        return False
+    return len(body) == int(*lengths) and not any(header in head for header in _OTHERWISE)
+
+
+class _Bounded(HttpToolsProtocol):
     """A connection; `bounded` documents the limits."""
 
     head_timeout = 10.0
     unread_timeout = _UNREAD
     most = 2_000
     invalid: InvalidRequests
+    admission: Admission | None = None
+    silent: dict[_Bounded, None]
+    """The connections that have sent no request yet, the oldest first."""
 
+    _begun = False  # whether there was a whole head
+    _in_head = False
+    _in_body = False
+    _size = 0  # bytes of the URL and headers
+    _came = 0  # bytes received since the last whole head
     _over = False
     _waiting: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin, unless there are too many."""
+        """Begin; if there are too many, the oldest one without a request ends, else this one."""
         super().connection_made(transport)
-        if len(self.connections) > self.most:
-            transport.abort()
-            return
         self._wait()
+        self.silent[self] = None
+        if len(self.connections) > 2 * self.most:  # with those that end
+            transport.abort()
+        elif len(self.connections) > self.most:
+            next(iter(self.silent))._part(_REFUSED_LAST)
 
     def data_received(self, data: bytes) -> None:
         """Receive data; the timeout runs from the first byte of a head to its last."""
         if self._over:
             return
+        if self.admission is not None and self._begins() and self._is_refused(data):
+            return
         super().data_received(data)
+        self._came = self._came + len(data) if self._in_head else 0
+        if self._came > _HEAD and not self.transport.is_closing():
+            self.send_400_response("The request's headers are too large.")
         if not self._owes():
             self._stop_waiting()
-        elif self._waiting is None and (self.conn.their_state is h11.SEND_BODY or self.conn.trailing_data[0]):
+        elif self._waiting is None:
             self._wait()
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        self._in_head, self._size = True, 0
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the URL."""
+        self._size += len(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header, but none after a body: the application has read the headers by then."""
+        if self._in_head:
+            self._size += len(name) + len(value) + 4  # with colon, space, and end of line
+            if self._size > _HEAD:
+                raise ValueError("The request's headers are too large.")
+            super().on_header(name, value.strip(b" \t"))  # the blanks around it are not part of it (RFC 9110, 5.5)
+
+    def on_headers_complete(self) -> None:
+        """End a head."""
+        self._in_head, self._in_body = False, True
+        self.silent.pop(self, None)
+        super().on_headers_complete()
+        self._begun = True
+
+    def on_message_complete(self) -> None:
+        """End a body."""
+        self._in_body = False
+        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Reject a request that is not HTTP."""
+        self._over = True
         self.invalid.add(self.client[0] if self.client else "an unknown address")
         super().send_400_response(msg)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
+        self.silent.pop(self, None)
         self._stop_waiting()
         self._stop_unread()
         super().connection_lost(exc)
@@ -145,34 +214,64 @@ class _Bounded(H11Protocol):
         self._stop_unread()
         super().resume_writing()
 
+    def _begins(self) -> bool:
+        """Whether the next byte is the first of a request."""
+        return not self._in_head and not self._in_body and self._is_answered()
+
+    def _is_refused(self, data: bytes) -> bool:
+        """Refuse a request that has just begun to arrive, if the server has too many, without parsing it."""
+        if data.startswith(_PROBES) or self.admission is None:
+            return False
+        head, _, body = data.partition(b"\r\n\r\n")
+        match = _CREDENTIAL.search(head)
+        if not self.admission.refuses(match[1].strip() if match else b"", self.client[0] if self.client else ""):
+            return False
+        if _is_complete(head, body):
+            self.silent.pop(self, None)
+            self._stop_waiting()
+            self.transport.write(_REFUSED)
+            self.on_response_complete()
+        else:
+            self._part(_REFUSED_LAST)
+        return True
+
+    def _is_answered(self) -> bool:
+        return not self._begun or self.cycle.response_complete
+
     def _owes(self) -> bool:
         """Whether the client must still send a head, or the rest of a body whose request was already answered."""
-        if self.conn.their_state is h11.SEND_BODY:
-            return self.cycle.response_complete
-        return self.conn.their_state is h11.IDLE
+        return self._in_head or (self._in_body and self._is_answered())
 
     def _wait(self) -> None:
         self._waiting = self.loop.call_later(self.head_timeout, self._give_up)
 
     def _give_up(self) -> None:
         self._waiting = None
-        if self.transport.is_closing() or not self._owes():
+        if self.transport.is_closing() or (self._begun and not self._owes()):
             return
-        if self.conn.trailing_data[0] and self.conn.our_state is h11.IDLE:
-            text = b"The head of the request did not come in time."
-            head = [("content-type", "text/plain"), ("content-length", str(len(text))), ("connection", "close")]
-            response = h11.Response(status_code=408, headers=head, reason=b"Request Timeout")
-            for event in (response, h11.Data(data=text), h11.EndOfMessage()):
-                if (data := self.conn.send(event)) is not None:
-                    self.transport.write(data)
-            if self.transport.can_write_eof():
-                # Closing immediately on a client that is still sending would reset the connection and lose the
-                # response.
-                self._over = True
-                self.transport.write_eof()
-                self._waiting = self.loop.call_later(_LINGER, self.transport.abort)
-                return
-        self.transport.close()
+        if self._in_head and self._is_answered():
+            text = b"The request headers did not arrive in time."
+            self._part(
+                b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n"
+                b"connection: close\r\n\r\n%s" % (len(text), text)
+            )
+        else:
+            self.transport.close()
+
+    def _part(self, answer: bytes) -> None:
+        """Send a last answer, and end the connection once the client has had time to read it.
+
+        Closing immediately on a client that is still sending would reset the connection and lose the response.
+        """
+        self._over = True
+        self.silent.pop(self, None)
+        self._stop_waiting()
+        self.transport.write(answer)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+            self._waiting = self.loop.call_later(_LINGER, self.transport.abort)
+        else:
+            self.transport.close()
 
     def _stop_waiting(self) -> None:
         if self._waiting is not None:
@@ -191,19 +290,23 @@ def bounded(
     unread_timeout: float = _UNREAD,
     connections: int = 2_000,
     invalid: InvalidRequests | None = None,
+    admission: Admission | None = None,
 ) -> dict[str, Any]:
     """Return the options of `uvicorn.Config` that limit its connections.
 
     Args:
         head_timeout: Seconds that a client has for the head of a request.
         unread_timeout: Seconds for which a client may read nothing of an answer.
-        connections: Maximum number at the same time; further ones are closed immediately.
+        connections: Maximum number at the same time; one more ends the oldest that has sent
+            no request yet, with a 503; if there is none, itself.
         invalid: Logs requests that are not HTTP.
+        admission: Refuses requests before they are parsed.
     """
     own: dict[str, Any] = {"head_timeout": head_timeout, "unread_timeout": unread_timeout, "most": connections}
+    own["admission"], own["silent"] = admission, {}
     own["invalid"] = invalid or InvalidRequests()
-    protocol: Callable[..., H11Protocol] = type("Bounded", (_Bounded,), own)
-    return {"http": protocol, "h11_max_incomplete_event_size": _HEAD}
+    protocol: Callable[..., HttpToolsProtocol] = type("Bounded", (_Bounded,), own)
+    return {"http": protocol}
 
 
 _PARTING = 3  # seconds that conversations have to end
@@ -211,7 +314,12 @@ _PARTING = 3  # seconds that conversations have to end
 
 @asynccontextmanager
 async def serving(
-    app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, options: Mapping[str, Any] | None = None
+    app: ASGIApp,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    options: Mapping[str, Any] | None = None,
+    listener: socket.socket | None = None,
 ) -> AsyncIterator[str]:
     """Serve in this event loop while the block runs, and yield the URL, such as `http://127.0.0.1:41233`.
 
@@ -220,8 +328,9 @@ async def serving(
         host: Where.
         port: Where; 0 is any that is free.
         options: Other bounds of the connections; see `groundwire_server.uvicorn_runner.bounded`.
+        listener: A socket that listens, instead; a Unix one has no URL.
     """
-    listener = listen(host, port)
+    listener = listener or listen(host, port)
     server = _Quiet(_config(app, options or bounded()), lambda: None)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
@@ -249,6 +358,10 @@ def _config(app: ASGIApp, options: Mapping[str, Any]) -> uvicorn.Config:
 
 _STOP = (signal.SIGINT, signal.SIGTERM)
 _LAST_WORDS = 1.0  # seconds for canceled calls to send their errors
+_IDLE = 6.0  # seconds; by then uvicorn has closed each connection on which there was no further request
+
+RETIRE = signal.SIGUSR1
+"""Tells one of several processes on a socket to accept no more connections, and to end when its own are closed."""
 
 
 class _Quiet(uvicorn.Server):
@@ -305,6 +418,7 @@ async def run(
     notice: float = 0.0,
     options: Mapping[str, Any] | None = None,
     reload: Callable[[], None] | None = None,
+    retire: Callable[[], None] | None = None,
 ) -> int:
     """Serve until the process gets SIGINT or SIGTERM, and return the signal.
 
@@ -321,6 +435,7 @@ async def run(
         notice: Seconds for which calls are still taken.
         options: Other bounds of the connections; see `bounded`.
         reload: Called on SIGHUP; without it, SIGHUP changes nothing. It never ends the server.
+        retire: Called on `RETIRE`, where other processes accept connections from the listener, too.
     """
 
     def begun() -> None:
@@ -331,10 +446,12 @@ async def run(
     server = _Quiet(_config(app, options or bounded()), begun)
     loop = asyncio.get_running_loop()
     came: list[int] = []
-    asked, hurried = asyncio.Event(), asyncio.Event()
+    first_signal, second_signal = asyncio.Event(), asyncio.Event()
 
     def stop(number: int) -> None:
-        (hurried if came else asked).set()
+        if retire is not None and number in came:
+            return  # a service manager sends it to all processes, and so does their supervisor
+        (second_signal if came else first_signal).set()
         came.append(number)
 
     def hang_up() -> None:
@@ -343,23 +460,36 @@ async def run(
         else:
             reload()
 
+    def leave() -> None:
+        if retire is not None:
+            retire()
+        for each_server in server.servers:
+            each_server.close()
+        first_signal.set()
+
     handled: list[signal.Signals] = []
     with suppress(NotImplementedError, RuntimeError):
-        loop.add_signal_handler(signal.SIGHUP, hang_up)
-        handled.append(signal.SIGHUP)
+        if sys.platform != "win32":
+            loop.add_signal_handler(signal.SIGHUP, hang_up)
+            handled.append(signal.SIGHUP)
+        if retire is not None:
+            loop.add_signal_handler(RETIRE, leave)
+            handled.append(RETIRE)
     for number in _STOP:
         with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
             loop.add_signal_handler(number, stop, number)
             handled.append(number)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
-    ending = asyncio.create_task(_end(calls, server, asked, hurried, notice, grace, say))
+    ending = asyncio.create_task(
+        _end(calls, server, first_signal, second_signal, lambda: notice if came else _IDLE, grace, say)
+    )
     try:
         await serving
     finally:
         ending.cancel()
         await asyncio.gather(ending, return_exceptions=True)
-        for one in handled:
-            loop.remove_signal_handler(one)
+        for number in handled:
+            loop.remove_signal_handler(number)
         gc.unfreeze()
     return came[0] if came else 0
 
@@ -367,16 +497,16 @@ async def run(
 async def _end(
     calls: RunningCalls,
     server: uvicorn.Server,
-    asked: asyncio.Event,
-    hurried: asyncio.Event,
-    notice: float,
+    first_signal: asyncio.Event,
+    second_signal: asyncio.Event,
+    noticed: Callable[[], float],
     grace: float,
     say: Callable[[str], None],
 ) -> None:
-    await asked.wait()
-    second = asyncio.create_task(hurried.wait())
+    await first_signal.wait()
+    second = asyncio.create_task(second_signal.wait())
     calls.leave()
-    if notice:
+    if notice := noticed():
         say(f"Stopping in {notice:g} seconds; calls are accepted until then. Press again to stop at once.")
         await asyncio.wait({second}, timeout=notice)
     calls.drain()
@@ -390,7 +520,7 @@ async def _end(
     finally:
         idle.cancel()
         second.cancel()
-    server.force_exit = hurried.is_set()
+    server.force_exit = second_signal.is_set()
     server.should_exit = True
-    await hurried.wait()
+    await second_signal.wait()
     server.force_exit = True

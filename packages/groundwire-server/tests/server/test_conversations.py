@@ -25,7 +25,7 @@ from groundwire.storage.memory import MemoryStore
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn
 from groundwire.tools import SearchResultItem, WebSearchToolResult
 from groundwire_server.openai.app import Proxy
-from groundwire_server.openai.conversations import Conversations, Said
+from groundwire_server.openai.conversations import Conversations, Utterance
 from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
@@ -237,8 +237,8 @@ Step = st.tuples(
 
 
 async def test_an_answer_without_a_question_identifies_no_conversation() -> None:
-    store, answer = MemoryStore(), Said("So [1].", "assistant")
-    question = Said("Who says so?", "user")
+    store, answer = MemoryStore(), Utterance("So [1].", "assistant")
+    question = Utterance("Who says so?", "user")
     ledger = await Conversations(store, "me").ledger([question])
     items = (SearchResultItem(citation_id=1, title="t", url="https://a.test/1", snippet=""),)
     await ledger.assign([WebSearchToolResult(status="success", query="q", results=items)])
@@ -255,7 +255,7 @@ async def test_an_answer_without_a_question_identifies_no_conversation() -> None
 async def test_no_mark_ever_points_to_another_page(steps: list[Any], poor: bool) -> None:
     """Random conversations: cut, summarized, mixed with others, of which the store forgets some."""
     store, made = MemoryStore(), count()
-    histories: list[list[tuple[Said, dict[int, str]]]] = [[], []]  # what was said, and where its marks lead
+    histories: list[list[tuple[Utterance, dict[int, str]]]] = [[], []]  # what was said, and where its marks lead
     for place, (found, marks, edit) in enumerate(steps):
         history = histories[place % 2]
         if edit == "trim":
@@ -263,7 +263,7 @@ async def test_no_mark_ever_points_to_another_page(steps: list[Any], poor: bool)
         elif edit == "summarize" and history:
             history[:] = [
                 (
-                    Said(" ".join(said.text for said, _ in history), "user"),
+                    Utterance(" ".join(said.text for said, _ in history), "user"),
                     {n: u for _, told in history for n, u in told.items()},
                 )
             ]
@@ -276,7 +276,7 @@ async def test_no_mark_ever_points_to_another_page(steps: list[Any], poor: bool)
             mine = {number: url for _, known in history for number, url in known.items()}
             if all(mine.get(number, url) == url for number, url in told.items()):
                 history.append((said, told))
-        history.append((Said("Go on" if poor else f"Question {place}", "user"), {}))
+        history.append((Utterance("Go on" if poor else f"Question {place}", "user"), {}))
         conversations = Conversations(store, "me")  # each request may come to another process
         ledger = await conversations.ledger([said for said, _ in history])
         rows = [f"https://a.test/{next(made)}" for _ in range(found)]
@@ -292,7 +292,7 @@ async def test_no_mark_ever_points_to_another_page(steps: list[Any], poor: bool)
         word = "so" if poor else f"so says answer {place}"
         text = " ".join(f"{word} [{number}]." for number in known)
         await conversations.remember(ledger, [text])
-        history.append((Said(text, "assistant"), known))
+        history.append((Utterance(text, "assistant"), known))
 
 
 def _words(item: Any) -> list[str]:

@@ -8,7 +8,7 @@ from components.text_calls import ADDRESS, ALL, MARKDOWN
 from components.text_functions import Growing
 from gate.test_growth import grows
 from groundwire_server.openai.conversations import History
-from groundwire_server.openai.prompts import said_in
+from groundwire_server.openai.prompts import utterances_in
 from groundwire_server.ui.login_sessions import local_path
 from groundwire_server.ui.page_view import inert_html
 
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.req("B23")
 
 def said(text: str) -> object:
     history = History()
-    for one in said_in([{"role": "assistant", "content": text}]):
+    for one in utterances_in([{"role": "assistant", "content": text}]):
         history.add(one)
     return history.names()
 
 
 GROWING = {
     "local_path": Growing(local_path, ADDRESS),
-    "said_in": Growing(said, MARKDOWN),
+    "utterances_in": Growing(said, MARKDOWN),
     "inert_html": Growing(inert_html, ALL, heavy=True),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -17,6 +18,7 @@ from groundwire import Settings, Web
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
 from groundwire_server.openai.app import Proxy
+from groundwire_server.openai.server_tool_blocks import sealed_pages
 from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
@@ -263,3 +265,8 @@ async def test_text_comes_before_a_citation_of_the_model_server(serve: Serve) ->
         [block] = (await stream.get_final_message()).content
     assert [delta.type for delta in deltas] == ["text_delta", "text_delta", "citations_delta"]
     assert (block.text, len(block.citations)) == ("So it is, in a[1", 1)
+
+
+def test_what_a_client_has_nested_too_deeply_is_no_page() -> None:
+    sealed = base64.b64encode(b"[" * 100_000).decode()
+    assert list(sealed_pages([{"encrypted_index": sealed}])) == []

@@ -19,13 +19,12 @@ from typing import Any
 import aiohttp
 import pytest
 
-from groundwire import Settings, Web
+from groundwire import Settings
 from groundwire.errors import ConfigurationError
 from groundwire.testing.model_apis import Say, script
 from groundwire_server.api import Gateway, build_gateway, build_mcp, build_proxy
 from groundwire_server.auth import KeyFile
 from groundwire_server.auth.keys import make_key
-from groundwire_server.openai.app import Proxy
 from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
@@ -294,15 +293,15 @@ async def test_no_more_calls_at_once_than_the_server_takes(serve: Serve) -> None
 async def test_calls_under_way_are_finished_or_told(serve: Serve) -> None:
     gateway, client = await serve()
     finished, ended = await client.hold(), await client.hold()
-    assert gateway.running == 2
-    gateway.drain()
+    assert gateway.traffic.running == 2
+    gateway.traffic.drain()
     status, headers, body = await client.ask()
     assert (status, code(body), headers["connection"]) == (503, "draining", "close")
     assert await client.finish(finished) == 200
-    gateway.end_calls()
+    gateway.traffic.end_calls()
     status, _, body = await ended.answer()
     assert (status, code(body)) == (503, "ended")
-    await gateway.idle()
+    await gateway.traffic.idle()
 
 
 async def test_an_unknown_path_names_those_that_there_are(serve: Serve, preset: Preset) -> None:
@@ -324,7 +323,7 @@ async def test_health_needs_no_key(serve: Serve, tmp_path: Path) -> None:
     gateway, client = await serve()
     for draining, expected in ((False, 200), (True, 503)):
         if draining:
-            gateway.drain()
+            gateway.traffic.drain()
         probe = await client.connect()
         probe.writer.write(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert (await probe.answer())[0] == expected
@@ -340,7 +339,7 @@ async def hold_once_there_is_room(client: Client) -> Connection:
 
 
 async def test_as_a_process(
-    preset: Preset, world: World, models: ModelServer, tmp_path: Path, clean_environment: dict[str, str]
+    preset: Preset, models: ModelServer, tmp_path: Path, clean_environment: dict[str, str], warm_python: Path
 ) -> None:
     """A head that drips is not waited for, connections are counted, and SIGTERM lets calls finish."""
     environment = clean_environment | {
@@ -349,7 +348,7 @@ async def test_as_a_process(
     }
     upstream = ("--upstream", f"{models.url}/v1") if preset.command == ("proxy",) else ()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "groundwire", *preset.command, "--port", "0", *upstream),
+        *(warm_python, "-m", "groundwire", *preset.command, "--port", "0", *upstream),
         env=environment,
         cwd=tmp_path,
         stderr=subprocess.PIPE,
@@ -366,8 +365,7 @@ async def test_as_a_process(
             assert b" 408 " in await dripping.reader.read()
             dripping.writer.close()
             first, second = await hold_once_there_is_room(client), await hold_once_there_is_room(client)
-            with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
-                await client.ask()
+            assert (await client.ask())[0] == 503
             process.send_signal(signal.SIGTERM)
             while (line := await process.stderr.readline()) and b"2 running calls" not in line:
                 pass
@@ -415,21 +413,14 @@ def test_mcp_alone_needs_nothing_of_the_page() -> None:
 
 
 @pytest.mark.req("B27")
-@pytest.mark.parametrize("alone", [False, True])
 async def test_pages_of_named_origins_may_call_and_no_others(
-    world: World, models: ModelServer, settings: Callable[..., Settings], alone: bool
+    models: ModelServer, settings: Callable[..., Settings]
 ) -> None:
     """A web page of another site, as a browser has it: it asks first, and reads the answer if it may."""
     page = "http://chat.example:3000"
     made = settings(server={"allowed_origins": (page,)})
     async with AsyncExitStack() as stack:
-        if alone:
-            web = await stack.enter_async_context(Web(made))
-            proxy = Proxy(web, f"{models.url}/v1")
-            stack.push_async_callback(proxy.aclose)
-            app: Any = proxy.app
-        else:
-            app = await stack.enter_async_context(build_proxy(f"{models.url}/v1", made))
+        app = await stack.enter_async_context(build_proxy(f"{models.url}/v1", made))
         url = await stack.enter_async_context(serving(app))
         http = await stack.enter_async_context(aiohttp.ClientSession())
         asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}

@@ -23,7 +23,7 @@ from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
 from groundwire_server.openai.app import Proxy
 from groundwire_server.uvicorn_runner import serving
-from world import World
+from world import World, wire_faults
 from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.xdist_group(heavy.GROUP)
@@ -266,7 +266,7 @@ async def test_broken_streams_are_failures(models: ModelServer, serve: Serve, ap
         InjectedFault.status(200, 'data: {"id": "x", "choices": [{"index\n\n', "text/event-stream"),
         InjectedFault.status(200, 'data: {"error": {"message": "It broke.", "type": "t"}}\n\n', "text/event-stream"),
         InjectedFault.close(),
-        InjectedFault.garbage(),
+        wire_faults.garbage(),
         InjectedFault.reset(after=0),
     ):
         models.fail(fault)
@@ -305,7 +305,7 @@ async def test_a_silent_model_server_is_a_timeout(models: ModelServer, serve: Se
     assert caught.value.status_code == 504
     models.fail(InjectedFault.hang())
     client = await serve(f"{models.url}/v1", timeout=0.2)
-    with pytest.raises(heavy.openai.InternalServerError, match="seconds of the run were over"):
+    with pytest.raises(heavy.openai.InternalServerError, match="seconds of the run have passed"):
         await asked(client, api, streamed)
 
 
@@ -400,7 +400,7 @@ async def test_a_model_that_never_answers(models: ModelServer, serve: Serve, api
     models.decide = lambda asked: SEARCH
     client = await serve(f"{models.url}/v1", max_rounds=3)
     text = await asked(client, api, streamed)
-    assert ("would go on after 3 rounds" in text) == (api == "chat")
+    assert ("did not finish within 3 rounds" in text) == (api == "chat")
     assert len(models.requests) == 3
 
 
@@ -464,9 +464,6 @@ async def test_bad_requests(models: ModelServer, serve: Serve) -> None:
         body = {"model": "m", "messages": QUESTION, "tools": [own]}
         async with session.post(base + "chat/completions", json=body) as reply:
             assert "function of your own that is named web_search" in (await reply.json())["error"]["message"]
-        for headers, status in (({"Host": "evil.example"}, 421), ({"Origin": "https://evil.example"}, 403)):
-            async with session.post(base + "chat/completions", json=body, headers=headers) as reply:
-                assert reply.status == status
         async with session.post(base + "chat/completions", data=io.BytesIO(b" " * 32_000_001)) as reply:
             assert reply.status == 413
     assert models.requests == []
@@ -508,7 +505,7 @@ async def test_a_client_that_waits_hears_that_somebody_is_there(
 
 async def test_what_is_passed_on_ends_with_the_client(models: ModelServer, serve: Serve) -> None:
     client = await serve(f"{models.url}/v1")
-    models.fail(InjectedFault.endless(b"x" * 1_000))
+    models.fail(wire_faults.endless(b"x" * 1_000))
     async with aiohttp.ClientSession() as session, session.get(f"{client.base_url}models") as reply:
         assert await reply.content.readexactly(5_000)
         assert reply.status == 400

@@ -23,7 +23,7 @@ from groundwire.testing import InjectedFault
 from groundwire_server.api import build_gateway
 from groundwire_server.auth import KeyFile
 from groundwire_server.auth.keys import KeyLimits, make_key
-from groundwire_server.ui.search_view import find_shown, keep_shown
+from groundwire_server.ui.search_view import load_results, save_results
 from groundwire_server.uvicorn_runner import serving
 from test_tenants import WORDS, Make, kept
 from test_tenants import rrf as rrf
@@ -36,7 +36,7 @@ MCP = {"Accept": "application/json, text/event-stream"}
 
 
 @pytest.mark.req("B22")
-@pytest.mark.parametrize("read", [find_shown, keep_shown])
+@pytest.mark.parametrize("read", [load_results, save_results])
 def test_nothing_that_was_shown_is_had_without_saying_whose(read: Callable[..., object]) -> None:
     parameter = inspect.signature(read).parameters["owner"]
     assert (parameter.kind, parameter.default) == (parameter.KEYWORD_ONLY, parameter.empty)

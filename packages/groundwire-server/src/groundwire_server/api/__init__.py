@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from urllib.parse import urlsplit
 
 from groundwire.settings import Settings, load
 from groundwire.telemetry import Metrics
@@ -10,11 +11,13 @@ from groundwire.web import Web
 from groundwire_server.api.app import Gateway, build_app
 from groundwire_server.api.context import AppContext
 from groundwire_server.api.mounts import Mount, mcp_mounts, openai_mounts
+from groundwire_server.api.peers import Peers
 from groundwire_server.auth import AccessPolicy, KeyFile, check_listening, key_file_of
 
 __all__ = ["Gateway", "build_gateway", "build_mcp", "build_proxy"]
 
 _LOOPBACK = "127.0.0.1"
+_PROXY_PATHS = ("", "v1", "v1beta", "api")  # the first parts of its paths
 
 
 def build_gateway(
@@ -26,6 +29,7 @@ def build_gateway(
     mcp: bool = True,
     page: bool = True,
     metrics: Metrics | None = None,
+    peers: Peers | None = None,
 ) -> Gateway:
     """Build the whole server, as run by `groundwire serve`: REST API, web page, MCP, OpenAI-compatible endpoint.
 
@@ -38,22 +42,23 @@ def build_gateway(
         mcp: Whether MCP is at `/mcp`.
         page: Whether the web page is at `/`.
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
+        peers: The other worker processes, where it is one of several.
 
     Raises:
         ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
         InvalidRequest: `upstream` is not a URL.
     """
-    source, settings, keys = _given(source)
+    source, settings, keys = _source_parts(source)
     check_listening(settings, keys, host=host)
 
     def mounts(context: AppContext) -> Iterator[Mount]:
         if mcp:
-            yield from mcp_mounts(context)
+            yield from mcp_mounts(context, peers=peers, keys=keys)
         if upstream is not None:
             yield from openai_mounts(context, upstream, key=upstream_key)
 
     policy = AccessPolicy.of(settings.server, host)
-    return build_app(source, mounts, policy=policy, keys=keys, rest=True, page=page, metrics=metrics)
+    return build_app(source, mounts, policy=policy, keys=keys, rest_api=True, page=page, metrics=metrics, peers=peers)
 
 
 def build_mcp(
@@ -77,7 +82,7 @@ def build_mcp(
     Raises:
         ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
     """
-    source, settings, keys = _given(source)
+    source, settings, keys = _source_parts(source)
     check_listening(settings, keys, host=host, token=token)
     names = {name.lower() for name in allowed_hosts}
     policy = AccessPolicy.of(settings.server, host, also=names, token=token, any_port=True)
@@ -109,8 +114,10 @@ def build_proxy(
         ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
         InvalidRequest: an argument is invalid.
     """
-    source, settings, keys = _given(source)
-    check_listening(settings, keys, host=host)
+    source, settings, keys = _source_parts(source)
+    # Access tokens are accepted at the path of their resource alone, which is that of MCP as a rule.
+    covered = urlsplit(settings.server.oauth.resource).path.strip("/").partition("/")[0] in _PROXY_PATHS
+    check_listening(settings, keys, host=host, takes_access_tokens=covered)
 
     def mounts(context: AppContext) -> Iterator[Mount]:
         yield from openai_mounts(context, upstream, "/v1", session=session, max_rounds=max_rounds, timeout=timeout)
@@ -120,7 +127,7 @@ def build_proxy(
     return build_app(source, mounts, policy=policy, keys=keys)
 
 
-def _given(source: Settings | Web | None) -> tuple[Settings | Web, Settings, KeyFile]:
-    given = source if source is not None else load()
-    settings = given.settings if isinstance(given, Web) else given
-    return given, settings, KeyFile(key_file_of(settings))
+def _source_parts(source: Settings | Web | None) -> tuple[Settings | Web, Settings, KeyFile]:
+    source = load() if source is None else source
+    settings = source.settings if isinstance(source, Web) else source
+    return source, settings, KeyFile(key_file_of(settings))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import partial
 from typing import Final, Self
 
 from starlette.applications import Starlette
@@ -21,43 +24,35 @@ from groundwire.settings import Settings
 from groundwire.telemetry import Metrics
 from groundwire.web import Web
 from groundwire_server.api.context import AppContext, Requests, Scrape, Traffic
+from groundwire_server.api.drop_in_contents import with_reasons
+from groundwire_server.api.endpoint import Endpoint
 from groundwire_server.api.error_body import failed, internal
 from groundwire_server.api.mounts import LARGEST_MODEL_REQUEST, MODEL_PATHS, Mount, SignedIn
 from groundwire_server.api.openapi import openapi, openapi_page
-from groundwire_server.api.routes import JSON, operations
+from groundwire_server.api.peers import Peers
+from groundwire_server.api.routes import JSON, Dispatch, Operation, operations
 from groundwire_server.auth import Access, AccessPolicy, KeyFile
+from groundwire_server.auth.admission import Admission
 
-__all__ = ["Gateway", "build_app"]
+__all__ = ["Gateway", "build_app", "differences"]
 
 _logger = logging.getLogger(__name__)
 
 
-def _application(
-    context: AppContext, mounts: Sequence[Mount], metrics: Metrics | None, pages: SignedIn | None, *, rest: bool
-) -> tuple[ASGIApp, Requests]:
-    """Return the application behind `Access`, and the counter of its requests.
-
-    Args:
-        context: The gateway's parts.
-        mounts: What is served beside its own calls.
-        metrics: Counts the calls; None where they are not counted.
-        pages: The web page; None where there is none.
-        rest: Whether the REST API is part of it; else there are only its health checks.
-    """
-    described = [operation for operation in operations(context) if rest or operation.is_open]
+def _routes(
+    context: AppContext, mounts: Sequence[Mount], scrape: Scrape, described: Sequence[Operation], *, rest_api: bool
+) -> Iterator[BaseRoute]:
+    """Yield the routes of the operations, under their other names, too, and of what is mounted."""
     by_path: dict[str, dict[str, ASGIApp]] = {}
     for operation in described:
         by_path.setdefault(operation.path, {})[operation.method] = operation.app
     served = by_path | {path: by_path[right] for path, right in _OTHER_PATHS.items() if right in by_path}
-    routes: list[BaseRoute] = [Route(path, _ByMethod(apps), methods=list(apps)) for path, apps in served.items()]
+    for path, apps in served.items():
+        yield Route(path, Dispatch(partial(_by_method, apps)), methods=list(apps))
     for mount in mounts:
-        routes += [Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app)]
-    app = Starlette(exception_handlers={HTTPException: _http_failed, Exception: _failed})
-    app.router.redirect_slashes = False
-    named = ("/v1/sessions", "/v1/tools", *by_path, "/openapi.json", "/metrics", *(one.path for one in mounts))
-    requests = Requests(named)
-    if rest:
-        document = json.dumps(openapi(described)).encode()
+        yield from (Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app))
+    if rest_api:
+        document, page = json.dumps(openapi(described)).encode(), openapi_page(described)
 
         async def describe(_request: Request) -> Response:
             return Response(document, media_type=JSON)
@@ -65,14 +60,14 @@ def _application(
         async def explain(_request: Request) -> Response:
             return Response(page, media_type="text/html")
 
-        page = openapi_page(described)
-        routes += [Route(path, describe, methods=["GET"]) for path in ("/openapi.json", "/v1/openapi.json")]
-        routes += [Route(path, explain, methods=["GET"]) for path in ("/docs", "/redoc")]
-        routes.append(Route("/metrics", Scrape(metrics, requests, context.traffic).show, methods=["GET"]))
-    app.router.routes += routes
-    if pages is not None:
-        app.router.routes += pages.routes()
-    return _AtTheRoot(app) if rest else app, requests
+        yield from (Route(path, describe, methods=["GET"]) for path in ("/openapi.json", "/v1/openapi.json"))
+        yield from (Route(path, explain, methods=["GET"]) for path in ("/docs", "/redoc"))
+        yield Route("/metrics", scrape.show, methods=["GET"])
+
+
+def _by_method(apps: Mapping[str, ASGIApp], request: Request) -> ASGIApp:
+    """Return the endpoint of a method; HEAD is a GET whose body the server omits."""
+    return apps["GET" if request.method == "HEAD" else request.method]
 
 
 _PATHS: Final[Mapping[str, str]] = {
@@ -92,18 +87,46 @@ _OTHER_PATHS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("/tools", "/v1/tools/list"), "/v1/tools"),
 }
 """Paths that other APIs have taught, with what they mean here."""
+_ABSENT: Final[Mapping[str, str]] = with_reasons("absent")
+"""Other APIs' features that do not exist here, by the first part of their paths or two, with what to use."""
 
 
-class _ByMethod:
-    """An endpoint with a separate handler for each method."""
+class _Direct:
+    """Sends requests for operations at fixed paths to their endpoints, without Starlette's layers in between.
 
-    def __init__(self, apps: Mapping[str, ASGIApp]) -> None:
-        self._apps = apps
+    Args:
+        app: The application, which answers all others.
+        operations: The operations.
+    """
+
+    def __init__(self, app: ASGIApp, operations: Iterable[Operation]) -> None:
+        self._app = app
+        self._endpoints = {
+            (operation.method, operation.path): operation.app
+            for operation in operations
+            if isinstance(operation.app, Endpoint) and "{" not in operation.path
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Dispatch by method; HEAD is a GET whose body the server omits."""
-        method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        await self._apps[method](scope, receive, send)
+        """Forward a request."""
+        direct = scope["type"] == "http" and not scope.get("root_path")
+        endpoint = self._endpoints.get((scope["method"], scope["path"])) if direct else None
+        if endpoint is None:
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await endpoint(scope, receive, sending)
+        except Exception:
+            if not begun:
+                await internal().response()(scope, receive, send)
+            raise  # the server logs it
 
 
 class _AtTheRoot:
@@ -142,8 +165,9 @@ async def _http_failed(request: Request, error: Exception) -> Response:
         else f"Those here are {', '.join(own)}."  # of a preset
     )
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
-    if last == "crawl" and "/crawl" in paths:
-        hint = f": no crawl goes on in the background. /crawl responds when all pages are read{hint}"
+    if error.status_code == 404 and "/openapi.json" in paths and (absent := _absent(request.url.path)):
+        text = f"This gateway does not have that endpoint: {absent}. {there}"  # with a status whose text Tavily's reads
+        return replace(failed(400, "not_supported", text), is_text=True).response()
     if "/openapi.json" in paths and any(request.url.path.startswith(path) for path in MODEL_PATHS):
         hint, there = ": no model server is connected.", _NO_UPSTREAM
     text = {
@@ -151,6 +175,14 @@ async def _http_failed(request: Request, error: Exception) -> Response:
         405: "This path does not support that method; the Allow header lists the supported ones.",
     }.get(error.status_code, error.detail)
     return failed(error.status_code, code, text, headers=error.headers).response()
+
+
+def _absent(path: str) -> str:
+    """Return what is missing at a path of another API, and what to use instead; empty for other paths."""
+    parts = path.strip("/").split("/")
+    if re.fullmatch(r"v\d+", parts[0]):
+        parts = parts[1:]
+    return next((_ABSENT[name] for name in ("/".join(parts[:2]), *parts[:1]) if name in _ABSENT), "")
 
 
 async def _failed(_request: Request, _error: Exception) -> Response:
@@ -177,9 +209,14 @@ class Gateway:
         return self._context.web
 
     @property
-    def running(self) -> int:
-        """The number of running calls."""
-        return self._context.traffic.running
+    def traffic(self) -> Traffic:
+        """The running calls, and the shutdown: `leave`, `drain`, `end_calls`, and `idle`."""
+        return self._context.traffic
+
+    @property
+    def admission(self) -> Admission:
+        """Who is let in."""
+        return self._access.admission
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -196,7 +233,7 @@ class Gateway:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
-            answer = _parting(send) if self._context.traffic.leaving else send
+            answer = _parting(send) if self.traffic.leaving else send
             await self._access(scope, receive, answer)
         else:
             await self._access(scope, receive, send)
@@ -212,48 +249,30 @@ class Gateway:
         """Prepare for requests. Call it and `aclose` in the same task."""
         for mount in self._mounts:
             await self._stack.enter_async_context(mount.running)
-        self._context.traffic.started = True
+        self.traffic.started = True
 
-    def leave(self) -> None:
-        """Report in `/readyz`, and by closing connections, that the server is about to stop; calls are still accepted.
-
-        A load balancer goes on sending calls until it has noticed.
-        """
-        self._context.traffic.leave()
-
-    def drain(self) -> None:
-        """Accept no new calls; running ones continue. `/readyz` reports it from now on."""
-        self._context.traffic.drain()
-
-    def end_calls(self) -> None:
-        """Accept no new calls, and end the running ones with an error."""
-        self._context.traffic.end()
-
-    async def idle(self) -> None:
-        """Wait until no call is running."""
-        await self._context.traffic.idle()
-
-    def reload(self, read: Callable[[], Settings]) -> None:
+    def reload(self, read_settings: Callable[[], Settings]) -> None:
         """Read the settings again, and take over what can change while the server runs; the log names it and the rest.
 
         Args:
-            read: Returns the settings. If it raises ConfigurationError, nothing changes, and the log has the reason.
+            read_settings: Returns the settings. If it raises ConfigurationError, nothing changes, and the log has the
+                reason.
         """
         try:
-            given = _isolated(read())
+            new = _isolated(read_settings())
         except ConfigurationError as error:
             _logger.error("The settings are not reloaded: %s", error)
             return
         before = self._settings
-        self._settings = before.model_copy(update={"server": self._access.reload(given.server)})
-        changed, rest = _differences(before, self._settings), _differences(self._settings, given)
+        self._settings = before.model_copy(update={"server": self._access.reload(new.server)})
+        changed, fixed = differences(before, self._settings), differences(self._settings, new)
         _logger.info("Settings reloaded; changed: %s", ", ".join(changed) or "nothing")
-        if rest:
-            _logger.warning("These settings change only when the server is started again: %s", ", ".join(rest))
+        if fixed:
+            _logger.warning("These settings change only when the server is started again: %s", ", ".join(fixed))
 
     async def aclose(self) -> None:
         """Accept no more calls, and close the `Web` if the gateway created it. Idempotent."""
-        self.drain()
+        self.traffic.drain()
         try:
             await self._stack.aclose()
             await self._access.aclose()
@@ -289,9 +308,9 @@ def _parting(send: Send) -> Send:
     return parting
 
 
-def _differences(one: Settings, other: Settings) -> list[str]:
+def differences(settings: Settings, other: Settings) -> list[str]:
     """Return the names of the settings that differ; their values may be secret."""
-    mine, theirs = one.model_dump(), other.model_dump()
+    mine, theirs = settings.model_dump(), other.model_dump()
     return sorted(
         f"{section}.{name}"
         for section in mine
@@ -313,9 +332,10 @@ def build_app(
     *,
     policy: AccessPolicy,
     keys: KeyFile,
-    rest: bool = False,
+    rest_api: bool = False,
     page: bool = False,
     metrics: Metrics | None = None,
+    peers: Peers | None = None,
 ) -> Gateway:
     """Build the application of all servers, with its mounts and `Access` in front.
 
@@ -325,9 +345,10 @@ def build_app(
         mounts: Returns what is served beside the REST API and the page.
         policy: By which names it may be called, and whether a key is asked for.
         keys: The keys.
-        rest: Whether the REST API is served.
+        rest_api: Whether the REST API is served.
         page: Whether the web page is at `/`.
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
+        peers: The other worker processes; None where there are none.
 
     Raises:
         ConfigurationError: the settings are invalid.
@@ -340,18 +361,36 @@ def build_app(
     context = AppContext(web=web.with_files(), traffic=Traffic())  # a request names no file of this machine
     mounted = tuple(mounts(context))
     pages = SignedIn(context.web, keys) if page else None
-    inner, requests = _application(context, mounted, metrics, pages, rest=rest)
+    tokens = None
+    if web.settings.server.oauth.issuers:
+        from groundwire_server.auth.oauth import AccessTokens  # a server without it needs no cryptography
+
+        tokens = AccessTokens(web.settings.server.oauth)
+    described = [operation for operation in operations(context) if rest_api or operation.is_open]
+    paths = [*(operation.path for operation in described), *(mount.path for mount in mounted)]
+    requests = Requests(("/v1/sessions", "/v1/tools", "/openapi.json", "/metrics", *paths))
+    app = Starlette(exception_handlers={HTTPException: _http_failed, Exception: _failed})
+    app.router.redirect_slashes = False
+    app.router.routes += _routes(
+        context, mounted, Scrape(metrics, requests, context, peers), described, rest_api=rest_api
+    )
+    if tokens is not None:
+        app.router.routes += tokens.routes()
+    if pages is not None:
+        pages.others = tuple(app.router.routes)
+        app.router.routes += pages.routes()
     larger = {mount.path: mount.max_body_bytes for mount in mounted}
-    if rest:
+    if rest_api:
         larger["/v1/prepare"] = LARGEST_MODEL_REQUEST
     access = Access(
-        inner,
+        _Direct(_AtTheRoot(app), described) if rest_api else app,
         web.settings.server,
         keys,
         web.store,
         policy=policy,
         larger=larger,
         pages=pages,
+        tokens=tokens,
         count=requests.count,
     )
     context.traffic.admission = access.admission

@@ -31,12 +31,13 @@ from groundwire.web import Web
 from groundwire_server.api.context import Caller
 from groundwire_server.api.drop_in_contents import ignored, without_days
 from groundwire_server.api.error_body import ApiModel, failed, invalid
-from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
+from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, WholeNumber, Words
 
 __all__ = [
     "DROP_IN_PATHS",
     "FIRECRAWL_PATHS",
     "SHAPES",
+    "TEXT_ERROR_PATHS",
     "PerplexityReply",
     "PerplexityRequest",
     "ResponseForm",
@@ -72,39 +73,39 @@ class PerplexityRequest(ApiRequest):
     )
 
     query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]
-    """The words, or several queries whose results come as one list."""
-    max_results: Annotated[int, Field(ge=1, le=20), Whole] = 10
+    """One query, or several whose results are merged into one list."""
+    max_results: Annotated[int, Field(ge=1, le=20), WholeNumber] = 10
     """Maximum results."""
     max_tokens: Tokens | None = None
     """Maximum tokens of all snippets together, at four characters each."""
     max_tokens_per_page: Tokens | None = None
-    """Maximum tokens of one snippet. Snippets are those of the providers: read the page for more."""
+    """Maximum tokens of one snippet. Open the page for more text."""
     country: str | None = Field(default=None, pattern=r"^[A-Za-z]{2}$")
     """A country code such as `US`."""
     search_domain_filter: tuple[_Domain, ...] | None = Field(default=None, max_length=20)
-    """Only these domains, or, with a `-` before each, never these."""
+    """Only these domains; with a `-` before each, exclude them."""
     search_language_filter: tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2}$")], ...] | None = Field(
         default=None, max_length=10
     )
-    """A language, as two letters. Of several none is preferred."""
+    """Two-letter language codes; several of them mean any language."""
     search_recency_filter: Literal["hour", "day", "week", "month", "year"] | None = None
-    """How recent; an hour counts as a day."""
+    """The maximum age of results; an hour counts as a day."""
     search_after_date_filter: _Day | None = None
     """Published on this day or later: month/day/year."""
     search_before_date_filter: _Day | None = None
     """Published on this day or earlier."""
     search_mode: Literal["web"] | None = None
-    """What is searched; there is only the web."""
+    """What to search; only `web` is supported."""
     search_type: Literal["web"] | None = None
-    """What is searched for; there are only pages."""
+    """The kind of search; only pages are supported."""
     search_context_size: Literal["low", "medium", "high"] | None = None
-    """Of no effect."""
+    """Ignored."""
     last_updated_after_filter: None = None
-    """Not known here."""
+    """Not supported."""
     last_updated_before_filter: None = None
-    """Not known here."""
+    """Not supported."""
     display_server_time: bool = False
-    """Whether to say what time it is."""
+    """Whether to return the server's time."""
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
@@ -126,9 +127,9 @@ class PerplexityResult(ApiModel):
     url: str
     """Its address."""
     snippet: str
-    """A passage of it."""
+    """A passage of the page."""
     date: str | None
-    """The day on which it was published, when that is known."""
+    """The day of publication, if known."""
     last_updated: str | None = None
     """Always unknown."""
     id: str = ""
@@ -142,46 +143,46 @@ class PerplexityResult(ApiModel):
 
 
 class PerplexityReply(ApiModel):
-    """A response in Perplexity's format. One without results means that there are none."""
+    """A response in Perplexity's format. No results means that the search succeeded and found nothing."""
 
     results: tuple[PerplexityResult, ...]
-    """What was found, best first."""
+    """The results, best first."""
     id: str
-    """The name of this answer."""
+    """The ID of this response."""
     server_time: str | None = None
-    """What time it is, when that was asked."""
+    """The server's time, if requested."""
     query: str | None = None
     """The query, if there was only one."""
     warnings: tuple[str, ...] = ()
-    """That results are of an earlier search; which arguments of other APIs have no effect, and what to use instead."""
+    """Warnings: results of an earlier search, or arguments without effect, each with a replacement."""
 
 
 def with_notice(response: SearchResponse) -> Sequence[SearchResult]:
     """Return the results for a form in which clients read nothing else: the snippets begin with the notice, if any."""
     if not response.notice:
         return response.results
-    said = f"({response.notice})"
-    return [replace(row, snippet=f"{said} {row.snippet}".rstrip()) for row in response.results]
+    notice = f"({response.notice})"
+    return [replace(row, snippet=f"{notice} {row.snippet}".rstrip()) for row in response.results]
 
 
-async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> PerplexityReply:
+async def search_perplexity(caller: Caller, request: PerplexityRequest) -> PerplexityReply:
     """Search for a client of Perplexity."""
-    queries = (asked.query,) if isinstance(asked.query, str) else asked.query
-    others = _of_other_apis(asked)
-    web = caller.session(asked.session)
+    queries = (request.query,) if isinstance(request.query, str) else request.query
+    others = _of_other_apis(request)
+    web = caller.session(request.session)
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_search(web, query, asked, others)) for query in dict.fromkeys(queries)]
+            tasks = [group.create_task(_search(web, query, request, others)) for query in dict.fromkeys(queries)]
     except BaseExceptionGroup as errors:  # a query that failed must not look like one without results
         raise errors.exceptions[0] from None
     responses = [task.result() for task in tasks]
-    rows = list(_merged(map(with_notice, responses)))[: asked.max_results]
+    rows = list(_merged(map(with_notice, responses)))[: request.max_results]
     notices = dict.fromkeys(response.notice for response in responses if response.notice)
-    unknown = {n: v for n, v in asked.given.items() if n not in type(asked).model_fields}
+    unknown = {n: v for n, v in request.sent_members.items() if n not in type(request).model_fields}
     return PerplexityReply(
-        results=tuple(_rows(rows, asked)),
+        results=tuple(_rows(rows, request)),
         id=str(uuid.uuid4()),
-        server_time=datetime.now(UTC).isoformat() if asked.display_server_time else None,
+        server_time=datetime.now(UTC).isoformat() if request.display_server_time else None,
         query=queries[0] if len(queries) == 1 else None,
         warnings=(*notices, *ignored(unknown, SEARCH)),
     )
@@ -190,7 +191,7 @@ async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> Perplex
 _OF_THE_KEY = frozenset({"api_key", "apiKey"})  # old clients send it in the body; the key that counts is in a header
 
 
-def _of_other_apis(asked: PerplexityRequest) -> dict[str, Any]:
+def _of_other_apis(request: PerplexityRequest) -> dict[str, Any]:
     """Return the arguments of `Web.search` that a request has under names of other APIs.
 
     Raises:
@@ -199,19 +200,21 @@ def _of_other_apis(asked: PerplexityRequest) -> dict[str, Any]:
     """
     plain: dict[str, Any] = {}
     own: set[str] = set()
-    for name, value in recent(without_days(asked.given), SEARCH).items():
-        if meant := translated(name, value, asked.other_names, type(asked).model_fields):
-            taken = own & meant.keys()
+    for name, value in recent(without_days(request.sent_members), SEARCH).items():
+        if meant := translated(name, value, request.other_names, type(request).model_fields):
+            duplicates = own & meant.keys()
             own |= meant.keys()
         else:
             meant = translated(name, value, SEARCH, SearchRequest.model_fields)
             if meant is None and name not in _OF_THE_KEY:
-                hint = argument_hint(name, (*SEARCH, *SEARCH.values()), SEARCH) or "; /openapi.json lists what is"
+                hint = argument_hint(name, (*SEARCH, *SEARCH.values()), SEARCH) or "; /openapi.json lists the arguments"
                 raise InvalidRequest(name, "is not supported", f"{hint[2].upper()}{hint[3:]}.".replace("?.", "?"))
             meant = meant or {}
-            taken = {right for right in meant if right in plain or getattr(asked, _PERPLEXITYS.get(right, ""), None)}
+            duplicates = {
+                right for right in meant if right in plain or getattr(request, _PERPLEXITYS.get(right, ""), None)
+            }
             plain |= meant
-        if taken:
+        if duplicates:
             raise InvalidRequest(name, "means the same as another argument", "Pass only one of them.")
     try:
         checked = SearchRequest.model_validate_json(json.dumps({"query": "any", **plain}))
@@ -220,21 +223,21 @@ def _of_other_apis(asked: PerplexityRequest) -> dict[str, Any]:
     return checked.model_dump(include=set(plain))
 
 
-async def _search(web: Web, query: str, asked: PerplexityRequest, others: Mapping[str, Any]) -> SearchResponse:
-    domains = asked.search_domain_filter or ()
-    languages = asked.search_language_filter or ()
-    wanted = {
-        "limit": asked.max_results,
+async def _search(web: Web, query: str, request: PerplexityRequest, others: Mapping[str, Any]) -> SearchResponse:
+    domains = request.search_domain_filter or ()
+    languages = request.search_language_filter or ()
+    arguments = {
+        "limit": request.max_results,
         "allowed_domains": [domain for domain in domains if not domain.startswith("-")],
         "blocked_domains": [domain[1:] for domain in domains if domain.startswith("-")],
-        "time_range": _TIME_RANGES[asked.search_recency_filter] if asked.search_recency_filter else "all",
-        "published_after": _date("search_after_date_filter", asked.search_after_date_filter),
-        "published_before": _date("search_before_date_filter", asked.search_before_date_filter),
+        "time_range": _TIME_RANGES[request.search_recency_filter] if request.search_recency_filter else "all",
+        "published_after": _date("search_after_date_filter", request.search_after_date_filter),
+        "published_before": _date("search_before_date_filter", request.search_before_date_filter),
         "language": languages[0] if len(languages) == 1 else None,
-        "region": asked.country,
-        "timeout": asked.timeout,
+        "region": request.country,
+        "timeout": request.timeout,
     }
-    return await web.search(query, **{**wanted, **others})
+    return await web.search(query, **{**arguments, **others})
 
 
 def _date(name: str, text: str | None) -> date | None:
@@ -254,23 +257,23 @@ def _date(name: str, text: str | None) -> date | None:
 
 def _merged(by_query: Iterable[Sequence[SearchResult]]) -> Iterator[SearchResult]:
     """Yield the results of all queries, the best of each first, without duplicate URLs."""
-    seen = set()
+    urls = set()
     columns = list(by_query)
     for place in range(max(map(len, columns), default=0)):
         for column in columns:
-            if place < len(column) and column[place].url not in seen:
-                seen.add(column[place].url)
+            if place < len(column) and column[place].url not in urls:
+                urls.add(column[place].url)
                 yield column[place]
 
 
-def _rows(rows: Iterable[SearchResult], asked: PerplexityRequest) -> Iterator[PerplexityResult]:
-    left = None if asked.max_tokens is None else asked.max_tokens * _CHARACTERS
-    each = None if asked.max_tokens_per_page is None else asked.max_tokens_per_page * _CHARACTERS
+def _rows(rows: Iterable[SearchResult], request: PerplexityRequest) -> Iterator[PerplexityResult]:
+    remaining = None if request.max_tokens is None else request.max_tokens * _CHARACTERS
+    each = None if request.max_tokens_per_page is None else request.max_tokens_per_page * _CHARACTERS
     for row in rows:
-        room = min((size for size in (left, each) if size is not None), default=None)
+        room = min((size for size in (remaining, each) if size is not None), default=None)
         snippet = row.snippet if room is None or len(row.snippet) <= room else _cut(row.snippet, room)
-        if left is not None:
-            left -= len(snippet)
+        if remaining is not None:
+            remaining -= len(snippet)
         day = row.published[:10] if row.published else None
         yield PerplexityResult(
             title=row.title,
@@ -286,8 +289,8 @@ def _rows(rows: Iterable[SearchResult], asked: PerplexityRequest) -> Iterator[Pe
 
 def _cut(text: str, room: int) -> str:
     """Truncate a text, between two words if possible."""
-    kept = text[:room]
-    return re.sub(r"(?<!\s)\s+\S*$", "", kept) if text[room : room + 1].strip() else kept.rstrip()
+    head = text[:room]
+    return re.sub(r"(?<!\s)\s+\S*$", "", head) if text[room : room + 1].strip() else head.rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,56 +342,60 @@ FIRECRAWL_PATHS = frozenset(("/v1/map", "/v2/map", "/v1/scrape", "/v2/scrape", "
 """The paths whose clients write `timeout` in milliseconds."""
 
 
-def shape_of(method: str, path: str, given: Mapping[str, Any]) -> ResponseForm | None:
+TEXT_ERROR_PATHS = FIRECRAWL_PATHS | {"/answer", "/contents"}
+"""The paths whose clients, those of Firecrawl and Exa, take `error` for a message."""
+
+
+def shape_of(method: str, path: str, members: Mapping[str, Any]) -> ResponseForm | None:
     """Return the form of the response at a path; None means the usual one.
 
     Args:
         method: The HTTP method.
         path: The path.
-        given: The members of the request as they were sent; Serper's `/search` is known by its `q`.
+        members: The members of the request as they were sent; Serper's `/search` is known by its `q`.
     """
-    return SHAPES.get(path) or (SHAPES.get(f"{path}?q") if "q" in given and method == "POST" else None)
+    return SHAPES.get(path) or (SHAPES.get(f"{path}?q") if "q" in members and method == "POST" else None)
 
 
-def shaped(made: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
+def shaped(response: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
     """Return a response in the form of another API; warnings are kept.
 
     Args:
-        made: The response, with `results` or `pages`.
+        response: The response, with `results` or `pages`.
         shape: The form.
 
     Raises:
         Failed: no page could be read, and the form has no member for that.
     """
-    rows = next(made[name] for name in ("pages", "results", "sources") if name in made)
-    if shape.adds and "sources" in made:
-        return {**made, shape.rows: [_members(row, shape.fields) for row in rows]}
+    rows = next(response[name] for name in ("pages", "results", "sources") if name in response)
+    if shape.adds and "sources" in response:
+        return {**response, shape.rows: [_members(row, shape.fields) for row in rows]}
     if shape.adds:
-        return {**(_members(rows[0], shape.fields) if len(rows) == 1 else {}), **made}
-    read = [row for row in rows if row.get("status") != "error"]
-    given = [_members({**row, "#": number}, shape.fields) for number, row in enumerate(read, start=1)]
+        return {**(_members(rows[0], shape.fields) if len(rows) == 1 else {}), **response}
+    successes = [row for row in rows if row.get("status") != "error"]
+    objects = [_members({**row, "#": number}, shape.fields) for number, row in enumerate(successes, start=1)]
     body = _members(
-        {"rows": given[0] if shape.is_one and len(rows) == len(given) == 1 else given}, {shape.rows: "rows"}
+        {"rows": objects[0] if shape.is_one and len(rows) == len(objects) == 1 else objects}, {shape.rows: "rows"}
     )
     errors = [
         {"id": row["url"], "url": row["url"], "status": "error", "error": row["error"]}
         for row in rows
         if row.get("status") == "error"
     ]
-    if shape.is_one and errors and not read:  # its clients know no list of failures
+    if shape.is_one and errors and not successes:  # its clients know no list of failures
         raise failed(502, "page_unavailable", errors[0]["error"])
     if shape.failed and (errors or not shape.is_one):
         body[shape.failed] = errors
-    return {**shape.constants, **body} | ({"warnings": made["warnings"]} if made.get("warnings") else {})
+    return {**shape.constants, **body} | ({"warnings": response["warnings"]} if response.get("warnings") else {})
 
 
 def _members(row: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
     """Return an object with its members under other names, and its warnings."""
-    made: dict[str, Any] = {"warnings": row["warnings"]} if row.get("warnings") else {}
+    members: dict[str, Any] = {"warnings": row["warnings"]} if row.get("warnings") else {}
     for path, name in fields.items():
         *outer, last = path.split(".")
-        inner = made
+        inner = members
         for part in outer:
             inner = inner.setdefault(part, {})
         inner[last] = row.get(name)
-    return made
+    return members

@@ -36,7 +36,7 @@ _CATEGORIES: Final[Mapping[str, SearchSource | Literal["news"]]] = {
 """What is searched for a category."""
 _SITES = re.compile(r"(?<!\S)(?:\((-?site:[^\s()]+(?: OR site:[^\s()]+)*)\)|(-?site:[^\s()]+))(?!\S)")
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\.)+[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
-_SAID: Final[Mapping[str, str]] = {
+_MESSAGES: Final[Mapping[str, str]] = {
     "rate_limited": "too many requests",
     "timeout": "timeout",
     "blocked": "access denied",
@@ -54,21 +54,21 @@ class SearxngRequest(BaseModel):
     q: Words
     """The query. `site:` and `-site:` before a domain work with every provider."""
     format: Literal["json"]
-    """The form of the answer; there is only this one."""
+    """The response format; only `json` is supported."""
     pageno: str = Field(default="", pattern=rf"^([1-9]|{MAX_PAGE})?$")
-    """Which page of results."""
+    """The page of results."""
     language: str = Field(default="", pattern=r"^(|all|auto|(all|[A-Za-z]{2,3})([-_][A-Za-z]{2,4}){0,2})$")
     """A language such as `en` or `de-DE`; `all`, `auto` or nothing for any."""
     time_range: Literal["", "day", "week", "month", "year"] = ""
-    """How recent."""
+    """The maximum age of results."""
     safesearch: Literal["", "0", "1", "2"] = ""
     """The SafeSearch level: 0 nothing, 1 moderate, 2 strict; by default the gateway's setting."""
     categories: str = Field(default="", max_length=500)
-    """Names with commas between them: `general`; `news`, which are pages of the last month or of the time range;
-    `science`, which are papers. Others cannot be searched here."""
+    """Comma-separated names: `general`; `news` for pages of the last month, or of the time range; `science` for
+    papers. Others are not supported."""
     engines: str = Field(default="", max_length=500)
-    """Names of this gateway's providers with commas between them, to ask only those; `duckduckgo` stands for
-    `duckduckgo_lite`. Without one of them the request is refused."""
+    """Comma-separated names of the gateway's providers to use; `duckduckgo` stands for `duckduckgo_lite`.
+    If none of the names is known, the request is rejected."""
 
 
 class SearxngResult(ApiModel):
@@ -79,19 +79,19 @@ class SearxngResult(ApiModel):
     title: str
     """Its title."""
     content: str
-    """A passage of it."""
+    """A passage of the page."""
     engine: str
     """The provider that found it."""
     engines: tuple[str, ...]
     """All providers that found it."""
     positions: tuple[int, ...]
-    """Its place in the answer."""
+    """Its position in the response."""
     score: float
-    """How good it is, by its place."""
+    """A score computed from its position."""
     category: str = "general"
-    """What was searched."""
+    """The category searched."""
     template: str = "default.html"
-    """Of use in SearXNG only."""
+    """Used by SearXNG only."""
     parsed_url: tuple[str, str, str, str, str, str]
     """The parts of its address."""
     img_src: str = ""
@@ -107,14 +107,14 @@ class SearxngResult(ApiModel):
 
 
 class SearxngReply(ApiModel):
-    """A response in SearXNG's format. One without results means that there are none."""
+    """A response in SearXNG's format. No results means that the search succeeded and found nothing."""
 
     query: str
     """The words."""
     number_of_results: int
-    """How many rows there are."""
+    """The number of results."""
     results: tuple[SearxngResult, ...]
-    """What was found, best first."""
+    """The results, best first."""
     answers: tuple[str, ...] = ()
     """Always empty."""
     corrections: tuple[str, ...] = ()
@@ -124,14 +124,14 @@ class SearxngReply(ApiModel):
     suggestions: tuple[str, ...] = ()
     """Always empty."""
     unresponsive_engines: tuple[tuple[str, str], ...] = ()
-    """The providers that failed before another answered, and what was asked for that is not here, each with why."""
+    """Providers that failed and requested options that are not supported, each with a reason."""
 
 
 class SearxngFailure(ApiModel):
     """A failure in SearXNG's format."""
 
     error: str
-    """What is wrong."""
+    """What went wrong, and what to do."""
 
 
 def read_searxng(request: Request, body: bytes) -> SearxngRequest:
@@ -140,24 +140,27 @@ def read_searxng(request: Request, body: bytes) -> SearxngRequest:
     Raises:
         Failed: it is invalid; the message is SearXNG's.
     """
-    given = dict(request.query_params)
+    parameters = dict(request.query_params)
     if request.method == "POST":
         try:
-            given |= dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_FIELDS))
+            parameters |= dict(
+                parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_FIELDS)
+            )
         except ValueError:
             raise failed(400, "invalid_request", f"The form has more than {_FIELDS} fields") from None
-    if not given.get("q", "").strip():
-        raise failed(400, "invalid_request", "No query")
-    form = given.get("format", "html")
+    if not parameters.get("q", "").strip():
+        hint = "; send q in the form, or JSON with Content-Type: application/json" if body.strip() else ""
+        raise failed(400, "invalid_request", f"No query{hint}")
+    form = parameters.get("format", "html")
     if form != "json":
         raise failed(403, "wrong_format", f"The format {form[:20]} is not enabled; use format=json")
-    usual = SearxngRequest.model_fields
-    known = {name: value for name, value in given.items() if name in usual and value}
+    fields = SearxngRequest.model_fields
+    values = {name: value for name, value in parameters.items() if name in fields and value}
     try:
-        return SearxngRequest.model_validate(known)
+        return SearxngRequest.model_validate(values)
     except ValidationError as error:
         name = str(error.errors(include_url=False, include_input=False)[0]["loc"][0])
-        text = f"Invalid value {given[name][:60]} for parameter {name}"
+        text = f"Invalid value {parameters[name][:60]} for parameter {name}"
         raise Failed(400, Problem(code="invalid_request", message=text, field=name)) from None
 
 
@@ -169,36 +172,36 @@ def refuse_searxng(failure: Failed) -> Response:
     return Response(body, response.status_code, headers)
 
 
-async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
+async def search_searxng(caller: Caller, request: SearxngRequest) -> SearxngReply:
     """Search for a client of SearXNG."""
-    categories, engines = _names(asked.categories), _names(asked.engines)
+    categories, engines = _names(request.categories), _names(request.engines)
     kinds = {name: _CATEGORIES[name] for name in categories if name in _CATEGORIES}
-    kind = next((one for one in ("web", "news", "papers") if one in kinds.values()), "web")
+    kind = next((candidate for candidate in ("web", "news", "papers") if candidate in kinds.values()), "web")
     if categories and not kinds:
         text = f"This gateway searches the categories general, news, and science, not {', '.join(categories)}."
         raise failed(400, "invalid_request", text)
     unlike = [name for name in categories if kinds.get(name) != kind and (kinds.get(name), kind) != ("news", "web")]
     missing = [(name, "not searched by this gateway") for name in unlike]
     web, unknown = _with_providers(caller.session(None), engines)
-    words, wanted, unwanted = _sites(asked.q)
-    language, region = _language(asked.language)
+    words, allowed, blocked = _sites(request.q)
+    language, region = _language(request.language)
     response = await web.search(
         words,
         limit=_LIMIT,
-        allowed_domains=wanted,
-        blocked_domains=unwanted,
-        time_range=_TIME_RANGES[asked.time_range or ("month" if kind == "news" else "")],
+        allowed_domains=allowed,
+        blocked_domains=blocked,
+        time_range=_TIME_RANGES[request.time_range or ("month" if kind == "news" else "")],
         language=language,
         region=region,
-        safesearch=_SAFESEARCH.get(asked.safesearch),
-        page=int(asked.pageno or 1),
+        safesearch=_SAFESEARCH.get(request.safesearch),
+        page=int(request.pageno or 1),
         sources=["papers" if kind == "papers" else "web"],
     )
     missing += [(name, "not a provider of this gateway") for name in unknown]
     category = next((name for name in categories if kinds.get(name) == kind), "general")
     rows = tuple(_row(row, place, category) for place, row in enumerate(with_notice(response), start=1))
     return SearxngReply(
-        query=asked.q,
+        query=request.q,
         number_of_results=len(rows),
         results=rows,
         unresponsive_engines=(*dict(_unresponsive(response)).items(), *missing),
@@ -212,12 +215,15 @@ def _with_providers(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
         Failed: all names are unknown.
     """
     here = [provider.name for provider in web.search_providers]
-    known = {name: [one for one in here if name in (one, one.split("_")[0])] for name in engines}
-    providers = [one for ones in known.values() for one in ones]
+    matches = {
+        name: [provider_name for provider_name in here if name in (provider_name, provider_name.split("_")[0])]
+        for name in engines
+    }
+    providers = [provider_name for names in matches.values() for provider_name in names]
     if engines and not providers:
         text = f"This gateway has no engine {', '.join(engines)}; its engines are {', '.join(here)}."
         raise failed(400, "invalid_request", text)
-    return (web.restricted(providers=providers) if engines else web), [name for name in engines if not known[name]]
+    return (web.restricted(providers=providers) if engines else web), [name for name in engines if not matches[name]]
 
 
 def _names(text: str) -> list[str]:
@@ -229,19 +235,19 @@ def _sites(text: str) -> tuple[str, list[str], list[str]]:
 
     What is left without words, or speaks of no plain domain, stays as it is.
     """
-    wanted: list[str] = []
-    unwanted: list[str] = []
+    allowed: list[str] = []
+    blocked: list[str] = []
 
-    def take(found: re.Match[str]) -> str:
-        terms = (found[1] or found[2]).split(" OR ")
+    def take(match: re.Match[str]) -> str:
+        terms = (match[1] or match[2]).split(" OR ")
         hosts = [term.partition("site:")[2] for term in terms]
         if not all(_HOST.fullmatch(host) for host in hosts):
-            return found[0]
-        (unwanted if terms[0].startswith("-") else wanted).extend(hosts)
+            return match[0]
+        (blocked if terms[0].startswith("-") else allowed).extend(hosts)
         return ""
 
     words = " ".join(_SITES.sub(take, text).split())
-    return (words, wanted, unwanted) if words else (text, wanted, unwanted)
+    return (words, allowed, blocked) if words else (text, allowed, blocked)
 
 
 def _language(text: str) -> tuple[str | None, str | None]:
@@ -290,4 +296,4 @@ def _unresponsive(response: SearchResponse) -> Iterator[tuple[str, str]]:
 
 
 def _why(attempt: Attempt) -> str:
-    return _SAID.get(attempt.outcome) or attempt.reason or attempt.outcome
+    return _MESSAGES.get(attempt.outcome) or attempt.reason or attempt.outcome

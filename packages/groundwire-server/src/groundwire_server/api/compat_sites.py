@@ -10,7 +10,7 @@ from pydantic import Field
 
 from groundwire_server.api.context import Caller
 from groundwire_server.api.error_body import ApiModel
-from groundwire_server.api.request_models import Address, ApiRequest, Whole
+from groundwire_server.api.request_models import Address, ApiRequest, WholeNumber
 
 __all__ = ["CrawlReply", "CrawledPage", "MapReply", "MapRequest", "crawl_site", "map_site"]
 
@@ -26,9 +26,9 @@ class MapRequest(ApiRequest):
 
     url: Address
     """The first page."""
-    limit: Annotated[int, Field(ge=1, le=10_000), Whole] = 50
+    limit: Annotated[int, Field(ge=1, le=10_000), WholeNumber] = 50
     """Maximum addresses."""
-    depth: Annotated[int, Field(ge=1, le=100), Whole] | None = None
+    depth: Annotated[int, Field(ge=1, le=100), WholeNumber] | None = None
     """Maximum links from the first page; by default 1 if sitemaps list pages, else 3."""
 
 
@@ -66,28 +66,28 @@ class CrawlReply(ApiModel):
     results: tuple[CrawledPage, ...]
     """The pages."""
     failed_results: tuple[CrawledPage, ...]
-    """Those that could not be read."""
+    """The pages that could not be read."""
     warnings: tuple[str, ...]
     """What is missing, and why."""
 
 
-async def map_site(caller: Caller, asked: MapRequest) -> MapReply:
+async def map_site(caller: Caller, request: MapRequest) -> MapReply:
     """List the pages of a site."""
-    found = caller.session(asked.session).map(asked.url, limit=asked.limit, depth=asked.depth)
-    urls = tuple([row.url async for row in found])
-    return MapReply(base_url=asked.url, results=urls, links=urls, warnings=found.warnings)
+    site_map = caller.session(request.session).map(request.url, limit=request.limit, depth=request.depth)
+    urls = tuple([row.url async for row in site_map])
+    return MapReply(base_url=request.url, results=urls, links=urls, warnings=site_map.warnings)
 
 
-async def crawl_site(caller: Caller, asked: MapRequest) -> CrawlReply:
+async def crawl_site(caller: Caller, request: MapRequest) -> CrawlReply:
     """Read the pages of a site."""
-    web = caller.session(asked.session)
-    found = web.map(asked.url, limit=asked.limit, depth=asked.depth)
-    pages = [page async for page in web.read_many(found)]
+    web = caller.session(request.session)
+    site_map = web.map(request.url, limit=request.limit, depth=request.depth)
+    pages = [page async for page in web.read_many(site_map)]
     return CrawlReply(
-        base_url=asked.url,
+        base_url=request.url,
         results=tuple(
             CrawledPage(url=page.url, raw_content=page.content) for page in pages if page.status == "success"
         ),
         failed_results=tuple(CrawledPage(url=page.url, error=page.error) for page in pages if page.status == "error"),
-        warnings=found.warnings,
+        warnings=site_map.warnings,
     )

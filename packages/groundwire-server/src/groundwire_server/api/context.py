@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import mmap
 import platform
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator
@@ -19,10 +19,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire import __version__
+from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry import CONTENT_TYPE, Metrics
 from groundwire.telemetry.metrics import CounterFamily, HistogramFamily, sample
 from groundwire.web import Web
 from groundwire_server.api.error_body import Failed, failed
+from groundwire_server.api.peers import Peers
 from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.auth.access_log import AccessRecord, facts_of
 from groundwire_server.auth.admission import Admission
@@ -100,7 +102,7 @@ class Traffic:
         finally:
             self._tasks.discard(task)
 
-    def end(self) -> None:
+    def end_calls(self) -> None:
         """End the running calls with an error to their clients."""
         self.drain()
         self._ended = True
@@ -243,32 +245,60 @@ class Scrape:
     Args:
         metrics: What the calls were like; None where the `Web` is another's, who counts them.
         requests: The requests.
-        traffic: What runs.
+        context: The server's parts.
+        peers: The other worker processes.
     """
 
-    def __init__(self, metrics: Metrics | None, requests: Requests, traffic: Traffic) -> None:
+    def __init__(
+        self, metrics: Metrics | None, requests: Requests, context: AppContext, peers: Peers | None = None
+    ) -> None:
         self._metrics = metrics
         self._requests = requests
-        self._traffic = traffic
+        self._traffic = context.traffic
+        self._web = context.web
         self._start = time.time()
+        self._peers = peers
+        if peers is not None:
+            peers.render = self._render
 
     async def show(self, _request: Request) -> Response:
         """Answer a request."""
-        running = sample("groundwire_http_running", "Calls in progress in this process.", self._traffic.running)
-        own = [*self._requests.lines(), *running, *_admitted(self._traffic.admission), *_process(self._start)]
-        text = (self._metrics.render() if self._metrics else "") + "\n".join(own) + "\n"
+        text = self._render() if self._peers is None else await self._peers.metrics()
         return Response(text, headers={"Content-Type": CONTENT_TYPE})
+
+    def _render(self) -> str:
+        running = sample("groundwire_http_running", "Calls in progress in this process.", self._traffic.running)
+        own = [*self._requests.lines(), *running, *_admitted(self._traffic.admission)]
+        own += [*_parts(self._web), *_process(self._start)]
+        return (self._metrics.render() if self._metrics else "") + "\n".join(own) + "\n"
 
 
 def _admitted(admission: Admission | None) -> Iterator[str]:
     if admission is None:
         return
     name = "groundwire_http_admission"
-    yield from sample(f"{name}_limit", "Requests that may be in progress; it follows the load.", int(admission.limit))
+    yield from sample(f"{name}_limit", "Maximum requests in progress; it adapts to the load.", int(admission.limit))
     yield from sample(f"{name}_running", "Requests in progress.", admission.running)
-    yield from sample(f"{name}_queued", "Requests that wait to be let in.", admission.queued)
+    yield from sample(f"{name}_queued", "Requests waiting for admission.", admission.queued)
+    yield from sample("groundwire_loop_lag_seconds", "The latest delay of the event loop's timers.", admission.lag)
     text = "Requests refused because too many were waiting."
     yield from sample(f"{name}_refused_total", text, admission.refused, kind="counter")
+
+
+def _parts(web: Web) -> Iterator[str]:
+    """Yield the state of what a `Web` works with."""
+    degraded = isinstance(web.store, ResilientStore) and web.store.degraded
+    yield from sample("groundwire_store_up", "1, or 0 while the store does not respond.", int(not degraded))
+    if web.archive is not None:
+        text = "1, or 0 while the archive stores nothing."
+        yield from sample("groundwire_archive_up", text, int(not web.archive.problem))
+        name, text = "groundwire_archive_dropped_total", "Pages and responses that the archive did not store."
+        yield from sample(name, text, web.archive.dropped, kind="counter")
+    for name, workers in (("page", web.workers), ("verification", web.verification_workers)):
+        text = f"Processes in use for the work of kind {name}."
+        yield from sample(f"groundwire_{name}_workers_running", text, workers.queue.running)
+        text = f"Jobs of kind {name} that wait for a process."
+        yield from sample(f"groundwire_{name}_workers_queued", text, workers.queue.waiting)
 
 
 def _process(start: float) -> Iterator[str]:
@@ -281,6 +311,6 @@ def _process(start: float) -> Iterator[str]:
     with suppress(OSError, ValueError, IndexError):  # not Linux
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         files = sum(1 for _ in Path("/proc/self/fd").iterdir())
-        size = pages * os.sysconf("SC_PAGE_SIZE")
+        size = pages * mmap.PAGESIZE
         yield from sample("process_resident_memory_bytes", "Memory in use, in bytes.", size)
         yield from sample("process_open_fds", "Open file descriptors.", files)

@@ -5,8 +5,10 @@ Their clients read no warnings: what cannot be given is refused.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -18,33 +20,33 @@ from groundwire.models.argument_names import OPEN_PAGE, argument_hint, translate
 from groundwire_server.api.context import Caller
 from groundwire_server.api.request_models import ApiRequest, PagesRequest, SearchRequest
 
-__all__ = ["Contents", "add_contents", "contents_of", "ignored", "with_contents", "without_days"]
+__all__ = [
+    "DROP_INS",
+    "Contents",
+    "add_contents",
+    "contents_of",
+    "ignored",
+    "with_contents",
+    "with_reasons",
+    "without_days",
+]
 
-_GIVEN: Final = frozenset(
+_EFFECTIVE: Final = frozenset(
     ("include_answer", "include_raw_content", "include_usage", "contents", "scrape_options", "highlights", "text")
 )
 """Arguments that have their effect here, in snake case."""
-_LOST: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        name: fix
-        for names, fix in (
-            (
-                "include_images include_image_descriptions include_image_links extract_images images return_images "
-                "include_videos include_links",
-                "results and pages are text",
-            ),
-            ("include_favicon include_abstracts include_html include_raw_html", "results have no such member"),
-            ("summary include_summary return_related_questions related_questions", "/v1/ask answers a question"),
-            (
-                "highlights chunks_per_source num_sentences max_chunks max_snippets excerpts context",
-                "/v1/pages returns the passages of a page that answer its query",
-            ),
-            ("fetch_content include_content get_content text_contents_options", "/v1/pages reads the pages"),
-            ("stream", "/v1/ask streams an answer, with Accept: text/event-stream"),
-        )
-        for name in names.split()
-    }
+DROP_INS: Final[Mapping[str, Any]] = tomllib.loads(
+    files("groundwire_server.api").joinpath("drop_ins.toml").read_text(encoding="utf-8")
 )
+"""What is known of other APIs."""
+
+
+def with_reasons(table: str) -> Mapping[str, str]:
+    """Return the words of a table of `drop_ins.toml`, each with why it is not possible and what to use instead."""
+    return MappingProxyType({word: why for words, why in DROP_INS[table].items() for word in words.split()})
+
+
+_LOST: Final = with_reasons("lost")
 """Arguments that have no effect elsewhere, whose effect a client would miss, with what to use instead."""
 _WITHOUT_AN_ANSWER: Final = (
     "safesearch",
@@ -57,7 +59,7 @@ _WITHOUT_AN_ANSWER: Final = (
     "sources",
 )
 _OF_PAGES: Final = frozenset({"refresh", "keep"})
-_WHOLE: Final = 10_000_000  # characters of all pages together
+_MAX_CHARS: Final = 10_000_000  # characters of all pages together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,20 +80,20 @@ class Contents:
     """Arguments of `Web.open_pages`."""
 
 
-def contents_of(given: Mapping[str, Any], *, reads: bool) -> Contents:
+def contents_of(members: Mapping[str, Any], *, reads: bool) -> Contents:
     """Return what a client of another API asks for beside results or pages.
 
     Args:
-        given: The members of its request, as they were sent.
+        members: The members of its request, as they were sent.
         reads: Whether it is a request for pages, whose texts are in the response anyway.
 
     Raises:
         InvalidRequest: there is something that it would not get.
     """
-    plain = {_snake(name): value for name, value in given.items()}
-    served = _GIVEN - {"include_answer", "include_raw_content", "contents", "scrape_options", "highlights"}
-    _refuse_lost(plain, served if reads else _GIVEN)
-    searched = SearchRequest.renamed(without_days(given))
+    plain = {_snake(name): value for name, value in members.items()}
+    served = _EFFECTIVE - {"include_answer", "include_raw_content", "contents", "scrape_options", "highlights"}
+    _refuse_lost(plain, served if reads else _EFFECTIVE)
+    searched = SearchRequest.renamed(without_days(members))
     options: dict[str, Any] = {name: value for name, value in searched.items() if name in _OF_PAGES}
     usage = _is_wanted(plain.get("include_usage"))
     text = plain.get("text") if isinstance(plain.get("text"), (bool, Mapping)) else None  # else it is the query
@@ -142,19 +144,21 @@ def _refuse_lost(plain: Mapping[str, Any], served: Iterable[str], inside: str = 
     for form in formats if isinstance(formats, list) else ():
         if form != "markdown" and form != {"type": "markdown"}:
             raise InvalidRequest(f"{inside}formats", "can only be markdown", 'Pass ["markdown"].')
+    if plain.get("format") == "text":  # of Tavily's pages
+        raise InvalidRequest(f"{inside}format", "can only be markdown", "Leave it out.")
 
 
-def _page_options(name: str, given: Any) -> dict[str, Any]:
+def _page_options(name: str, options: Any) -> dict[str, Any]:
     """Return the arguments of `Web.open_pages` in another API's options for the pages of a search.
 
     Raises:
         InvalidRequest: an option asks for what there is not.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(options, Mapping):
         raise InvalidRequest(name, "is not an object", "Pass its options, such as the formats.")
-    _refuse_lost({_snake(key): value for key, value in given.items()}, (), f"{name}.")
+    _refuse_lost({_snake(key): value for key, value in options.items()}, (), f"{name}.")
     meant: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in options.items():
         right = translated(key, value, OPEN_PAGE, PagesRequest.model_fields)
         if right is None or right.keys() - _OF_PAGES - {"timeout"}:  # the whole call has a limit
             fix = argument_hint(key, PagesRequest.model_fields, OPEN_PAGE) or "; leave it out"
@@ -176,75 +180,77 @@ def _length(text: object) -> int | None:
     return length
 
 
-async def add_contents(caller: Caller, asked: ApiRequest, wanted: Contents, urls: Iterable[str]) -> None:
+async def add_contents(caller: Caller, request: ApiRequest, contents: Contents, urls: Iterable[str]) -> None:
     """Read the pages of the results, and answer the question, as far as a client wants it, into `caller.extra`.
 
     Args:
         caller: The caller.
-        asked: The request.
-        wanted: What is wanted.
+        request: The request.
+        contents: What is wanted.
         urls: The addresses of the results.
 
     Raises:
         GroundwireError: there is no answer. A page that cannot be read has no text.
     """
-    web = caller.session(asked.session)
-    deadline = None if asked.timeout is None else Deadline.after(asked.timeout)
+    web = caller.session(request.session)
+    deadline = None if request.timeout is None else Deadline.after(request.timeout)
     wished = list(dict.fromkeys(urls))
-    if wanted.member and wished:
-        left = None if deadline is None else max(1.0, deadline.remaining())
-        pages = await web.open_pages(wished, max_length=_WHOLE, timeout=left, **wanted.options)
-        read = dict(zip(wished, pages, strict=True))
-        caller.extra["texts"] = {url: page.content for url, page in read.items() if page.status == "success"}
-        caller.extra["unread"] = [f"{url}: {page.error}" for url, page in read.items() if page.status == "error"]
-    if wanted.answer is not None:
+    if contents.member and wished:
+        seconds = None if deadline is None else max(1.0, deadline.remaining())
+        pages = await web.open_pages(wished, max_length=_MAX_CHARS, timeout=seconds, **contents.options)
+        pages_by_url = dict(zip(wished, pages, strict=True))
+        caller.extra["texts"] = {url: page.content for url, page in pages_by_url.items() if page.status == "success"}
+        caller.extra["unread"] = [
+            f"{url}: {page.error}" for url, page in pages_by_url.items() if page.status == "error"
+        ]
+    if contents.answer is not None:
         view = web.restricted(
-            allowed_domains=wanted.answer.get("allowed_domains") or (),
-            blocked_domains=wanted.answer.get("blocked_domains") or (),
-            keep=wanted.options.get("keep", True),
+            allowed_domains=contents.answer.get("allowed_domains") or (),
+            blocked_domains=contents.answer.get("blocked_domains") or (),
+            keep=contents.options.get("keep", True),
         )
-        left = None if deadline is None else max(1.0, deadline.remaining())
-        said = await agent_loop.ask(wanted.answer["query"], web=view, timeout=left)
-        caller.extra["answer"] = render_answer(said.text, said.sources).text
+        seconds = None if deadline is None else max(1.0, deadline.remaining())
+        answer = await agent_loop.ask(contents.answer["query"], web=view, timeout=seconds)
+        caller.extra["answer"] = render_answer(answer.text, answer.sources).text
 
 
 def with_contents(
-    body: dict[str, Any], rows: Iterable[dict[str, Any]], wanted: Contents, extra: Mapping[str, Any]
+    body: dict[str, Any], rows: Iterable[dict[str, Any]], contents: Contents, extra: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a response with what was wanted beside its rows.
 
     Args:
         body: The response.
         rows: Its rows, which get the texts.
-        wanted: What is wanted.
+        contents: What is wanted.
         extra: The texts by URL, and the answer.
     """
     for row in rows:
-        text = row.get(wanted.member) or extra.get("texts", {}).get(row.get("url"))
-        if wanted.member == "markdown" and text:  # Firecrawl's clients take a row with this member for a page
+        text = row.get(contents.member) or extra.get("texts", {}).get(row.get("url"))
+        if contents.member == "markdown" and text:  # Firecrawl's clients take a row with this member for a page
             row["metadata"] = {"url": row["url"], "sourceURL": row["url"], "title": row["title"]}
-        if text or wanted.member == "raw_content":  # Tavily's clients know a page without a text by null
-            row[wanted.member] = text and text[: wanted.length]
-        if wanted.passage and row.get("content"):
+        if text or contents.member == "raw_content":  # Tavily's clients know a page without a text by null
+            row[contents.member] = text and text[: contents.length]
+        if contents.passage and row.get("content"):
             row["highlights"] = [row["content"]]
     if extra.get("unread"):
         body["warnings"] = [*body.get("warnings", ()), *extra["unread"]]
     if "answer" in extra:
         body["answer"] = extra["answer"]
-    if wanted.usage:
+    if contents.usage:
         body["usage"] = {"credits": 0}
     return body
 
 
-def without_days(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def without_days(members: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the members of a request without `days`, which Tavily's clients send for every topic, but for news."""
-    is_general = given.get("topic", "news") != "news"
-    return {name: value for name, value in given.items() if name != "days"} if is_general else given
+    is_general = members.get("topic", "news") != "news"
+    return {name: value for name, value in members.items() if name != "days"} if is_general else members
 
 
-def ignored(given: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:
+def ignored(members: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:
     """Return a warning for each argument of a request that has no effect; see `without_effect`."""
-    return without_effect({name: value for name, value in given.items() if _snake(name) not in _GIVEN}, names)
+    return without_effect({name: value for name, value in members.items() if _snake(name) not in _EFFECTIVE}, names)
 
 
 def _snake(name: str) -> str:

@@ -5,12 +5,11 @@ Events are server-sent events (https://html.spec.whatwg.org): each attempt as it
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -18,12 +17,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from groundwire.deadline import Timeout
 from groundwire.errors import GroundwireError
 from groundwire.models import AttemptStarted, Event
 from groundwire.telemetry.call_events import listening
 from groundwire_server.api.compat_apis import (
     DROP_IN_PATHS,
     FIRECRAWL_PATHS,
+    TEXT_ERROR_PATHS,
     PerplexityRequest,
     ResponseForm,
     shape_of,
@@ -37,7 +38,7 @@ from groundwire_server.auth.access_log import facts_of
 from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events
 from groundwire_server.request_json import check_json
 
-__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query", "told"]
+__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query", "send_events"]
 
 _KIND = "text/event-stream"
 _TEXTS = ("text/plain", "text/markdown")
@@ -55,18 +56,25 @@ class Started(ApiModel):
 
 def prefers(request: Request, kind: str) -> bool:
     """Whether a client accepts a media type and does not prefer JSON (RFC 9110, section 12.5.1)."""
+    wishes = _weights(request.headers.get("accept", ""))
+    return wishes.get(kind, 0.0) > 0 and wishes[kind] >= wishes.get("application/json", 0.0)
+
+
+@lru_cache(maxsize=64)
+def _weights(accept: str) -> Mapping[str, float]:
+    """Return the weight of each media type of a header."""
     wishes: dict[str, float] = {}
-    for part in request.headers.get("accept", "").split(","):
+    for part in accept.split(","):
         name, *parameters = [piece.strip().lower() for piece in part.split(";")]
         weights = [piece.removeprefix("q=") for piece in parameters if piece.startswith("q=")]
         try:
             wishes[name] = float(weights[0]) if weights else 1.0
         except ValueError:
             wishes[name] = 0.0
-    return wishes.get(kind, 0.0) > 0 and wishes[kind] >= wishes.get("application/json", 0.0)
+    return wishes
 
 
-async def told(
+async def send_events(
     done: Callable[[Tell], Awaitable[BaseModel]], refuse: Callable[[Failed], Response], outbox: Outbox
 ) -> Response | None:
     """Run a call and emit its events.
@@ -92,18 +100,19 @@ async def told(
 
     try:
         with listening(listener):
-            made = await done(tell)
+            result = await done(tell)
     except Failed as error:
         if not begun:
             return refuse(error)
         tell("error", Failure(error=error.problem))
         return None
-    tell("result", made)
+    tell("result", result)
     return None
 
 
 _logger = logging.getLogger(__name__)
 
+_NO_CONTENTS = Contents()
 _GRACE = 1.0  # seconds after a call's own deadline, which normally ends it
 
 _A = TypeVar("_A", bound=BaseModel)
@@ -121,9 +130,9 @@ class Endpoint(Generic[_A]):
 
     Args:
         context: What it shares with the others.
-        read: Makes what is asked of a request.
+        parse: Returns the arguments of a request.
         work: What is done.
-        usual: Seconds for a call whose request does not say how many.
+        default_seconds: Seconds for a call whose request does not say how many.
         events: Whether a client may have events.
         text: Makes plain text of what was done, for a client that accepts `text/plain`.
         refuse: Makes the response of a failure.
@@ -132,18 +141,18 @@ class Endpoint(Generic[_A]):
     def __init__(
         self,
         context: AppContext,
-        read: Reader[_A],
+        parse: Reader[_A],
         work: Work[_A],
         *,
-        usual: float,
+        default_seconds: float,
         events: bool = False,
         text: Callable[[Any], str] | None = None,
         refuse: Callable[[Failed], Response] = Failed.response,
     ) -> None:
         self._context = context
-        self._read = read
+        self._parse = parse
         self._work = work
-        self._usual = usual
+        self._default_seconds = default_seconds
         self._events = events
         self._text = text
         self._refuse = refuse
@@ -160,52 +169,42 @@ class Endpoint(Generic[_A]):
             return
 
     async def _answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = self._read(request, await self._context.traffic.until_ended(request.body()))
-        seconds = self._usual
-        if isinstance(asked, ApiRequest) and asked.timeout is not None:
-            seconds = min(asked.timeout, self._context.longest)
-        wanted = contents_of(given, reads=isinstance(asked, PagesRequest)) if (given := _given(asked)) else Contents()
-        if wanted.member or wanted.answer:  # reading and answering have their own limits
-            seconds = seconds if _limit(asked) else self._context.longest
+        arguments = self._parse(request, await self._context.traffic.until_ended(request.body()))
+        seconds = self._default_seconds
+        if isinstance(arguments, ApiRequest) and arguments.timeout is not None:
+            seconds = min(arguments.timeout, self._context.longest)
+        contents = (
+            contents_of(members, reads=isinstance(arguments, PagesRequest))
+            if (members := _sent_members(arguments))
+            else _NO_CONTENTS
+        )
+        if contents.member or contents.answer:  # reading and answering have their own limits
+            seconds = seconds if _limit(arguments) else self._context.longest
         caller = self._context.caller(scope)
-        done = partial(self._done, caller, asked, seconds, wanted)
+        done = partial(self._done, caller, arguments, seconds, contents)
 
         def refuse(error: Failed) -> Response:
             return self._refuse(_for_path(error, scope))
 
-        whole = partial(self._whole, headers=caller.headers, refuse=refuse)
-        if self._events and (prefers(request, _KIND) or getattr(asked, "stream", False)):
-            work = partial(told, done, refuse)
+        async def respond() -> Response:
+            kind = next((media_type for media_type in _TEXTS if prefers(request, media_type)), "")
+            try:
+                result = await done()
+                if self._text is not None and kind:
+                    return Response(self._text(result), headers=caller.headers, media_type=kind)
+                body = _body(contents, caller, shape_of(request.method, scope["path"], members), result)
+                return Response(body, headers=caller.headers, media_type="application/json")
+            except Failed as error:
+                return refuse(error)
+
+        if self._events and (prefers(request, _KIND) or getattr(arguments, "stream", False)):
+            work = partial(send_events, done, refuse)
             await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
-            kind = next((one for one in _TEXTS if prefers(request, one)), "")
-            text = self._text if kind else None
-            await answer_whole(
-                whole(done, text, kind, partial(_body, wanted, caller, shape_of(request.method, scope["path"], given))),
-                scope,
-                receive,
-                send,
-            )
-
-    async def _whole(
-        self,
-        done: Callable[[], Awaitable[BaseModel]],
-        text: Callable[[Any], str] | None,
-        kind: str,
-        body: Callable[[BaseModel], str],
-        headers: Mapping[str, str],
-        refuse: Callable[[Failed], Response],
-    ) -> Response:
-        try:
-            made = await done()
-            if text is not None:
-                return Response(text(made), headers=headers, media_type=kind)
-            return Response(body(made), headers=headers, media_type="application/json")
-        except Failed as error:
-            return refuse(error)
+            await answer_whole(respond(), scope, receive, send)
 
     async def _done(
-        self, caller: Caller, asked: _A, seconds: float, wanted: Contents, tell: Tell | None = None
+        self, caller: Caller, arguments: _A, seconds: float, contents: Contents, tell: Tell | None = None
     ) -> BaseModel:
         """Return what came of a call.
 
@@ -213,57 +212,57 @@ class Endpoint(Generic[_A]):
             Failed: the work failed.
         """
         try:
-            async with asyncio.timeout(seconds + _GRACE) as limit:
-                work = self._worked(replace(caller, tell=tell), asked, wanted)
+            with (limit := Timeout(seconds + _GRACE)):
+                work = self._worked(caller if tell is None else replace(caller, tell=tell), arguments, contents)
                 return await self._context.traffic.until_ended(work)
-        except TimeoutError as error:
-            if isinstance(error, GroundwireError):
-                raise failure_of(error) from error
-            if limit.expired():
+        except Failed:
+            raise
+        except GroundwireError as error:
+            raise failure_of(error) from error
+        except Exception as error:
+            if isinstance(error, TimeoutError) and limit.expired:
                 text = f"The call took more than {seconds:g} seconds. Retry with a longer timeout."
                 raise failed(504, "deadline_exceeded", text) from error
             _logger.exception("A call failed", extra={"request_id": caller.request_id})
             raise internal() from error
-        except GroundwireError as error:
-            raise failure_of(error) from error
-        except Failed:
-            raise
-        except Exception as error:
-            _logger.exception("A call failed", extra={"request_id": caller.request_id})
-            raise internal() from error
 
-    async def _worked(self, caller: Caller, asked: _A, wanted: Contents) -> BaseModel:
-        made = await self._work(caller, asked)
-        if isinstance(asked, ApiRequest) and (wanted.member or wanted.answer) and not isinstance(asked, PagesRequest):
-            rows: Iterable[Any] = getattr(made, "results", ()) or getattr(made, "sources", ())
-            await add_contents(caller, asked, wanted, [row.url for row in rows])
-        return made
+    async def _worked(self, caller: Caller, arguments: _A, contents: Contents) -> BaseModel:
+        result = await self._work(caller, arguments)
+        if (
+            isinstance(arguments, ApiRequest)
+            and (contents.member or contents.answer)
+            and not isinstance(arguments, PagesRequest)
+        ):
+            rows: Iterable[Any] = getattr(result, "results", ()) or getattr(result, "sources", ())
+            await add_contents(caller, arguments, contents, [row.url for row in rows])
+        return result
 
 
-def _given(asked: object) -> Mapping[str, Any]:
+def _sent_members(arguments: object) -> Mapping[str, Any]:
     """Return the members of a request at a path of another API as they were sent; else nothing."""
-    return asked.given if isinstance(asked, ApiRequest) else {}
+    return arguments.sent_members if isinstance(arguments, ApiRequest) else {}
 
 
-def _limit(asked: object) -> float | None:
-    return asked.timeout if isinstance(asked, ApiRequest) else None
+def _limit(arguments: object) -> float | None:
+    return arguments.timeout if isinstance(arguments, ApiRequest) else None
 
 
-def _body(wanted: Contents, caller: Caller, shape: ResponseForm | None, made: BaseModel) -> str:
+def _body(contents: Contents, caller: Caller, shape: ResponseForm | None, result: BaseModel) -> str:
     """Return a response as JSON, in the form of another API at its path."""
-    if shape is None and wanted == Contents():
-        return made.model_dump_json()
-    plain = made.model_dump(mode="json")
+    if shape is None and contents == _NO_CONTENTS:
+        return result.model_dump_json()
+    plain = result.model_dump(mode="json")
     body = plain if shape is None else shaped(plain, shape)
     rows: Any = body
     for part in ("results" if shape is None else shape.rows).split("."):
         rows = rows.get(part, ())
-    return json.dumps(with_contents(body, rows if isinstance(rows, list) else (), wanted, caller.extra))
+    return json.dumps(with_contents(body, rows if isinstance(rows, list) else (), contents, caller.extra))
 
 
 def _for_path(error: Failed, scope: Scope) -> Failed:
     facts_of(scope).code = error.problem.code
-    return replace(error, drop_in=True) if scope["path"] in DROP_IN_PATHS else error
+    path = scope["path"]
+    return replace(error, drop_in=True, is_text=path in TEXT_ERROR_PATHS) if path in DROP_IN_PATHS else error
 
 
 def read_json(model: type[_A], request: Request, body: bytes) -> _A:
@@ -279,23 +278,23 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     try:
         if not _is_drop_in(model, request):
             return model.model_validate_json(body)
-        given = _value(body)
-        if not isinstance(given, dict) or not issubclass(model, ApiRequest):
+        members = _value(body)
+        if not isinstance(members, dict) or not issubclass(model, ApiRequest):
             return model.model_validate_json(body)
-        asked = model.model_validate_json(json.dumps(_with_defaults(model.renamed(given), request)))
-        asked.remember(given)
-        return asked
+        arguments = model.model_validate_json(json.dumps(_with_defaults(model.renamed(members), request)))
+        arguments.remember(members)
+        return arguments
     except ValidationError as error:
         raise invalid(error, model.model_fields, names) from None
 
 
-def _with_defaults(given: dict[str, Any], request: Request) -> dict[str, Any]:
+def _with_defaults(arguments: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the arguments of a request, with the defaults and the unit of the API whose path it is at."""
-    form = shape_of(request.method, request.url.path, given)
-    if request.url.path in FIRECRAWL_PATHS and isinstance(given.get("timeout"), (int, float)):
-        given = {**given, "timeout": max(given["timeout"] / 1000, 1.0)}
-    sized = any(given.get(name) is not None for name in ("query", "find", "cursor", "max_length", "max_tokens"))
-    return given if sized or form is None else {**form.defaults, **given}
+    form = shape_of(request.method, request.url.path, arguments)
+    if request.url.path in FIRECRAWL_PATHS and isinstance(arguments.get("timeout"), (int, float)):
+        arguments = {**arguments, "timeout": max(arguments["timeout"] / 1000, 1.0)}
+    sized = any(arguments.get(name) is not None for name in ("query", "find", "cursor", "max_length", "max_tokens"))
+    return arguments if sized or form is None else {**form.defaults, **arguments}
 
 
 def _value(body: bytes) -> object:
@@ -311,7 +310,7 @@ def _names_of(model: type[BaseModel]) -> Mapping[str, str]:
 
 def _is_drop_in(model: type[BaseModel], request: Request) -> bool:
     """Whether a request is that of another API's client, so that its members may have that API's names."""
-    return request.url.path in DROP_IN_PATHS or model is PerplexityRequest
+    return request.scope["path"] in DROP_IN_PATHS or model is PerplexityRequest
 
 
 def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
@@ -320,27 +319,27 @@ def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
     Raises:
         Failed: something in it is wrong.
     """
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in request.query_params.multi_items():
-        if name not in given:
-            given[name] = value
-        elif isinstance(given[name], list):
-            given[name].append(value)
+        if name not in values:
+            values[name] = value
+        elif isinstance(values[name], list):
+            values[name].append(value)
         else:
-            given[name] = [given[name], value]
-    sent = given
+            values[name] = [values[name], value]
+    sent_values = values
     if issubclass(model, ApiRequest) and _is_drop_in(model, request):
-        given = model.renamed(given)
+        values = model.renamed(values)
     for name, info in model.model_fields.items():
-        if "tuple" in str(info.annotation) and isinstance(given.get(name), str):
-            given[name] = given[name].split(",") if name.endswith("domains") else [given[name]]
+        if "tuple" in str(info.annotation) and isinstance(values.get(name), str):
+            values[name] = values[name].split(",") if name.endswith("domains") else [values[name]]
     try:
-        asked = model.model_validate(given, strict=False)
+        arguments = model.model_validate(values, strict=False)
     except ValidationError as error:
         raise invalid(error, model.model_fields, _names_of(model)) from None
-    if isinstance(asked, ApiRequest) and sent is not given:
-        asked.remember(sent)
-    return asked
+    if isinstance(arguments, ApiRequest) and sent_values is not values:
+        arguments.remember(sent_values)
+    return arguments
 
 
 def is_json(request: Request) -> bool:

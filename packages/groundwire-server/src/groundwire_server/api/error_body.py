@@ -33,7 +33,7 @@ from groundwire.models.argument_names import argument_hint
 from groundwire.models.validators import MAX_FAULTS, faults
 from groundwire.routing.provider_call import NONE_LEFT
 
-__all__ = ["ApiModel", "Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
+__all__ = ["ApiModel", "Failed", "Failure", "Problem", "TextFailure", "failed", "failure_of", "internal", "invalid"]
 
 _MOST = 10  # problems reported at once
 _NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -77,6 +77,25 @@ class Failure(ApiModel):
     """The message again, at the paths of other APIs only."""
 
 
+class TextFailure(ApiModel):
+    """The body of an error response at the paths of Exa and Firecrawl, whose clients take `error` for the message."""
+
+    success: bool = False
+    """Always false."""
+    error: str
+    """What happened and what to do."""
+    detail: Detail
+    """The message again."""
+    code: str
+    """The kind of failure."""
+    field: str | None = None
+    """The invalid argument, if any."""
+    retry_after: float | None = None
+    """Seconds after which a retry may succeed, if known."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every attempt, in order."""
+
+
 @dataclass(eq=False)
 class Failed(Exception):
     """A request that failed."""
@@ -89,17 +108,21 @@ class Failed(Exception):
     """Further headers of the response."""
     drop_in: bool = False
     """Whether the client is that of another API, and may look for the message in `detail.error`."""
+    is_text: bool = False
+    """Whether the client takes `error` for the message; see `TextFailure`."""
 
     def response(self) -> Response:
         """Return it as a response."""
         headers = dict(self.headers)
         if self.problem.retry_after is not None:
             headers["Retry-After"] = str(max(1, math.ceil(self.problem.retry_after)))
-        detail = Detail(error=self.problem.message) if self.drop_in else None
-        body = Failure(error=self.problem, detail=detail).model_dump_json(
-            exclude={"detail"} if detail is None else None
-        )
-        return Response(body, self.status, headers, media_type="application/json")
+        detail = Detail(error=self.problem.message)
+        body: ApiModel = Failure(error=self.problem, detail=detail if self.drop_in else None)
+        if self.is_text:
+            facts = self.problem.model_dump(exclude={"message"})
+            body = TextFailure(error=detail.error, detail=detail, **facts)
+        text = body.model_dump_json(exclude=None if self.drop_in or self.is_text else {"detail"})
+        return Response(text, self.status, headers, media_type="application/json")
 
 
 def failed(
@@ -129,35 +152,35 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
     return Failed(_status(error), problem)
 
 
-def invalid(error: ValidationError, known: Iterable[str] = (), names: Mapping[str, str] = _NO_NAMES) -> Failed:
+def invalid(error: ValidationError, arguments: Iterable[str] = (), names: Mapping[str, str] = _NO_NAMES) -> Failed:
     """Return a failure for invalid arguments.
 
     Args:
         error: What is wrong with them.
-        known: The arguments that an unknown one may be a misspelling of.
+        arguments: The arguments that an unknown one may be a misspelling of.
         names: Other APIs' names of the arguments.
     """
     if error.error_count() > MAX_FAULTS:
         text = f"{error.error_count():,} values are wrong. /openapi.json lists what a request may have."
         return failed(400, "invalid_request", text)
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    if found[0]["type"] == "json_invalid":
-        return failed(400, "invalid_json", f"The body is not JSON. {found[0]['msg']}.")
-    said = dict.fromkeys(
-        _sentence(f"{_named(item['loc'])}: {text}{_hint(item['type'], item['loc'], known, names)}")
-        for item, (_, text) in zip(found, faults(error), strict=True)
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    if problems[0]["type"] == "json_invalid":
+        return failed(400, "invalid_json", f"The body is not JSON. {problems[0]['msg']}.")
+    sentences = dict.fromkeys(
+        _sentence(f"{_named(item['loc'])}: {text}{_hint(item['type'], item['loc'], arguments, names)}")
+        for item, (_, text) in zip(problems, faults(error), strict=True)
     )
-    text = " ".join(line.removeprefix(": ") for line in list(said)[:_MOST])
-    return Failed(400, Problem(code="invalid_request", message=text, field=_named(found[0]["loc"]) or None))
+    text = " ".join(line.removeprefix(": ") for line in list(sentences)[:_MOST])
+    return Failed(400, Problem(code="invalid_request", message=text, field=_named(problems[0]["loc"]) or None))
 
 
 def _sentence(text: str) -> str:
     return text if text.endswith("?") else f"{text}."
 
 
-def _hint(kind: str, location: Sequence[int | str], known: Iterable[str], names: Mapping[str, str]) -> str:
+def _hint(kind: str, location: Sequence[int | str], arguments: Iterable[str], names: Mapping[str, str]) -> str:
     """Return what to use instead of another API's argument or a misspelled one."""
-    return argument_hint(str(location[-1]), known, names) if kind == "extra_forbidden" and location else ""
+    return argument_hint(str(location[-1]), arguments, names) if kind == "extra_forbidden" and location else ""
 
 
 def _named(location: Sequence[int | str]) -> str:
@@ -209,7 +232,7 @@ def _code(error: GroundwireError) -> str:
 def _retry_after(error: GroundwireError) -> float | None:
     if isinstance(error, AllProvidersFailed):
         waits = [attempt.retry_after for attempt in error.attempts]
-        known = [wait for wait in waits if wait is not None]
-        return min(known) if known and len(known) == len(waits) else None
+        seconds = [wait for wait in waits if wait is not None]
+        return min(seconds) if seconds and len(seconds) == len(waits) else None
     wait = getattr(error, "retry_after", None)
     return wait if isinstance(wait, (int, float)) else None

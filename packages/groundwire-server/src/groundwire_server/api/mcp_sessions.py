@@ -15,14 +15,16 @@ from groundwire_server.api.context import AppContext
 from groundwire_server.api.error_body import failed, failure_of
 from groundwire_server.request_json import check_json
 
-__all__ = ["PATH", "SSE_PATH", "SessionOwners", "TenantSessions"]
+__all__ = ["MCP_SESSION", "PATH", "SSE_PATH", "SessionOwners", "TenantSessions", "replayed"]
 
 PATH: Final = "/mcp"
 """The path of streamable HTTP."""
 SSE_PATH: Final = "/sse"
 """The path of the older SSE transport."""
+MCP_SESSION: Final = b"mcp-session-id"
+"""The header with the ID of a session."""
 _MOST: Final = 9_000  # sessions of all tenants; the SDK opens at most 10,000, and then refuses those of every tenant
-_HEADER: Final = "mcp-session-id"
+_HEADER: Final = MCP_SESSION.decode()
 _QUERY: Final = "session_id"
 _EVENT: Final = re.compile(rb"session_id=([0-9A-Za-z-]+)")
 
@@ -100,7 +102,7 @@ class TenantSessions:
             except InvalidRequest as error:
                 await failure_of(error).response()(scope, receive, send)
                 return
-            receive = _again(body, receive)
+            receive = replayed(body, receive)
         if scope["path"] == SSE_PATH:
             await self._stream(tenant, scope, receive, send)
             return
@@ -113,7 +115,7 @@ class TenantSessions:
                         self._owners.remove(session)
                 elif not named and status < 400:
                     for header, value in headers:
-                        if header.lower() == _HEADER.encode():
+                        if header.lower() == MCP_SESSION:
                             await self._open(value.decode("latin-1"), tenant, scope)
             await send(message)
 
@@ -140,9 +142,9 @@ class TenantSessions:
         surplus = self._owners.add(session, tenant)
         if surplus is None:
             return
-        headers = [(_HEADER.encode(), surplus.encode("latin-1"))]
+        headers = [(MCP_SESSION, surplus.encode("latin-1"))]
         ending = {**scope, "method": "DELETE", "path": PATH, "raw_path": PATH.encode(), "query_string": b""}
-        await self._app(ending | {"headers": headers}, _again(b"", _never), _discard)
+        await self._app(ending | {"headers": headers}, replayed(b"", _never), _discard)
 
 
 async def _never() -> Message:
@@ -154,7 +156,7 @@ async def _discard(_message: Message) -> None:
     pass
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """Return what receives a body that was read already, and then what comes after it."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.requests import Request
@@ -15,7 +16,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from groundwire.mcp_server.stdio import check_sdk
 from groundwire.web import Web
 from groundwire_server.api.context import AppContext, Counted
+from groundwire_server.api.mcp_routing import SessionRouting
 from groundwire_server.api.mcp_sessions import PATH, SSE_PATH, TenantSessions
+from groundwire_server.api.peers import Peers
 from groundwire_server.auth import KeyFile, Tenant, tenant_of
 from groundwire_server.auth.authentication import ClientAddress
 from groundwire_server.auth.keys import KeyRecord, id_of, is_key_of
@@ -45,6 +48,7 @@ MODEL_PATHS = (
 )
 """The paths of model APIs when a client is given the address of this server."""
 _POSTED: Final = "/messages/"
+_PATHS_SEEN: Final = 256  # of which it is remembered whether they are of the page
 
 
 def mcp_application(sessions: Sessions, *, sse: bool = False) -> tuple[ASGIApp, AbstractAsyncContextManager[object]]:
@@ -81,9 +85,9 @@ def _add_sse(app: Starlette, server: Server[Any]) -> None:
 
         async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
             async with AsyncExitStack() as stack:
-                received, sent = await stack.enter_async_context(transport.connect_sse(scope, receive, send))
+                incoming, outgoing = await stack.enter_async_context(transport.connect_sse(scope, receive, send))
                 with suppress(ConnectionError):
-                    await server.run(received, sent, server.create_initialization_options())
+                    await server.run(incoming, outgoing, server.create_initialization_options())
 
     app.router.routes += [
         Route(SSE_PATH, endpoint=Stream(), methods=["GET"]),
@@ -108,12 +112,16 @@ class Mount:
     """Maximum bytes of a request's body, where that is more than the settings say."""
 
 
-def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
+def mcp_mounts(
+    context: AppContext, *, sse: bool = False, peers: Peers | None = None, keys: KeyFile | None = None
+) -> Iterator[Mount]:
     """Yield MCP over streamable HTTP at `/mcp`.
 
     Args:
         context: The server's parts.
         sse: Whether to speak the older SSE transport at `/sse`, too.
+        peers: The other workers of the server.
+        keys: The keys.
 
     Raises:
         ConfigurationError: the SDK is not installed.
@@ -123,7 +131,9 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
 
     sessions = Sessions(context.web.settings, alone=False, web=context.web, web_for=context.web_for)
     inner, running = mcp_application(sessions, sse=sse)
-    app = Counted(TenantSessions(inner, context), context.traffic)
+    app: ASGIApp = Counted(TenantSessions(inner, context), context.traffic)
+    if peers is not None and keys is not None:
+        app = SessionRouting(app, peers, keys, context.traffic)
     yield Mount(PATH, app, running)
     if sse:
         yield Mount(SSE_PATH, app)
@@ -156,13 +166,13 @@ def openai_mounts(
         finally:
             await proxy.aclose()
 
-    app = Counted(proxy.endpoints, context.traffic)
+    app = Counted(proxy.app, context.traffic)
     yield Mount(path, app, running(), LARGEST_MODEL_REQUEST)
     for other in proxy.beside:
         yield Mount(other, app, max_body_bytes=LARGEST_MODEL_REQUEST)
     if path != "/v1":
-        for usual in MODEL_PATHS:
-            yield Mount(usual, _Renamed(app, path), max_body_bytes=LARGEST_MODEL_REQUEST)
+        for alias in MODEL_PATHS:
+            yield Mount(alias, _Renamed(app, path), max_body_bytes=LARGEST_MODEL_REQUEST)
 
 
 class _Renamed:
@@ -176,9 +186,6 @@ class _Renamed:
         """Forward a request to the endpoint's own path."""
         path = self._prefix + scope["path"].removeprefix("/v1")
         await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
-
-
-_FILES = "/page/"
 
 
 class SignedIn:
@@ -199,23 +206,33 @@ class SignedIn:
         asks: Callable[[], bool] = lambda: True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        from groundwire_server.ui import ui_routes  # a server without the page does not need its templates
+        from groundwire_server.ui import STATIC_FILES, ui_routes  # a server without the page needs no templates
         from groundwire_server.ui.login_sessions import SignIns
 
         verifier = _KeyVerifier(web, keys, now)
         self.asks = asks
         self._sign_ins = SignIns(verifier, web.store)
-        self._open = Router(ui_routes(web), redirect_slashes=False)
-        self._closed = Router(ui_routes(web, authenticate=verifier), redirect_slashes=False)
+        self._files = frozenset(STATIC_FILES)
+        self._open = Router(ui_routes(web, catch_all=True), redirect_slashes=False)
+        self._closed = Router(ui_routes(web, authenticate=verifier, catch_all=True), redirect_slashes=False)
+        self._is_of_page = lru_cache(_PATHS_SEEN)(self._matches_page)  # else it costs more than authentication
+        self.others: Sequence[BaseRoute] = ()
+        """The routes of the server beside these."""
 
-    def has(self, path: str) -> bool:
-        """Whether a path belongs to the page; see `Pages`."""
-        scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": []}
-        return any(route.matches(scope)[0] is not Match.NONE for route in self._closed.routes)
+    def has(self, scope: Scope) -> bool:
+        """Whether a request is for the page; see `Pages`. A browser gets it at every path without anything else."""
+        if self._is_of_page(scope["path"], scope.get("root_path", "")):
+            return True
+        is_person = scope["method"] == "GET" and "text/html" in Request(scope).headers.get("accept", "")
+        return is_person and not _matches(self.others, scope)
+
+    def _matches_page(self, path: str, root_path: str) -> bool:
+        scope = {"type": "http", "method": "GET", "path": path, "root_path": root_path}
+        return _matches(self._closed.routes[:-1], scope)
 
     async def key_id(self, scope: Scope) -> str | None:
         """Return the ID of the key that a visitor has signed in with; static files need no key."""
-        if scope["path"].startswith(_FILES):
+        if scope["path"] in self._files:
             return None
         visitor = await self._sign_ins.visitor(Request(scope))
         return visitor.id if visitor else None
@@ -230,19 +247,22 @@ class SignedIn:
 
 
 class _Either(BaseRoute):
-    """A route to the web page, looked up per request."""
+    """A route to the web page, looked up per request; the last one."""
 
     def __init__(self, page: SignedIn) -> None:
         self._page = page
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return whether a request belongs to the page."""
-        is_ours = scope["type"] == "http" and self._page.has(scope["path"])
-        return (Match.FULL if is_ours else Match.NONE), {}
+        return (Match.FULL if scope["type"] == "http" and self._page.has(scope) else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Show the page."""
         await self._page(scope, receive, send)
+
+
+def _matches(routes: Iterable[BaseRoute], scope: Scope) -> bool:
+    return any(route.matches(scope)[0] is not Match.NONE for route in routes)
 
 
 class _KeyVerifier:

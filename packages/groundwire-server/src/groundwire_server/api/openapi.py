@@ -25,12 +25,12 @@ _EVERYWHERE = (400, 401, 403, 408, 413, 414, 421, 429, 431, 500, 503)
 """Failure statuses that do not depend on the request's content: keys, limits, malformed requests."""
 _ABOUT = """Search the web and read its pages. A failure has an error status and a body with a `code` for
 programs and a `message` for people; it never looks like an empty result."""
-_TOLD = """With `Accept: text/event-stream` the response is a stream of server-sent events: `attempt_started` and
+_AS_EVENTS = """With `Accept: text/event-stream` the response is a stream of server-sent events: `attempt_started` and
 `attempt_finished` while providers are called, then `result` with the answer, or `error` with a failure. An answer to a
 question is also streamed: `delta` has the next piece of its text, and `reset` discards what was streamed before."""
 
-_AS_TEXT = """Errors are reported in the answer, for the model to read. With `Accept: text/plain` the answer is the
-text for the model, in which everything from the web is between markers that label it."""
+_AS_TEXT = """The response reports errors, for the model to read. With `Accept: text/plain`, it is the text for the
+model, with all web content between markers."""
 
 
 def openapi(operations: Iterable[Operation]) -> dict[str, Any]:
@@ -40,8 +40,8 @@ def openapi(operations: Iterable[Operation]) -> dict[str, Any]:
         operations: What it describes.
     """
     described = tuple(operations)
-    wanted = list(dict.fromkeys(_models(described)))
-    refs, definitions = models_json_schema(wanted, ref_template="#/components/schemas/{model}")
+    models = list(dict.fromkeys(_models(described)))
+    refs, definitions = models_json_schema(models, ref_template="#/components/schemas/{model}")
     paths: dict[str, dict[str, Any]] = {}
     for operation in described:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, refs)
@@ -53,7 +53,7 @@ def openapi(operations: Iterable[Operation]) -> dict[str, Any]:
             "schemas": definitions["$defs"],
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "description": "An API key of the gateway."},
-                "header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same."},
+                "header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "An API key."},
             },
         },
     }
@@ -65,33 +65,33 @@ _Refs = Mapping[tuple[Any, _Mode], dict[str, Any]]
 
 def _models(operations: Iterable[Operation]) -> Iterator[tuple[type[BaseModel], _Mode]]:
     for operation in operations:
-        for asked in (*operation.bodies.values(), operation.query, operation.parameters):
-            if asked is not None:
-                yield asked, "validation"
-        for made in (*operation.replies, *operation.failures):
-            yield made, "serialization"
+        for model in (*operation.bodies.values(), operation.query, operation.parameters):
+            if model is not None:
+                yield model, "validation"
+        for reply in (*operation.replies, *operation.failures):
+            yield reply, "serialization"
 
 
 def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
-    made = {JSON: {"schema": _any(operation.replies, refs)}}
+    replies = {JSON: {"schema": _any(operation.replies, refs)}}
     if operation.events:
-        made[_EVENTS] = {"schema": dict(_EVENT)}
+        replies[_EVENTS] = {"schema": dict(_EVENT)}
     if operation.text:
-        made["text/plain"] = {"schema": {"type": "string"}}
+        replies["text/plain"] = {"schema": {"type": "string"}}
     statuses = {*operation.statuses, *(() if operation.is_open else _EVERYWHERE)}
     failure = {JSON: {"schema": _any(operation.failures, refs)}}
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
         "responses": {
-            "200": {"description": "It went well.", "content": made},
+            "200": {"description": "Success.", "content": replies},
             **{str(status): _failure(status, failure) for status in sorted(statuses)},
         },
         # No key is required on loopback until there is one.
         "security": [] if operation.is_open else [{"bearer": []}, {"header": []}, {}],
     }
     if operation.events:
-        described["description"] = _TOLD
+        described["description"] = _AS_EVENTS
     if operation.text:
         described["description"] = _AS_TEXT
     if operation.bodies:
@@ -120,13 +120,13 @@ def _parameters(model: type[BaseModel] | None, where: str) -> Iterator[dict[str,
     """Yield the parameters described by a model's own fields."""
     if model is None:
         return
-    whole = model.model_json_schema()
-    for name, schema in whole["properties"].items():
+    model_schema = model.model_json_schema()
+    for name, schema in model_schema["properties"].items():
         plain = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
         yield {
             "name": name,
             "in": where,
-            "required": name in whole.get("required", ()),
+            "required": name in model_schema.get("required", ()),
             "description": schema.get("description", ""),
             "schema": plain,
         }
@@ -139,13 +139,13 @@ def openapi_page(operations: Iterable[Operation]) -> str:
         operations: What it lists.
     """
     rows = []
-    for one in operations:
-        models = [*one.bodies.values(), *filter(None, (one.query, one.parameters))]
+    for operation in operations:
+        models = [*operation.bodies.values(), *filter(None, (operation.query, operation.parameters))]
         fields = {
             name: field.description or "" for model in models for name, field in model.model_fields.items() if name
         }
         listed = "".join(f"<dt><code>{escape(name)}</code><dd>{escape(text)}" for name, text in fields.items())
-        title = f"<h2><code>{one.method} {escape(one.path)}</code></h2><p>{escape(one.summary)}</p>"
+        title = f"<h2><code>{operation.method} {escape(operation.path)}</code></h2><p>{escape(operation.summary)}</p>"
         rows.append(title + (f"<dl>{listed}</dl>" if listed else ""))
     about = f"<p>{escape(_ABOUT)} For programs: <a href=/openapi.json>openapi.json</a>.</p>"
     return (

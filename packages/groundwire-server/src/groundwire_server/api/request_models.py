@@ -43,7 +43,7 @@ __all__ = [
     "ToolPath",
     "ToolQuery",
     "VerifyRequest",
-    "Whole",
+    "WholeNumber",
     "Words",
 ]
 
@@ -63,11 +63,11 @@ def _day(value: object) -> object:
     return value
 
 
-Whole: BeforeValidator = BeforeValidator(_whole)
+WholeNumber: BeforeValidator = BeforeValidator(_whole)
 """Makes an integer type take 5.0; it stands after the bounds, so that these stay in the schema."""
-Size = Annotated[int, Field(ge=1, le=10_000_000), Whole]
+Size = Annotated[int, Field(ge=1, le=10_000_000), WholeNumber]
 """A number of characters."""
-Tokens = Annotated[int, Field(ge=1, le=2_500_000), Whole]
+Tokens = Annotated[int, Field(ge=1, le=2_500_000), WholeNumber]
 """A number of tokens."""
 
 SessionName = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._~-]+$")]
@@ -80,7 +80,7 @@ Domain = Annotated[str, Field(min_length=1, max_length=253, pattern=_DOMAIN)]
 Address = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
 
 
-def _given(*names: str, without: tuple[str, ...] = ()) -> JsonDict:
+def _required_members(*names: str, without: tuple[str, ...] = ()) -> JsonDict:
     """Return the schema of objects that require some members, not null, and exclude others."""
     have: JsonDict = {name: {"not": {"type": "null"}} for name in names}
     lack: JsonDict = {name: {"type": "null"} for name in without}
@@ -98,34 +98,34 @@ class ApiRequest(BaseModel):
     """Other APIs' names of the members: understood at the paths of those APIs, and told the right word at ours."""
 
     @classmethod
-    def renamed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+    def renamed(cls, members: Mapping[str, Any]) -> dict[str, Any]:
         """Return members under their names here, where they are named as in other APIs; what is unknown stays.
 
         Args:
-            given: The members of a request.
+            members: The members of a request.
         """
         plain: dict[str, Any] = {}
-        given = recent(given, cls.other_names) if cls.other_names is SEARCH else given
-        for name, value in given.items():
+        members = recent(members, cls.other_names) if cls.other_names is SEARCH else members
+        for name, value in members.items():
             meant = translated(name, value, cls.other_names, cls.model_fields)
-            both = meant is not None and any(other in plain or (other != name and other in given) for other in meant)
+            both = meant is not None and any(other in plain or (other != name and other in members) for other in meant)
             plain.update({name: value} if meant is None or both else meant)
         return plain
 
-    _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+    _sent_members: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
     @property
-    def given(self) -> Mapping[str, Any]:
+    def sent_members(self) -> Mapping[str, Any]:
         """The members as they were sent to a path of another API; empty at our own."""
-        return self._given
+        return self._sent_members
 
-    def remember(self, given: Mapping[str, Any]) -> None:
+    def remember(self, members: Mapping[str, Any]) -> None:
         """Keep the members as they were sent.
 
         Args:
-            given: The members.
+            members: The members.
         """
-        self._given = given
+        self._sent_members = members
 
     timeout: float | None = Field(default=None, ge=1, le=600)
     """Seconds for the whole call; by default, and at most, the gateway's limit."""
@@ -140,12 +140,12 @@ class SearchRequest(ApiRequest):
 
     query: Words
     """The query."""
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Whole] | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), WholeNumber] | None = None
     """Maximum results; by default the gateway's setting `search.limit`."""
     allowed_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
     """Only these domains and their subdomains; none means every domain."""
     blocked_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
-    """Never these domains nor their subdomains."""
+    """Exclude these domains and their subdomains."""
     time_range: Annotated[TimeRange | TimeRangeName, AfterValidator(time_range_of)] = "all"
     """How recent: within a day, a week, a month, a year, or any age."""
     published_after: Annotated[date, Field(strict=False), BeforeValidator(_day)] | None = None
@@ -158,7 +158,7 @@ class SearchRequest(ApiRequest):
     """A country code such as `us`."""
     safesearch: SafeSearch | None = None
     """The SafeSearch level; by default the gateway's setting."""
-    page: Annotated[int, Field(ge=1, le=MAX_PAGE), Whole] = 1
+    page: Annotated[int, Field(ge=1, le=MAX_PAGE), WholeNumber] = 1
     """The page of results."""
     sources: tuple[SearchSource, ...] = Field(default=("web",), max_length=1)
     """What to search: the web, papers, or `files`: those below the folders of the caller's key, if it has any."""
@@ -167,7 +167,7 @@ class SearchRequest(ApiRequest):
     refresh: bool = False
     """Whether to skip the cache."""
     keep: bool = True
-    """Whether anything of it may be kept: in caches, in the archive, among the session's sources."""
+    """Whether the call may be stored: in the cache, the archive, and the session's sources."""
 
 
 class AskRequest(ApiRequest):
@@ -178,9 +178,9 @@ class AskRequest(ApiRequest):
     question: Words
     """The question."""
     quote: bool = False
-    """Whether to ask no model and quote the passages that answer best."""
+    """Whether to quote the best passages instead of asking a model."""
     stream: bool = False
-    """Whether to answer with events, as `Accept: text/event-stream` asks for, too."""
+    """Whether to stream events, as with `Accept: text/event-stream`."""
 
 
 class PagesRequest(ApiRequest):
@@ -188,8 +188,15 @@ class PagesRequest(ApiRequest):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         json_schema_extra={
-            "oneOf": [_given("url", without=("urls",)), _given("urls", without=("url", "cursor"))],
-            "not": {"anyOf": [_given(*pair) for pair in (("query", "cursor"), ("query", "find"), ("cursor", "find"))]},
+            "oneOf": [
+                _required_members("url", without=("urls",)),
+                _required_members("urls", without=("url", "cursor")),
+            ],
+            "not": {
+                "anyOf": [
+                    _required_members(*pair) for pair in (("query", "cursor"), ("query", "find"), ("cursor", "find"))
+                ]
+            },
         },
     )
 
@@ -212,7 +219,7 @@ class PagesRequest(ApiRequest):
     refresh: bool = False
     """Whether to skip the cache."""
     keep: bool = True
-    """Whether anything of it may be kept: in caches, in the archive, among the session's sources."""
+    """Whether the call may be stored: in the cache, the archive, and the session's sources."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -248,7 +255,12 @@ class VerifyRequest(ApiRequest):
     """An answer to verify, sentence by sentence, against the sources of a session or given ones."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        json_schema_extra={"oneOf": [_given("session", without=("sources",)), _given("sources", without=("session",))]}
+        json_schema_extra={
+            "oneOf": [
+                _required_members("session", without=("sources",)),
+                _required_members("sources", without=("session",)),
+            ]
+        }
     )
 
     answer: str = Field(max_length=_MAX_ANSWER)
@@ -276,7 +288,7 @@ class ToolPath(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(use_attribute_docstrings=True)
 
     name: ToolName
-    """The tool; `search` is one search by DuckDuckGo or Brave, with codelia's arguments."""
+    """The tool; `search` searches once with DuckDuckGo or Brave and takes codelia's arguments."""
 
 
 class ToolQuery(ApiRequest):
@@ -316,9 +328,9 @@ class PrepareQuery(ApiModel):
     mode: _Mode | None = None
     """Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`."""
     tool: Literal["web_search", "search"] | None = None
-    """Which function tool a model without hosted search gets; a body without a search gets one then, too. By default
-    the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged;
-    OpenAI's Chat Completions then answer with the model that searches; the header `X-Groundwire-Warning` says so."""
+    """The function tool to add for a model without hosted search, even to a body without a search. By default, a
+    function tool `web_search` in the body is kept, and a body without a search is returned unchanged. Chat Completions
+    of OpenAI then answer with the model that searches, and the header `X-Groundwire-Warning` says so."""
 
 
 class PrepareCall(PrepareQuery):

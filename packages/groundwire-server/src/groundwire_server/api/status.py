@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -30,6 +30,7 @@ from groundwire_server.api.request_models import SessionName
 __all__ = [
     "Alive",
     "HealthReply",
+    "Nothing",
     "ProvidersReply",
     "Ready",
     "SessionCall",
@@ -115,7 +116,7 @@ class SeenReply(Source):
     __pydantic_config__ = ROW_CONFIG
 
     opened: bool
-    """Whether it was opened, not only found."""
+    """Whether the session opened it."""
 
 
 class SessionReply(ApiModel):
@@ -147,7 +148,7 @@ class SessionRequest(ApiModel):
 
 
 class SessionQuery(ApiModel):
-    """Which of the pages shown to a session are returned."""
+    """The pages of a session to return."""
 
     limit: int = Field(default=_MOST_SOURCES, ge=1, le=_MOST_SOURCES)
     """The maximum number of sources."""
@@ -177,17 +178,18 @@ def read_session(request: Request, body: bytes) -> SessionCall:
     Raises:
         Failed: one of them is invalid.
     """
-    name = str(request.path_params["id"])
-    if not name.isascii() or not 0 < len(name) <= 128 or not all(sign.isalnum() or sign in "._~-" for sign in name):
-        raise _no_session()
-    return SessionCall(id=name, **read_query(SessionQuery, request, body).model_dump())
+    query = read_query(SessionQuery, request, body)
+    try:
+        return SessionCall(id=request.path_params["id"], **query.model_dump())
+    except ValidationError:
+        raise _no_session() from None
 
 
-async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
+async def providers(caller: Caller, _request: Nothing) -> ProvidersReply:
     """Return the status of the caller's providers; figures of all tenants are for operators."""
     web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
     healths = {health.provider: health for health in web.provider_health()}
-    scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
+    scores = (await web.score_card(_DAYS)).providers if sees_all else ()
     prices = await asyncio.to_thread(load_prices)
     roles: dict[str, list[Literal["search", "read"]]] = {}
     for provider in web.search_providers:
@@ -198,13 +200,13 @@ async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
     return ProvidersReply(providers=(*used, *(_skipped(web, roles) if sees_all else ())))
 
 
-async def session(caller: Caller, asked: SessionCall) -> SessionReply:
+async def session(caller: Caller, call: SessionCall) -> SessionReply:
     """Return the usage and the sources of a session.
 
     Raises:
         Failed: the caller has no such session.
     """
-    view = caller.session(asked.id)
+    view = caller.session(call.id)
     used = await view.usage()
     try:
         pages = await view.sources(content=False)
@@ -213,31 +215,31 @@ async def session(caller: Caller, asked: SessionCall) -> SessionReply:
     if not pages and not any(used.values()):
         raise _no_session()
     budget = view.budget
-    left = sorted((page for page in pages if page.number > asked.after), key=lambda page: page.number)
-    shown = left[: asked.limit]
-    seen = (
-        SeenReply(citation_id=page.number, title=page.title, url=page.url, opened=bool(page.version)) for page in shown
+    later = sorted((page for page in pages if page.number > call.after), key=lambda page: page.number)
+    listed = later[: call.limit]
+    sources = (
+        SeenReply(citation_id=page.number, title=page.title, url=page.url, opened=bool(page.version)) for page in listed
     )
     return SessionReply(
-        id=asked.id,
+        id=call.id,
         searches=round(used["searches"]),
         limit=budget.limit if budget else None,
         remaining=budget.remaining if budget else None,
         cost_usd=used["cost_usd"],
         tokens=round(used["tokens"]),
-        sources=tuple(seen),
-        next_after=shown[-1].number if len(left) > len(shown) else None,
+        sources=tuple(sources),
+        next_after=listed[-1].number if len(later) > len(listed) else None,
     )
 
 
-async def reset_session(caller: Caller, asked: SessionCall) -> SessionReply:
+async def reset_session(caller: Caller, call: SessionCall) -> SessionReply:
     """Reset a session, and return its previous usage.
 
     Raises:
         Failed: the caller has no such session.
     """
-    before = await session(caller, asked)
-    await caller.session(asked.id).reset_session()
+    before = await session(caller, call)
+    await caller.session(call.id).reset_session()
     return before
 
 
@@ -266,8 +268,8 @@ def _provider(
 
 
 def _record(score: ProviderScore) -> ProviderRecord:
-    known = {key: value for key, value in asdict(score).items() if key in ProviderRecord.model_fields}
-    return ProviderRecord(**known, success_rate=score.success_rate)
+    figures = {key: value for key, value in asdict(score).items() if key in ProviderRecord.model_fields}
+    return ProviderRecord(**figures, success_rate=score.success_rate)
 
 
 def _skipped(web: Web, used: Mapping[str, object]) -> Iterable[ProviderReply]:
@@ -286,7 +288,7 @@ def _skipped(web: Web, used: Mapping[str, object]) -> Iterable[ProviderReply]:
 
 _MAX_WAIT = 2.0  # seconds for the store
 _KEY = "gateway:ready:"
-_KEPT = 5.0  # seconds
+_PROBE_SECONDS = 5.0  # that an entry stays if it cannot be deleted
 
 Readiness = Literal["ok", "starting", "draining", "overloaded", "no_store", "no_provider"]
 
@@ -295,8 +297,8 @@ class HealthReply(ApiModel):
     """The health of a gateway."""
 
     status: Readiness
-    """`ok`, or why no calls should be sent here: it is starting or stopping, it refuses requests for
-    want of time, its store does not respond, or all search providers are in cooldown."""
+    """`ok`, or why to send no calls: the gateway is starting, stopping, or overloaded, its store does not respond,
+    or all search providers are in cooldown."""
 
 
 class Alive:
@@ -340,7 +342,7 @@ async def _answers(store: Store) -> bool:
     key, value = _KEY + secrets.token_hex(8), secrets.token_bytes(8)
     try:
         async with asyncio.timeout(_MAX_WAIT):
-            await store.set(key, value, fresh=_KEPT)
+            await store.set(key, value, fresh=_PROBE_SECONDS)
             entry = await store.get(key)
             await store.delete(key)
     except (StoreError, TimeoutError):

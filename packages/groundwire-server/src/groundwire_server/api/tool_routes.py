@@ -60,26 +60,26 @@ class VerifyReply(ApiModel):
     """The verdict on each sentence of an answer."""
 
     supported: bool
-    """Whether every sentence with a mark is supported."""
+    """Whether every sentence with a marker is supported."""
     counts: dict[Verdict, int]
-    """How many sentences got each verdict; verdicts that none got are left out."""
+    """The number of sentences by verdict; verdicts without sentences are omitted."""
     findings: tuple[Finding, ...]
-    """One a sentence, in order."""
+    """One finding per sentence, in order."""
     unknown: tuple[int, ...]
-    """The numbers in marks that no source has."""
+    """The numbers in markers that no source has."""
     warnings: tuple[str, ...] = ()
-    """What holds for the answer as a whole."""
+    """Warnings about the whole answer."""
 
 
 class AskReply(ApiModel):
-    """An answer to a question, with citations that were checked."""
+    """An answer to a question, with verified citations."""
 
     question: str
     """The question."""
     text: str
-    """The answer in Markdown, with marks such as `[1]`."""
+    """The answer in Markdown, with markers such as `[1]`."""
     answer: str
-    """The same text, under the name that most APIs have for it."""
+    """The same text, under the name that most APIs use."""
     sources: tuple[Source, ...]
     """The pages that it cites."""
     report: VerifyReply
@@ -87,11 +87,11 @@ class AskReply(ApiModel):
     model: str
     """The model that wrote it; empty where passages are quoted."""
     searches: int
-    """The searches that were made for it."""
+    """The searches made for it."""
     cost_usd: float
-    """What searching and reading cost, in US dollars; the model's own price is not in it."""
+    """The cost of searching and reading, in US dollars, without the model's own."""
     warnings: tuple[str, ...]
-    """What the reader should know."""
+    """Warnings about the answer."""
 
 
 class Delta(ApiModel):
@@ -107,12 +107,12 @@ class Reset(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
 
-async def ask(caller: Caller, asked: AskRequest) -> AskReply:
+async def ask(caller: Caller, request: AskRequest) -> AskReply:
     """Answer a question; where events are wanted, with its text as it is written."""
-    web = caller.session(asked.session)
+    web = caller.session(request.session)
     if caller.tell is None:
-        return _asked(await agent_loop.ask(asked.question, web=web, quote=asked.quote, timeout=asked.timeout))
-    stream = agent_loop.ask_stream(asked.question, web=web, quote=asked.quote, timeout=asked.timeout)
+        return _ask_reply(await agent_loop.ask(request.question, web=web, quote=request.quote, timeout=request.timeout))
+    stream = agent_loop.ask_stream(request.question, web=web, quote=request.quote, timeout=request.timeout)
     async with aclosing(stream) as events:
         async for event in events:
             if event.type == "delta":
@@ -120,31 +120,31 @@ async def ask(caller: Caller, asked: AskRequest) -> AskReply:
             elif event.type == "reset":
                 caller.tell("reset", Reset())
             elif event.type == "result":
-                return _asked(event.answer)
+                return _ask_reply(event.answer)
     raise RuntimeError("A stream of events ended without its answer.")
 
 
-def _asked(said: CitedAnswer) -> AskReply:
+def _ask_reply(answer: CitedAnswer) -> AskReply:
     return AskReply(
-        question=said.question,
-        text=said.text,
-        answer=said.text,
-        sources=said.sources,
-        report=_verified(said.report),
-        model=said.model,
-        searches=said.searches,
-        cost_usd=said.cost_usd,
-        warnings=said.warnings,
+        question=answer.question,
+        text=answer.text,
+        answer=answer.text,
+        sources=answer.sources,
+        report=_verified(answer.report),
+        model=answer.model,
+        searches=answer.searches,
+        cost_usd=answer.cost_usd,
+        warnings=answer.warnings,
     )
 
 
-async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
+async def verify(caller: Caller, request: VerifyRequest) -> VerifyReply:
     """Check an answer against what it cites."""
-    given = asked.sources
-    sources = None if given is None else [CitedPage(**source.model_dump()) for source in given]
+    rows = request.sources
+    sources = None if rows is None else [CitedPage(**source.model_dump()) for source in rows]
     from groundwire.agent_loop import verify as verified  # costs nothing until it is used
 
-    return _verified(await verified(asked.answer, web=caller.session(asked.session), pages=sources))
+    return _verified(await verified(request.answer, web=caller.session(request.session), pages=sources))
 
 
 def _verified(report: Report) -> VerifyReply:
@@ -178,45 +178,45 @@ class ResolveReply(ApiModel):
     """Remarks for the operator."""
 
 
-async def resolve(caller: Caller, asked: ResolveRequest) -> ResolveReply:
+async def resolve(caller: Caller, request: ResolveRequest) -> ResolveReply:
     """Plan the search for a model."""
-    row = load_matrix().api_or_local(asked.provider)
-    made = plan(row, asked.model, asked.mode, _needs(caller), settings=caller.web.settings)
+    row = load_matrix().api_or_local(request.provider)
+    search_plan = plan(row, request.model, request.mode, _needs(caller), settings=caller.web.settings)
     return ResolveReply(
         provider=row.provider,
-        model=made.model,
-        path=made.path,
-        tool=made.tool,
-        reason=made.reason,
-        warnings=made.warnings,
+        model=search_plan.model,
+        path=search_plan.path,
+        tool=search_plan.tool,
+        reason=search_plan.reason,
+        warnings=search_plan.warnings,
     )
 
 
-async def prepared(caller: Caller, asked: PrepareCall) -> JsonObject:
+async def prepared(caller: Caller, call: PrepareCall) -> JsonObject:
     """Add one search to a request to a model API.
 
     A host with a `web_search` of its own lets OpenAI's Chat Completions answer with the model that searches.
     """
 
-    def warn(made: Plan) -> None:
-        caller.headers.update(warning_headers(made.warnings))
+    def warn(search_plan: Plan) -> None:
+        caller.headers.update(warning_headers(search_plan.warnings))
 
     settings = caller.web.settings
-    given = {"web_search": web_search_definition, "search": local_search_definition}
-    row = load_matrix().api_or_local(asked.provider, asked.body)
-    made = prepare(
-        asked.body,
+    definitions = {"web_search": web_search_definition, "search": local_search_definition}
+    row = load_matrix().api_or_local(call.provider, call.body)
+    prepared_request = prepare(
+        call.body,
         row,
-        model=asked.model,
-        mode=asked.mode,
+        model=call.model,
+        mode=call.mode,
         needs=_needs(caller),
         settings=settings,
-        tools=(given[asked.tool](settings),) if asked.tool else (),
-        switch_model=asked.tool is None,
-        add=asked.tool is not None,
+        tools=(definitions[call.tool](settings),) if call.tool else (),
+        switch_model=call.tool is None,
+        add=call.tool is not None,
         on_plan=warn,
     )
-    return JsonObject.model_construct(root=dict(made))
+    return JsonObject.model_construct(root=dict(prepared_request))
 
 
 def _needs(caller: Caller) -> Needs:
@@ -227,20 +227,20 @@ def _needs(caller: Caller) -> Needs:
     return Needs(allowed_domains=limits.allowed_domains, blocked_domains=limits.blocked_domains)
 
 
-async def list_tools(caller: Caller, _asked: object) -> JsonObject:
+async def list_tools(caller: Caller, _call: object) -> JsonObject:
     """Return the definitions of the tools, in the format of OpenAI's Chat Completions API."""
     web = caller.web
     tools: list[JsonValue] = [tool.to_openai() for tool in web_tool_definitions(web.settings, files=bool(web.folders))]
     return JsonObject.model_construct(root={"tools": tools})
 
 
-async def call_tool(caller: Caller, asked: ToolCall) -> ToolResult:
+async def call_tool(caller: Caller, call: ToolCall) -> ToolResult:
     """Call a tool; every failure is reported in its result, for the model."""
-    web = caller.session(asked.session)
+    web = caller.session(call.session)
     # The host asks its user before the call; what the settings deny is denied here too.
-    permission = Permission(web.settings.permission, ask=lambda _: True, session=asked.session)
-    make = {"web_search": web_search_tool, "open_page": open_page_tool, "search": local_search_tool}[asked.name]
-    return await guarded(make(web), permission).call(**asked.arguments)
+    permission = Permission(web.settings.permission, ask=lambda _: True, session=call.session)
+    make = {"web_search": web_search_tool, "open_page": open_page_tool, "search": local_search_tool}[call.name]
+    return await guarded(make(web), permission).call(**call.arguments)
 
 
 def read_tool(request: Request, body: bytes) -> ToolCall:
@@ -266,8 +266,8 @@ def read_prepare(request: Request, body: bytes) -> PrepareCall:
     """
     if not is_json(request):
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
-    given = parse_model_request(body)
-    return PrepareCall.model_construct(**_queried(PrepareQuery, request).model_dump(), body=given)
+    model_request = parse_model_request(body)
+    return PrepareCall.model_construct(**_queried(PrepareQuery, request).model_dump(), body=model_request)
 
 
 def _queried(model: type[_A], request: Request) -> _A:

@@ -7,7 +7,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
@@ -85,8 +85,8 @@ async def with_access_log(
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             facts.status = message["status"]
-            headers = list(message.get("headers", ()))
-            if all(name.lower() != _HEADER for name, _ in headers):  # the proxy passes on the model server's
+            headers = message.get("headers", ())
+            if _HEADER not in [name.lower() for name, _ in headers]:  # the proxy passes on the model server's
                 message = {**message, "headers": [*headers, (_HEADER, facts.request_id.encode())]}
         else:
             facts.bytes += len(message.get("body", b""))
@@ -102,10 +102,10 @@ async def with_access_log(
         if count is not None:
             count(facts)
         if logs and _logger.isEnabledFor(logging.INFO):
-            _logger.info("Request", extra=asdict(facts))
+            _logger.info("Request", extra={name: getattr(facts, name) for name in AccessRecord.__slots__})
 
 
 def _id_of(scope: Scope) -> str:
-    given = [value for name, value in scope["headers"] if name == _HEADER]
-    safe = len(given) == 1 and _ID.fullmatch(given[0]) and not _KEY.search(given[0])
-    return given[0].decode() if safe else secrets.token_hex(16)
+    values = [value for name, value in scope["headers"] if name == _HEADER]
+    safe = len(values) == 1 and _ID.fullmatch(values[0]) and not _KEY.search(values[0])
+    return values[0].decode() if safe else secrets.token_hex(16)

@@ -1,29 +1,43 @@
 """Admission of requests: as many in progress as the event loop can carry, in turn by tenant; the others are refused.
 
-The limit rises and falls by a tenth. What it follows is a standing delay, the smallest lag of the loop within an
-interval, as in CoDel (Nichols and Jacobson, "Controlling Queue Delay", ACM Queue, 2012): waiting for slow providers
-does not count, only work that the loop does not get done.
+The limit rises and falls by a tenth. What it follows is the work of a turn of the event loop, the median within an
+interval: a request takes some twenty turns, in each of which it waits for what all others do. Waiting for slow
+providers does not count, nor does the time for which other processes have the processor. A turn may do half as much
+while one owner has most of the places and others want some: who sends too much then waits longer before being let in,
+and all others less afterwards.
 """
 
 from __future__ import annotations
 
 import asyncio
+import statistics
+import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from groundwire_server.auth.error_response import Refusal
 
-__all__ = ["Admission"]
+__all__ = ["OVERLOADED", "Admission"]
 
-_TICK = 0.01  # seconds between two measurements of the lag
-_INTERVAL = 10  # measurements, after which the limit may change; CoDel's interval is 0.1 s as well
-_TARGET = 0.01  # seconds of standing lag at which the limit falls
-_FIRST = _LEAST = 64  # requests in progress: with fewer, those of providers that take 0.1 s leave the loop idle
-_LONGEST_WAIT = 2.0  # seconds that a request may wait for a slot; see the table in benchmarks/NOTES.md
-_SHORTEST_QUEUE = 8  # requests that may wait, however few have been done lately
+_TICK = 0.01  # seconds between two measurements
+_INTERVAL = 10  # measurements, after which the limit may change
+_MOST_WORK = 0.002  # seconds of CPU of a turn of the loop, above which the limit falls; see benchmarks/NOTES.md
+# While one owner has most of the places that others want, too: beside 256 requests of it, one of another took 121 to
+# 157 ms with 2 ms and no spare places, 90 to 122 with these (median, busy cores; benchmarks/NOTES.md).
+_MOST_WORK_WHEN_CROWDED = 0.001
+_SPARE = 8  # places above the limit for owners without a request in progress
+_LATE = 0.05  # seconds; if every timer is that late, as other threads have the cores, more requests help no one
+_FIRST = 64  # requests in progress
+_LEAST = 16
+# With a backlog alone, clients that ask again at once took the time of answers, the rate fell, and the queue with it.
+_LONGEST_WAIT = 2.0  # seconds that a request may wait for a slot
+_BACKLOG = 0.5  # seconds of work that may wait
+_QUEUE = 256  # requests that may wait, however few have been done lately
+_STRANGERS = 8  # addresses whose requests without a known credential are let in, in an interval
 _RETRY = 1.0  # seconds
+_MAX_CREDENTIALS = 10_000
 
 
 @dataclass(slots=True, eq=False)
@@ -37,26 +51,73 @@ class Admission:
 
     Args:
         most: Maximum requests in progress, whatever the lag.
-        clock: Seconds; by default the loop's, whose lag is then measured. With another one, the caller calls
-            `observe`.
+        clock: Seconds; by default the loop's, which is then measured. With another one, the caller calls `observe`.
+        queue: Requests that may wait, however few have been done lately.
     """
 
-    def __init__(self, most: int, clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, most: int, clock: Callable[[], float] | None = None, queue: int = _QUEUE) -> None:
+        self.queue = queue
         self._clock = clock
         self._most = most
         self.limit: float = min(most, _FIRST)
         """Requests that may be in progress."""
         self.running: int = 0
         """Requests in progress."""
+        self.lag: float = 0.0
+        """The longest lag of the event loop in the last interval, in seconds."""
         self.refused: int = 0
         """Requests refused so far."""
+        self._running_of: dict[str, int] = {}  # requests in progress, by owner
+        self._recent_owners: set[str] = set()  # owners of requests in this interval
         self._queues: OrderedDict[str, deque[_Waiting]] = OrderedDict()
         self._queued = 0
         self._done = 0  # in this interval
         self._rate = 0.0  # requests done in a second, lately
+        self._since = 0.0  # when the interval began, without pauses
+        self._measured_at = 0.0  # the last time; without requests there is a pause
+        self._work: list[float] = []  # of the turns measured in it
         self._lags: list[float] = []
         self._full = False  # whether a request had to wait in this interval
         self._timer: asyncio.TimerHandle | None = None
+        self._owners: OrderedDict[int, str] = OrderedDict()  # of the credentials that were found valid, by their hash
+        self._parsed = 0  # requests let in by `refuses` since the last measurement that do not wait yet
+        self._unknown: set[str] = set()  # addresses that have sent a request without one in this interval
+
+    def note(self, credential: bytes, owner: str) -> None:
+        """Remember whose a valid credential is, for `refuses`.
+
+        Args:
+            credential: The value of the header that holds it; or the address of a client that needs none.
+            owner: The tenant, or that address.
+        """
+        key = hash(credential)
+        self._owners[key] = owner
+        self._owners.move_to_end(key)
+        if len(self._owners) > _MAX_CREDENTIALS:
+            self._owners.popitem(last=False)
+
+    def refuses(self, credential: bytes, address: str) -> bool:
+        """Whether a request that has just arrived is refused before it is parsed, and count it.
+
+        It is if too many are waiting, of its owner more than of any other. Of requests without a known credential one
+        an interval and address is let in, so that a new client becomes known while others keep the server busy.
+
+        Args:
+            credential: The value of the header that holds it; empty if there is none.
+            address: The address of the client.
+        """
+        self._measure_from_now()  # many requests never ask for a place, such as those without a valid key
+        if self._queued + self._parsed < self._room:
+            self._parsed += 1
+            return False
+        owner = self._owners.get(hash(credential or address.encode()))
+        if owner is not None:
+            refused = not self._has_fewer(owner)
+        else:
+            refused = address in self._unknown or len(self._unknown) >= _STRANGERS
+            self._unknown.add(address)
+        self.refused += refused
+        return refused
 
     @property
     def is_full(self) -> bool:
@@ -71,30 +132,50 @@ class Admission:
     @property
     def _room(self) -> int:
         """Requests that can be let in within the longest wait, and of which the server may hold that many."""
-        return max(_SHORTEST_QUEUE, min(int(self._rate * _LONGEST_WAIT), int(self._most - self.limit)))
+        return max(self.queue, min(int(self._rate * _BACKLOG), int(self._most - self.limit)))
 
-    @asynccontextmanager
-    async def turn(self, owner: str) -> AsyncIterator[None]:
-        """Wait for a place, and hold it while the block runs.
+    def turn(self, owner: str) -> Turn:
+        """Return a block that waits for a place, and holds it while it runs.
 
         Args:
             owner: The tenant, or the address of a client without a key. Owners that wait take turns, so that one with
                 many requests waits for its own.
+        """
+        return Turn(self, owner)
+
+    async def enter(self, owner: str) -> None:
+        """Wait for a place; see `turn`.
 
         Raises:
             Refusal: too many are waiting, of this owner more than of any other; or it had to wait for too long.
         """
         self._measure_from_now()
-        if self.running < self.limit and not self._queued:
-            self.running += 1
+        self._parsed = max(0, self._parsed - 1)
+        self._recent_owners.add(owner)
+        if owner not in self._running_of and owner not in self._queues:
+            is_free = self._has_spare
+        else:
+            is_free = self.running < self.limit and not self._queued
+        if is_free:
+            self._begin(owner)
         else:
             await self._wait(owner)
-        try:
-            yield
-        finally:
-            self.running -= 1
-            self._done += 1
-            self._let_in()
+
+    def leave(self, owner: str) -> None:
+        """Give back a place."""
+        self._end(owner)
+        self._done += 1
+        self._let_in()
+
+    def _begin(self, owner: str) -> None:
+        self.running += 1
+        self._running_of[owner] = self._running_of.get(owner, 0) + 1
+
+    def _end(self, owner: str) -> None:
+        self.running -= 1
+        self._running_of[owner] -= 1
+        if not self._running_of[owner]:
+            del self._running_of[owner]
 
     def resize(self, most: int) -> None:
         """Change the maximum of requests in progress."""
@@ -119,7 +200,7 @@ class Admission:
             await waiting.turn
         except asyncio.CancelledError:
             if waiting.turn.done() and not waiting.turn.cancelled() and waiting.turn.exception() is None:
-                self.running -= 1  # let in, and gone at the same moment
+                self._end(owner)  # let in, and gone at the same moment
                 self._let_in()
             else:
                 self._forget(owner, waiting)
@@ -132,12 +213,17 @@ class Admission:
             Refusal: it is this owner that has most.
         """
         self.refused += 1
-        longest = max(self._queues, key=lambda one: len(self._queues[one]), default=owner)
-        if len(self._queues.get(owner, ())) + 1 >= len(self._queues.get(longest, ())):
+        if not self._has_fewer(owner):
             raise _refusal()
+        longest = max(self._queues, key=lambda name: len(self._queues[name]))
         waiting = self._queues[longest][-1]
         self._forget(longest, waiting)
         waiting.turn.set_exception(_refusal())
+
+    def _has_fewer(self, owner: str) -> bool:
+        """Whether an owner has fewer requests waiting, with a new one, than another."""
+        longest = max(map(len, self._queues.values()), default=0)
+        return len(self._queues.get(owner, ())) + 1 < longest
 
     def _forget(self, owner: str, waiting: _Waiting) -> None:
         queue = self._queues.get(owner)
@@ -148,58 +234,119 @@ class Admission:
         if not queue:
             del self._queues[owner]
 
+    @property
+    def _has_spare(self) -> bool:
+        """Whether there is a place for an owner without a request in progress."""
+        return self.running < min(self.limit + _SPARE, self._most)
+
     def _let_in(self) -> None:
         """Let the next ones in, one of each owner in turn."""
         while self._queued and self.running < self.limit:
-            owner, queue = next(iter(self._queues.items()))
-            waiting = queue[0]
-            self._forget(owner, waiting)
-            if owner in self._queues:
-                self._queues.move_to_end(owner)
-            if not waiting.turn.done():
-                self.running += 1
-                waiting.turn.set_result(None)
+            self._let_one_in(next(iter(self._queues)))
+        while self._queued and self._has_spare:  # else owners that have just come would go before them, again and again
+            owner = next((owner for owner in self._queues if owner not in self._running_of), None)
+            if owner is None:
+                return
+            self._let_one_in(owner)
+
+    def _let_one_in(self, owner: str) -> None:
+        waiting = self._queues[owner][0]
+        self._forget(owner, waiting)
+        if owner in self._queues:
+            self._queues.move_to_end(owner)
+        if not waiting.turn.done():
+            self._begin(owner)
+            waiting.turn.set_result(None)
 
     def _now(self) -> float:
         return self._clock() if self._clock is not None else asyncio.get_running_loop().time()
 
     def _measure_from_now(self) -> None:
         if self._timer is None and self._clock is None:
-            self._timer = asyncio.get_running_loop().call_later(_TICK, self._measure, self._now() + _TICK)
+            now = self._now()
+            self._since += now - self._measured_at
+            self._timer = asyncio.get_running_loop().call_later(_TICK, self._measure, now + _TICK)
 
     def _measure(self, due: float) -> None:
-        self._timer = None
-        self.observe(self._now() - due)
+        asyncio.get_running_loop().call_soon(self._measured, self._now() - due, time.thread_time())
+
+    def _measured(self, lag: float, start: float) -> None:
+        """End the measurement of a turn of the loop, the next after the one in which it began."""
+        self._timer, self._measured_at = None, self._now()
+        self.observe(time.thread_time() - start, lag)
         if self.running or self._queued:
             self._measure_from_now()
+        else:
+            self.lag = 0.0
 
-    def observe(self, lag: float) -> None:
+    def observe(self, work: float, lag: float = 0.0) -> None:
         """Take a measurement, and change the limit after some.
 
         Args:
+            work: Seconds of CPU that a turn of the loop took.
             lag: Seconds by which a timer was late.
         """
+        self._work.append(work)
         self._lags.append(lag)
-        oldest = self._now() - _LONGEST_WAIT
+        self._parsed = 0
+        now = self._now()
         for owner in list(self._queues):
-            while (queue := self._queues.get(owner)) and queue[0].since < oldest:
+            while (queue := self._queues.get(owner)) and queue[0].since < now - _LONGEST_WAIT:
                 waiting = queue[0]
                 self._forget(owner, waiting)
                 self.refused += 1
                 if not waiting.turn.done():
                     waiting.turn.set_exception(_refusal())
-        if len(self._lags) < _INTERVAL:
+        if len(self._work) < _INTERVAL:
             return
-        seconds = _INTERVAL * _TICK + sum(self._lags)
-        self._rate += 0.3 * (self._done / seconds - self._rate)
-        if min(self._lags) > _TARGET:
+        self._rate += 0.3 * (self._done / max(_INTERVAL * _TICK, now - self._since) - self._rate)
+        most_work = _MOST_WORK_WHEN_CROWDED if self._is_crowded() else _MOST_WORK
+        if statistics.median(self._work) > most_work:
             self.limit = min(self._most, max(_LEAST, 0.9 * min(self.limit, self.running + 1)))
-        elif self._full:
+        elif self._full and min(self._lags) < _LATE:
             self.limit = min(self._most, 1.1 * self.limit + 1)
-        self._lags, self._done, self._full = [], 0, bool(self._queued)
+        self.lag = max(self._lags)
+        self._work, self._lags, self._since = [], [], now
+        self._done, self._full = 0, bool(self._queued)
+        self._unknown.clear()
+        self._recent_owners = set(self._running_of)
         self._let_in()
+
+    def _is_crowded(self) -> bool:
+        """Whether one owner has most of the places, and another has sent a request in this interval."""
+        largest = max(self._running_of.values(), default=0)
+        return len(self._recent_owners) > 1 and 2 * largest > self.running
+
+
+class Turn:
+    """A place among the requests in progress while a block runs; see `Admission.turn`."""
+
+    __slots__ = ("_admission", "_holds", "_owner")
+
+    def __init__(self, admission: Admission, owner: str) -> None:
+        self._admission = admission
+        self._owner = owner
+        self._holds = False
+
+    async def __aenter__(self) -> Self:
+        await self._admission.enter(self._owner)
+        self._holds = True
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Give back the place, also before the end of the block."""
+        if self._holds:
+            self._holds = False
+            self._admission.leave(self._owner)
+
+
+_TEXT = "The server has more requests than it can answer in time. Try again in a second."
+OVERLOADED: Refusal = Refusal(503, "overloaded", _TEXT, retry_after=_RETRY)
+"""The refusal of every request for which there is no room."""
 
 
 def _refusal() -> Refusal:
-    text = "The server has more requests than it can answer in time. Try again in a second."
-    return Refusal(503, "overloaded", text, retry_after=_RETRY)
+    return Refusal(503, "overloaded", _TEXT, retry_after=_RETRY)  # a raised one holds its frames

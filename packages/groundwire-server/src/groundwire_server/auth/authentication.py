@@ -7,7 +7,7 @@ import binascii
 import hmac
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from groundwire_server.client_disconnect import Scope
 
 if TYPE_CHECKING:
     from groundwire.web import Web
+    from groundwire_server.auth.oauth import AccessTokens
 
 __all__ = [
     "TENANT",
@@ -53,8 +54,8 @@ class ClientAddress:
         peer = str((scope.get("client") or ("",))[0])
         if not self._trusted or not self._is_trusted(peer):
             return peer
-        said = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
-        for word in reversed(said.decode("latin-1").split(",")):
+        forwarded = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
+        for word in reversed(forwarded.decode("latin-1").split(",")):
             address = word.strip()
             if not _is_address(address):
                 return peer
@@ -84,6 +85,8 @@ def _is_address(word: str) -> bool:
 
 
 _PREFIX = "gw_"
+CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"x-subscription-token"})
+"""The headers that can hold a key."""
 _KEY_HEADERS = ("x-api-key", "x-subscription-token")  # the second is that of Brave's clients
 
 
@@ -100,32 +103,38 @@ def key_in(headers: Mapping[str, str]) -> str:
     return own or _bearer(headers.get("authorization", ""))
 
 
-def without_key(given: Headers, token: str = "") -> Headers:
+def credential(headers: Headers) -> bytes:
+    """Return the header of a request that holds its key, as it was sent; empty if there is none."""
+    for name, value in headers:
+        if name.lower() in CREDENTIALS:
+            return value.strip()
+    return b""
+
+
+def without_key(headers: Headers, token: str = "") -> Headers:
     """Return a request's headers without API keys and the token, which the application does not need.
 
     What these headers say to others is left, such as to the model server behind the proxy.
     """
     return [
         (name, value)
-        for name, value in given
-        if not _holds_key(name.decode("latin-1").lower(), value.decode("latin-1"), token)
+        for name, value in headers
+        if (lower := name.lower()) not in CREDENTIALS or not _holds_key(lower, value.decode("latin-1"), token)
     ]
 
 
-def _holds_key(name: str, value: str, token: str) -> bool:
-    if name != "authorization" and name not in _KEY_HEADERS:
-        return False
-    key = _bearer(value) if name == "authorization" else value.strip()
+def _holds_key(name: bytes, value: str, token: str) -> bool:
+    key = _bearer(value) if name == b"authorization" else value.strip()
     return key.startswith(_PREFIX) or (bool(token) and key == token)
 
 
 def _bearer(authorization: str) -> str:
-    scheme, _, rest = authorization.strip().partition(" ")
+    scheme, _, credentials = authorization.strip().partition(" ")
     if scheme.lower() == "bearer":
-        return rest.strip()
+        return credentials.strip()
     if scheme.lower() == "basic":
         try:
-            return base64.b64decode(rest.strip(), validate=True).decode("latin-1").partition(":")[2]
+            return base64.b64decode(credentials.strip(), validate=True).decode("latin-1").partition(":")[2]
         except (binascii.Error, ValueError):
             return ""
     return ""
@@ -139,23 +148,27 @@ _LONGEST = 100  # characters of a session's name
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """The holder of the key of a request. It contains no part of the key, and may be logged."""
+    """The holder of the key or access token of a request. It contains no part of it, and may be logged."""
 
     id: str
     """The tenant whose sessions it can access."""
     key_id: str
-    """The ID of the key."""
+    """The ID of the key; with an access token, the tenant's."""
     name: str
     """The name given by the key's owner."""
     operator: bool
     """Whether it may access the data of all tenants."""
     limits: KeyLimits
     """Its limits."""
+    digest: str = field(default="", repr=False)
+    """The digest of the key; empty with an access token."""
+    expires: datetime | None = None
+    """When the key or token expires; None means never."""
 
     @classmethod
     def of(cls, record: KeyRecord) -> Tenant:
         """Return the holder of a key."""
-        return cls(record.tenant, record.id, record.name, record.operator, record.limits)
+        return cls(record.tenant, record.id, record.name, record.operator, record.limits, record.digest, record.expires)
 
     @property
     def daily(self) -> DailyLimits:
@@ -202,22 +215,22 @@ class Tenant:
 
 def tenant_of(scope: Mapping[str, Any]) -> Tenant | None:
     """Return the tenant of a request; None if no keys are required, which is possible only on loopback."""
-    found = scope.get(TENANT)
-    return found if isinstance(found, Tenant) else None
+    tenant = scope.get(TENANT)
+    return tenant if isinstance(tenant, Tenant) else None
 
 
 _logger = logging.getLogger(__name__)
 
 HOW = "Send a key of `groundwire keys` as Authorization: Bearer KEY, or as X-API-Key: KEY."
 """How a key is sent to a server that forwards nothing."""
-_SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
+_ENDINGS = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
 
 
 class Pages(Protocol):
     """Paths for people in browsers, who sign in there instead of sending a key; others are redirected to sign in."""
 
-    def has(self, path: str) -> bool:
-        """Whether a path belongs to them. It must reveal nothing to unauthenticated visitors."""
+    def has(self, scope: Scope) -> bool:
+        """Whether a request is for one of them. It must reveal nothing to unauthenticated visitors."""
         ...
 
     async def key_id(self, scope: Scope) -> str | None:
@@ -226,7 +239,7 @@ class Pages(Protocol):
 
 
 class Authenticator:
-    """Authenticates requests by API key.
+    """Authenticates requests by API key or access token.
 
     Args:
         keys: The keys.
@@ -237,6 +250,7 @@ class Authenticator:
         failures: Counts wrong keys.
         now: The time.
         how: How a key is sent, for clients without a valid one.
+        tokens: Verifies access tokens; None where only keys are accepted.
     """
 
     def __init__(
@@ -250,8 +264,10 @@ class Authenticator:
         failures: Failures,
         now: Callable[[], datetime],
         how: str = HOW,
+        tokens: AccessTokens | None = None,
     ) -> None:
         self._keys = keys
+        self._tokens = tokens
         self._must = must
         self._how = how
         self._token = digest_of(token) if token else ""
@@ -269,35 +285,37 @@ class Authenticator:
         """
         return self._must or self._keys.ever()
 
-    async def find(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
-        """Return the record of a request's key; None if none is required, or not yet: for a page with a login.
+    async def find(self, scope: Scope, headers: Mapping[str, str]) -> Tenant | None:
+        """Return the tenant of a request; None if no key is required, or not yet: for a page with a login.
 
         Raises:
             Refusal: the request has no valid key.
         """
-        if self._pages is not None and self._pages.has(scope["path"]) and not key_in(headers):
+        if self._pages is not None and self._pages.has(scope) and not key_in(headers):
             return await self._visitor(scope, self._pages)
-        return await self._record(scope, headers)
+        return await self._tenant(scope, headers)
 
-    def is_still_valid(self, record: KeyRecord) -> bool:
-        """Whether the key of a running request is still valid."""
+    def is_still_valid(self, tenant: Tenant) -> bool:
+        """Whether the key or access token of a running request is still valid."""
+        if not tenant.digest:
+            return tenant.expires is None or self._now() < tenant.expires
         try:
-            found = self._keys.find(record.id)
+            record = self._keys.find(tenant.key_id)
         except ConfigurationError:
             return False
-        return found is not None and found.digest == record.digest and not found.why_dead(self._now())
+        return record is not None and record.digest == tenant.digest and not record.why_dead(self._now())
 
-    async def _visitor(self, scope: Scope, pages: Pages) -> KeyRecord | None:
-        """Return the record of the key that a visitor has signed in with, or None."""
+    async def _visitor(self, scope: Scope, pages: Pages) -> Tenant | None:
+        """Return the holder of the key that a visitor has signed in with, or None."""
         try:
             id_ = await pages.key_id(scope) if self.asks else None
             record = None if id_ is None else self._keys.find(id_)
         except ConfigurationError as error:
             raise _unreadable(error) from None
-        return None if record is None or record.why_dead(self._now()) else record
+        return None if record is None or record.why_dead(self._now()) else Tenant.of(record)
 
-    async def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
-        """Return the record of a request's key; None if none is required, and for the token.
+    async def _tenant(self, scope: Scope, headers: Mapping[str, str]) -> Tenant | None:
+        """Return the tenant of a request; None if no key is required, and for the token.
 
         Raises:
             Refusal: the request has no valid key.
@@ -310,32 +328,45 @@ class Authenticator:
             record = None if is_token else self._keys.find(id_of(key))
         except ConfigurationError as error:
             raise _unreadable(error) from None
+        tokens = self._tokens if self._tokens is not None and self._tokens.covers(scope["path"]) else None
+        how, challenge = (self._how, "") if tokens is None else (f"{self._how} {tokens.how}", tokens.challenge)
         if not key:
-            raise _unknown(headers, "missing_key", self._how)
+            raise _unknown(headers, "missing_key", how, challenge)
         if is_token:
             return None
+        if tokens is not None and key.count(".") == 2 and headers.get("authorization", "").endswith(key):
+            try:
+                return await tokens.tenant(key)
+            except Refusal as refusal:
+                if refusal.code == "wrong_token":
+                    await self._count_failure(scope)
+                raise
         is_right = is_key_of(record, key) and record is not None
         why = record.why_dead(self._now()) if is_right and record is not None else ""
         if why and record is not None:
-            note_key(scope, record)
-        if is_right and not why:
-            return record
-        if wait := await self._failures.count(self._clients.address(scope)):
-            raise Refusal(
-                429,
-                "too_many_wrong_keys",
-                "Too many failed attempts with invalid keys from this address.",
-                retry_after=wait,
-            )
+            note_key(scope, Tenant.of(record))
+        if is_right and not why and record is not None:
+            return Tenant.of(record)
+        await self._count_failure(scope)
         if why:
-            raise _unknown(headers, f"{why}_key", f"This key is no longer valid: it {_SAID[why]}.")
-        raise _unknown(headers, "wrong_key", f"This key is not valid. {self._how}")
+            raise _unknown(headers, f"{why}_key", f"This key is no longer valid: it {_ENDINGS[why]}.", challenge)
+        raise _unknown(headers, "wrong_key", f"This key is not valid. {how}", challenge)
+
+    async def _count_failure(self, scope: Scope) -> None:
+        """Count a wrong key.
+
+        Raises:
+            Refusal: the address has sent too many.
+        """
+        if wait := await self._failures.count(self._clients.address(scope)):
+            text = "Too many failed attempts with invalid keys from this address."
+            raise Refusal(429, "too_many_wrong_keys", text, retry_after=wait)
 
 
-def note_key(scope: Scope, record: KeyRecord) -> None:
+def note_key(scope: Scope, tenant: Tenant) -> None:
     """Note for the log whose key a request has."""
     facts = facts_of(scope)
-    facts.tenant, facts.key_id = record.tenant, record.id
+    facts.tenant, facts.key_id = tenant.id, tenant.key_id
 
 
 def _unreadable(error: ConfigurationError) -> Refusal:
@@ -343,10 +374,10 @@ def _unreadable(error: ConfigurationError) -> Refusal:
     return Refusal(503, "no_keys", "The server cannot read its keys; contact its operator.")
 
 
-def _unknown(headers: Mapping[str, str], code: str, text: str) -> Refusal:
+def _unknown(headers: Mapping[str, str], code: str, text: str, challenge: str = "") -> Refusal:
     """Return the rejection of a request without a valid key; a person in a browser is asked for one."""
     error = "" if code == "missing_key" else ', error="invalid_token"'
-    asked = f'Bearer realm="groundwire"{error}'
+    authenticate = f'Bearer realm="groundwire"{error}{challenge}'
     if headers.get("sec-fetch-mode") == "navigate":
-        asked = 'Basic realm="groundwire: your key is the password", charset="UTF-8"'
-    return Refusal(401, code, text, headers={"www-authenticate": asked})
+        authenticate = 'Basic realm="groundwire: your key is the password", charset="UTF-8"'
+    return Refusal(401, code, text, headers={"www-authenticate": authenticate})

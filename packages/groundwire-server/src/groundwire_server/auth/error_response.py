@@ -12,7 +12,7 @@ from types import MappingProxyType
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 
-__all__ = ["Headers", "Refusal", "refuse", "safe_headers", "sends_a_body"]
+__all__ = ["Headers", "Refusal", "raw_response", "refuse", "safe_headers", "sends_a_body"]
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -76,11 +76,32 @@ class Refusal(Exception):
         return json.dumps({"error": problem}).encode()
 
 
-def safe_headers(given: Iterable[tuple[bytes, bytes]]) -> Headers:
+def safe_headers(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
     """Return a response's headers with secure defaults, closed to other origins."""
-    headers = [(name, value) for name, value in given if not name.lower().startswith(_CLOSED)]
+    headers = [(name, value) for name, value in pairs if not name.lower().startswith(_CLOSED)]
     there = {name.lower() for name, _ in headers}
     return headers + [(name, value) for name, value in _SAFE.items() if name not in there]
+
+
+def raw_response(refusal: Refusal, *, closes: bool) -> bytes:
+    """Return the bytes of the response to a rejected request, for where there is no application to send them.
+
+    Args:
+        refusal: Why it is rejected.
+        closes: Whether the connection ends with it.
+    """
+    status, head = HTTPStatus(refusal.status), [*_headers(refusal), *safe_headers(())]
+    head += [(b"connection", b"close")] if closes else []
+    lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode(), *(b"%s: %s" % pair for pair in head)]
+    return b"\r\n".join([*lines, b"", refusal.body()])
+
+
+def _headers(refusal: Refusal) -> Headers:
+    size = str(len(refusal.body())).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", size)]
+    if refusal.retry_after is not None:
+        headers.append((b"retry-after", str(refusal.retry_after).encode()))
+    return headers + [(name.encode("latin-1"), value.encode("latin-1")) for name, value in refusal.headers.items()]
 
 
 async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,11 +111,7 @@ async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
     is thrown away for a moment.
     """
     facts_of(scope).code = refusal.code
-    body = refusal.body()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if refusal.retry_after is not None:
-        headers.append((b"retry-after", str(refusal.retry_after).encode()))
-    headers += [(name.encode("latin-1"), value.encode("latin-1")) for name, value in refusal.headers.items()]
+    body, headers = refusal.body(), _headers(refusal)
     sending = sends_a_body(scope) or refusal.status == HTTPStatus.REQUEST_TIMEOUT
     if sending:
         headers.append((b"connection", b"close"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import json
@@ -12,6 +11,7 @@ import re
 import secrets
 import stat
 import string
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +19,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, ClassVar
 
+from filelock import FileLock
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.errors import ConfigurationError
@@ -52,7 +53,7 @@ _KEY = re.compile(rf"gw_({ID})_[A-Za-z0-9]{{43}}")
 _NAMES = "abcdefghijklmnopqrstuvwxyz234567"
 _SECRET = string.ascii_letters + string.digits
 _LENGTH = 43  # of 62 signs: 256 bits
-_SHOWN = 4  # characters that distinguish keys; 232 bits stay secret
+_LAST_CHARS = 4  # characters that distinguish keys; 232 bits stay secret
 _NOBODY = hashlib.sha256(secrets.token_bytes(32)).hexdigest()
 
 
@@ -84,7 +85,7 @@ class KeyLimits(_Part):
     allowed_domains: Annotated[tuple[str, ...], AfterValidator(_domains)] = ()
     """Only these domains and their subdomains."""
     blocked_domains: Annotated[tuple[str, ...], AfterValidator(_domains)] = ()
-    """Never these domains nor their subdomains."""
+    """Exclude these domains and their subdomains."""
     files: Annotated[tuple[str, ...], AfterValidator(check_folders)] = ()
     """The folders of the server whose files it may open and search; none means no local file."""
     keep: bool = True
@@ -150,7 +151,7 @@ def make_key(
         id=own,
         name=name,
         digest=digest_of(key),
-        last=key[-_SHOWN:],
+        last=key[-_LAST_CHARS:],
         created=now,
         expires=expires,
         tenant=tenant or own,
@@ -181,8 +182,8 @@ def succeed(record: KeyRecord, now: datetime) -> tuple[str, KeyRecord]:
 
 def id_of(key: str) -> str:
     """Return the ID in a key, or an empty string if it has another format."""
-    found = _KEY.fullmatch(key)
-    return found[1] if found else ""
+    match = _KEY.fullmatch(key)
+    return match[1] if match else ""
 
 
 def digest_of(key: str) -> str:
@@ -192,8 +193,8 @@ def digest_of(key: str) -> str:
 
 def is_key_of(record: KeyRecord | None, key: str) -> bool:
     """Whether a key matches a record; takes the same time without a record."""
-    kept = record.digest if record is not None else _NOBODY
-    return hmac.compare_digest(digest_of(key), kept) and record is not None
+    digest = record.digest if record is not None else _NOBODY
+    return hmac.compare_digest(digest_of(key), digest) and record is not None
 
 
 _EVERY = 0.25  # seconds between two checks of the file
@@ -226,10 +227,10 @@ class KeyFile:
         self.path = path
         self._clock = clock
         self._looked = float("-inf")
-        self._seen: tuple[int, ...] | None = None
+        self._mark: tuple[int, ...] | None = None
         self._records: Mapping[str, KeyRecord] = {}
         self._ever = False
-        self._known = False  # whether a later change is one of which the log should say so
+        self._logs_changes = False  # whether a later change is one of which the log should say so
 
     def find(self, id_: str) -> KeyRecord | None:
         """Return the record with an ID, or None.
@@ -288,11 +289,12 @@ class KeyFile:
             ConfigurationError: there is none, or the file cannot be read or written.
         """
         with self._changing() as records:
-            found = [
-                one if one.revoked else one.model_copy(update={"revoked": now}) for one in _called(records, which, now)
+            matches = [
+                record if record.revoked else record.model_copy(update={"revoked": now})
+                for record in _called(records, which, now)
             ]
-            records.update({one.id: one for one in found})
-            return tuple(found)
+            records.update({record.id: record for record in matches})
+            return tuple(matches)
 
     def rotate(self, which: str, now: datetime, grace_period: timedelta) -> tuple[str, KeyRecord, KeyRecord]:
         """Create a key that replaces another, and expire the other after a grace period.
@@ -323,17 +325,17 @@ class KeyFile:
         if now - self._looked < _EVERY:
             return
         try:
-            found = self.path.stat()
-            mark = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
-            if mark != self._seen:
-                self._records, self._seen = self._read(), mark
+            status = self.path.stat()
+            mark = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+            if mark != self._mark:
+                self._records, self._mark = self._read(), mark
         except FileNotFoundError:
-            self._records, self._seen = {}, None
+            self._records, self._mark = {}, None
         except OSError as error:
             raise self._broken(os_reason(error, self.path)) from error
-        if self._known and self._records is not before:
+        if self._logs_changes and self._records is not before:
             _log_changes(before, self._records)
-        self._known = True
+        self._logs_changes = True
         self._ever = self._ever or bool(self._records)
         self._looked = now
 
@@ -363,13 +365,12 @@ class KeyFile:
         """Yield the records for modification, under a lock among all processes, and write them."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = os.open(self.path.with_name(f"{self.path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), mode=0o600).acquire()
         except OSError as error:
             raise ConfigurationError(
                 f"No key file can be written in {self.path.parent}: {os_reason(error, self.path)}."
             ) from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with lock:
             try:
                 records = self._read()
             except FileNotFoundError:
@@ -384,9 +385,8 @@ class KeyFile:
                     f"The key file {self.path} cannot be written: {os_reason(error, self.path)}."
                 ) from error
             self._looked = float("-inf")
-            _log_changes(before, records, uid=os.getuid())
-        finally:
-            os.close(lock)
+            if sys.platform != "win32":  # where nothing is served
+                _log_changes(before, records, uid=os.getuid())
 
 
 def _log_changes(before: Mapping[str, KeyRecord], after: Mapping[str, KeyRecord], **by: int) -> None:
@@ -411,7 +411,7 @@ def _called(records: Mapping[str, KeyRecord], which: str, now: datetime) -> list
     """
     if which in records:
         return [records[which]]
-    named = [one for one in records.values() if one.name == which]
+    named = [record for record in records.values() if record.name == which]
     if not named:
         raise ConfigurationError(f"There is no key {which[:80]!r}; see groundwire keys list.")
-    return [one for one in named if not one.why_dead(now)] or named[-1:]
+    return [record for record in named if not record.why_dead(now)] or named[-1:]

@@ -1,4 +1,4 @@
-"""The ASGI middleware in front of every server: Host and Origin, API keys, request limits, rate limits."""
+"""The ASGI middleware in front of every server: Host and Origin, API keys and access tokens, limits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from groundwire.errors import ConfigurationError
+from groundwire.fair_queue import CURRENT_TENANT
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
 from groundwire_server.auth.access_log import AccessRecord, with_access_log
@@ -20,11 +22,12 @@ from groundwire_server.auth.authentication import (
     ClientAddress,
     Pages,
     Tenant,
+    credential,
     note_key,
     without_key,
 )
 from groundwire_server.auth.error_response import Refusal, refuse
-from groundwire_server.auth.keys import KeyFile, KeyRecord
+from groundwire_server.auth.keys import KeyFile
 from groundwire_server.auth.rate_limits import (
     Failures,
     LimitedRequest,
@@ -39,14 +42,20 @@ from groundwire_server.auth.rate_limits import (
 from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
 from groundwire_server.host_check import HostCheck, answer_page, is_loopback
 
-__all__ = ["Access", "AccessPolicy", "check_listening"]
+if TYPE_CHECKING:
+    from groundwire_server.auth.oauth import AccessTokens
+
+__all__ = ["CHANGEABLE", "Access", "AccessPolicy", "check_listening"]
 
 _MIN_TOKEN = 16  # characters
 _PUBLIC = frozenset({"/healthz", "/readyz"})
 _OPERATORS = ("/metrics",)
-_CHANGEABLE = frozenset(
+_PARTS = "/page/"  # of the web page: icons of sites, and suggestions while a query is typed
+_PARTS_OF_A_PAGE = 10  # results, each with an icon
+CHANGEABLE: Final = frozenset(
     {"access_log", "body_timeout", "burst", "max_body_bytes", "max_concurrent_requests", "requests_per_minute"}
 )
+"""The settings of `server` that change while it runs."""
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
 
 
@@ -90,11 +99,13 @@ class AccessPolicy:
         origins = frozenset(settings.allowed_origins)
         hosts = HostCheck.of(host, names, ports=not any_port, origins=origins)
         hosts = HostCheck(None, ports=not any_port, origins=origins) if any_name else hosts
-        must = settings.require_key or bool(token) or any_name or exposed
+        must = settings.require_key or bool(token or settings.oauth.issuers) or any_name or exposed
         return cls(hosts=hosts, require_key=must, token=token, how=how)
 
 
-def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token: str | None = None) -> None:
+def check_listening(
+    settings: Settings, keys: KeyFile, *, host: str = "", token: str | None = None, takes_access_tokens: bool = True
+) -> None:
     """Check that a server may listen where the settings say.
 
     Args:
@@ -102,10 +113,11 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token:
         keys: The keys.
         host: Where it listens, if not as the settings say.
         token: The token of a server that may have one, empty when it has none.
+        takes_access_tokens: Whether it accepts those of the settings' issuers.
 
     Raises:
-        ConfigurationError: other machines could reach it and there is no key, so that either anyone could use it
-            or no one; the key file cannot be used; or the token is weak.
+        ConfigurationError: other machines could reach it and there is no key and no issuer of access tokens, so that
+            either anyone could use it or no one; the key file cannot be used; or the token is weak.
     """
     host = host or settings.server.host
     if token:
@@ -115,10 +127,15 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token:
                 "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
         return
-    now = datetime.now(UTC)
-    usable = any(not record.why_dead(now) for record in keys.records())
-    if usable or (is_loopback(host) and not settings.server.require_key):
+    now, has_issuers = datetime.now(UTC), bool(settings.server.oauth.issuers)
+    usable = (has_issuers and takes_access_tokens) or any(not record.why_dead(now) for record in keys.records())
+    if usable or (is_loopback(host) and not settings.server.require_key and not has_issuers):
         return
+    if has_issuers:
+        raise ConfigurationError(
+            "The setting server.oauth.issuers makes every client need a key or an access token, but this server takes "
+            f"no access tokens, and {keys.path} has no valid key. Create one with: groundwire keys create NAME."
+        )
     if token is not None:
         raise ConfigurationError(
             f"The server would listen on {host} and require a key, but it has no token, and {keys.path} has no valid "
@@ -148,6 +165,7 @@ class Access:
         larger: Maximum bytes of a body below a path, where that is more than the settings say.
         pages: Paths at which people sign in.
         failures: Counts wrong keys.
+        tokens: Verifies access tokens; None where only keys are accepted.
         count: Called with the facts of each request that has ended.
         now: The time.
     """
@@ -165,12 +183,13 @@ class Access:
         larger: Mapping[str, int] = _NO_LARGER,
         pages: Pages | None = None,
         failures: Failures | None = None,
+        tokens: AccessTokens | None = None,
         count: Callable[[AccessRecord], None] | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._app = app
         self._settings = settings
-        self._public = frozenset(public)
+        self._public = frozenset(public) | (tokens.metadata_paths if tokens is not None else frozenset())
         self._operators = tuple(operators)
         self._larger = dict(larger)
         self._pages = pages
@@ -185,6 +204,7 @@ class Access:
             clients=self._clients,
             failures=failures or Failures(store),
             now=now,
+            tokens=tokens,
         )
         self._store = store
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)
@@ -209,7 +229,7 @@ class Access:
         Args:
             settings: The section `server` as it is now.
         """
-        self._settings = settings = self._settings.model_copy(update=settings.model_dump(include=set(_CHANGEABLE)))
+        self._settings = settings = self._settings.model_copy(update=settings.model_dump(include=set(CHANGEABLE)))
         self._rates = Rates(self._store, settings.requests_per_minute, settings.burst)
         self.admission.resize(_places(settings))
         return settings
@@ -268,60 +288,66 @@ class Access:
             raise Refusal(429, "busy", "The server is at its limit of concurrent requests.", retry_after=1.0)
         self._running += 1
         try:
-            record = await self._authenticator.find(scope, headers)
-            if record is not None:
-                note_key(scope, record)
+            tenant = await self._authenticator.find(scope, headers)
+            if tenant is not None:
+                note_key(scope, tenant)
             check_encoding(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
-            async with AsyncExitStack() as turn:
-                owner = record.tenant if record is not None else self._clients.address(scope)
-                await turn.enter_async_context(self.admission.turn(owner))
+            address = self._clients.address(scope)
+            owner = tenant.id if tenant is not None else address
+            CURRENT_TENANT.set(owner)
+            self.admission.note(credential(scope["headers"]) or address.encode(), owner)
+            async with self.admission.turn(owner) as turn:
 
                 async def sending(message: Message) -> None:
-                    if scope["method"] == "GET" and _begins_events(message):
-                        await turn.aclose()  # the rest waits for events, for as long as the client stays
+                    if _begins_events(message):
+                        turn.end()  # the rest waits for events, for as long as the client stays
                     await send(message)
 
-                await self._let_in(scope, receive, sending, record)
+                await self._let_in(scope, receive, sending if scope["method"] == "GET" else send, tenant)
         finally:
             self._running -= 1
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None) -> None:
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, tenant: Tenant | None) -> None:
         """Pass on a request within the limits of its key."""
-        if record is None:
+        if tenant is None:
             await self._pass(scope, receive, send, None, {})
             return
-        if not record.operator and any(_is_below(scope["path"], path) for path in self._operators):
+        if not tenant.operator and any(_is_below(scope["path"], path) for path in self._operators):
             raise Refusal(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
         async with AsyncExitStack() as stack:
             try:
-                more = await self._rates.take(record.id, record.limits)
-                await stack.enter_async_context(self._slots.hold(record.id, record.limits))
+                is_part = scope["path"].startswith(_PARTS)
+                more = await self._rates.take(tenant.key_id, tenant.limits, _PARTS_OF_A_PAGE if is_part else 1)
+                if not is_part:  # icons that load side by side keep no search out
+                    await stack.enter_async_context(self._slots.hold(tenant.key_id, tenant.limits))
             except StoreError:
                 text = "The store of the rate limits does not respond."
                 raise Refusal(503, "no_store", text, retry_after=1.0) from None
-            await self._pass(scope, receive, send, record, more)
+            await self._pass(scope, receive, send, tenant, more)
 
     async def _pass(
-        self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None, more: Mapping[str, str]
+        self, scope: Scope, receive: Receive, send: Send, tenant: Tenant | None, more: Mapping[str, str]
     ) -> None:
         inner = dict(scope)
         inner["headers"] = without_key(list(scope["headers"]), self._policy.token)
-        inner[TENANT] = Tenant.of(record) if record is not None else None
+        if tenant is not None and not tenant.digest:  # an access token is for this server only
+            inner["headers"] = [pair for pair in inner["headers"] if pair[0].lower() != b"authorization"]
+        inner[TENANT] = tenant
         limited = LimitedRequest(
             receive,
             send,
             limit=self._limit(scope),
             seconds=self._settings.body_timeout,
             headers=more,
-            allowed=lambda: record is None or self._authenticator.is_still_valid(record),
+            allowed=lambda: tenant is None or self._authenticator.is_still_valid(tenant),
         )
         await limited.run(self._app, inner)
 
     def _limit(self, scope: Scope) -> int:
-        usual = self._settings.max_body_bytes
-        return max([usual, *(size for path, size in self._larger.items() if _is_below(scope["path"], path))])
+        default = self._settings.max_body_bytes
+        return max([default, *(size for path, size in self._larger.items() if _is_below(scope["path"], path))])
 
 
 def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None, hosts: HostCheck) -> bool:
@@ -337,7 +363,7 @@ def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None,
     if "origin" in headers and not hosts.ports:
         return False  # a page of this machine at another port, which was judged by its origin
     link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
-    asks_nothing = not scope.get("query_string") or (pages is not None and pages.has(scope["path"]))
+    asks_nothing = not scope.get("query_string") or (pages is not None and pages.has(scope))
     return not (link and scope["method"] == "GET" and asks_nothing)
 
 

@@ -8,13 +8,12 @@ import math
 import random
 import re
 import secrets
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import unquote_to_bytes
 
+from groundwire.deadline import Timeout
 from groundwire.storage.base import Pace, Store, StoreError
 from groundwire_server.auth.error_response import Headers, Refusal, refuse, safe_headers, sends_a_body
 from groundwire_server.auth.keys import KeyLimits
@@ -57,28 +56,31 @@ _MOST = 100  # headers
 _LARGEST = 32_768  # bytes of all headers; a server that reads faster than it counts may let more through
 _LONGEST = 8_192  # bytes of a path with its query
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
+_CONTROL_BUT_TAB = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _ENCODED_AGAIN = re.compile(rb"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 _LENGTH = re.compile(rb"\d{1,18}")
 
 
-def check_headers(given: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
+def check_headers(pairs: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
     """Return the relevant headers, by their names in lower case.
 
     Raises:
         Refusal: one is repeated, two contradict each other, or there are too many.
     """
-    headers = list(given)
+    headers = list(pairs)
     if len(headers) > _MOST or sum(len(name) + len(value) for name, value in headers) > _LARGEST:
         raise Refusal(431, "too_many_headers", f"Send at most {_MOST} headers, {_LARGEST:,} bytes in all.")
-    names = Counter(name.lower() for name, _ in headers)
-    for name in _ONCE:
-        if names[name] > 1:
-            raise Refusal(400, "conflicting_headers", f"Send the header {name.decode()} once.")
-    if names[b"content-length"] and names[b"transfer-encoding"]:
+    single: dict[str, str] = {}
+    for name, value in headers:
+        if (lower := name.lower()) in _ONCE:
+            if (text := lower.decode()) in single:
+                raise Refusal(400, "conflicting_headers", f"Send the header {text} once.")
+            single[text] = value.decode("latin-1")
+    if "content-length" in single and "transfer-encoding" in single:
         raise Refusal(400, "conflicting_headers", "Send Content-Length or Transfer-Encoding, not both.")
-    if any(_CONTROL.search(value.replace(b"\t", b" ")) for _, value in headers):
+    if any(_CONTROL_BUT_TAB.search(value) for _, value in headers):
         raise Refusal(400, "bad_header", "A header has a control character.")
-    return {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in headers if name.lower() in _ONCE}
+    return single
 
 
 def check_encoding(scope: Scope, headers: Mapping[str, str]) -> None:
@@ -98,12 +100,12 @@ def declared_length(headers: Mapping[str, str]) -> int | None:
     Raises:
         Refusal: it is not a number.
     """
-    given = headers.get("content-length")
-    if given is None:
+    length = headers.get("content-length")
+    if length is None:
         return None
-    if not _LENGTH.fullmatch(given.encode("latin-1")):
+    if not _LENGTH.fullmatch(length.encode("latin-1")):
         raise Refusal(400, "bad_header", "Content-Length is not a number.")
-    return int(given)
+    return int(length)
 
 
 def check_path(scope: Scope) -> None:
@@ -132,7 +134,9 @@ def check_path(scope: Scope) -> None:
         except UnicodeDecodeError:
             wrong = True
     if wrong:
-        raise Refusal(400, "bad_path", "The path is not normalized: remove //, dots and double encoding.")
+        is_page = b":/" in path  # as Jina takes addresses
+        hint = " To read a page, send its address as a parameter: /v1/pages?url=..." if is_page else ""
+        raise Refusal(400, "bad_path", f"The path is not normalized: remove //, dots and double encoding.{hint}")
 
 
 class LimitedRequest:
@@ -160,11 +164,11 @@ class LimitedRequest:
         self._receive = receive
         self._send = send
         self._limit = limit
-        self._left = seconds
+        self._seconds_left = seconds
         self._headers: Headers = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
         self._allowed = allowed
         self._came = 0
-        self._whole = False
+        self._is_complete = False
         self._began = False
         self._refusal: Refusal | None = None
 
@@ -187,20 +191,20 @@ class LimitedRequest:
     async def _to_app(self) -> Message:
         if self._refusal is not None:
             return {"type": "http.disconnect"}
-        if self._whole:
+        if self._is_complete:
             return await self._receive()
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            async with asyncio.timeout(self._left):
+            with Timeout(self._seconds_left):
                 message = await self._receive()
         except TimeoutError:
             self._refusal = Refusal(408, "body_too_slow", "Timeout while receiving the body. Send it faster.")
             return {"type": "http.disconnect"}
-        self._left -= loop.time() - began
+        self._seconds_left -= loop.time() - began
         if message["type"] == "http.request":
             self._came += len(message.get("body", b""))
-            self._whole = not message.get("more_body", False)
+            self._is_complete = not message.get("more_body", False)
             if self._came > self._limit:
                 self._refusal = too_large(self._limit)
                 return {"type": "http.disconnect"}
@@ -211,8 +215,8 @@ class LimitedRequest:
             return
         if message["type"] == "http.response.start":
             self._began = True
-            given: Headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
-            message = {**message, "headers": safe_headers(given) + self._headers}
+            headers: Headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
+            message = {**message, "headers": safe_headers(headers) + self._headers}
         elif message.get("more_body") and not self._allowed():
             raise _Cut
         await self._send(message)
@@ -270,16 +274,6 @@ _TTL = 30.0  # seconds after which the slots of a gateway that was killed are fr
 _AGAIN = 1.0  # seconds after which to retry when all slots are taken
 
 
-@dataclass(frozen=True, slots=True)
-class _Rate:
-    rate: int
-    burst: int
-
-    @property
-    def interval(self) -> float:
-        return _MINUTE / self.rate
-
-
 class Rates:
     """Enforces the rate limits of keys.
 
@@ -294,8 +288,13 @@ class Rates:
         self._rate = rate
         self._burst = burst
 
-    async def take(self, key_id: str, limits: KeyLimits) -> Mapping[str, str]:
+    async def take(self, key_id: str, limits: KeyLimits, share: int = 1) -> Mapping[str, str]:
         """Count one request; return headers with the remaining limit.
+
+        Args:
+            key_id: The key.
+            limits: Its limits.
+            share: How many requests of this kind are as one; more than one are counted apart.
 
         Raises:
             Refusal: the rate limit was exceeded.
@@ -303,10 +302,11 @@ class Rates:
         rate = limits.rate or self._rate
         if not rate:
             return {}
-        burst = (limits.burst if limits.rate else self._burst) or math.ceil(rate / 6)
-        own = _Rate(rate, burst)
-        pace = await self._store.pace(f"key:{key_id}:rate", interval=own.interval, burst=burst, max_wait=0.0)
-        headers = rate_headers(pace, own.interval, burst)
+        burst = ((limits.burst if limits.rate else self._burst) or math.ceil(rate / 6)) * share
+        rate *= share
+        interval, name = _MINUTE / rate, f"key:{key_id}:rate" + (f":{share}" if share > 1 else "")
+        pace = await self._store.pace(name, interval=interval, burst=burst, max_wait=0.0)
+        headers = rate_headers(pace, interval, burst)
         if not pace.granted:
             text = f"This key may send {rate:,} requests a minute, in bursts of {burst:,}. Retry later."
             raise Refusal(429, "rate_limited", text, retry_after=pace.wait, headers=headers)
@@ -321,11 +321,11 @@ def rate_headers(pace: Pace, interval: float, burst: int) -> dict[str, str]:
         interval: Seconds between two requests in the long run.
         burst: How many may come at once.
     """
-    left = max(0, math.floor((burst * interval - pace.backlog) / interval + 1e-6)) if pace.granted else 0
+    remaining = max(0, math.floor((burst * interval - pace.backlog) / interval + 1e-6)) if pace.granted else 0
     reset = pace.backlog if pace.granted else pace.wait
     return {
         "ratelimit-policy": f'"requests";q={burst};w={max(1, math.ceil(burst * interval))}',
-        "ratelimit": f'"requests";r={left};t={math.ceil(reset)}',
+        "ratelimit": f'"requests";r={remaining};t={math.ceil(reset)}',
     }
 
 
@@ -343,7 +343,7 @@ class Slots:
         self._store = store
         self._ttl = ttl
         self._process = secrets.token_hex(8)
-        self._held: dict[str, str] = {}
+        self._slots: dict[str, str] = {}
         self._renewing: asyncio.Task[None] | None = None
 
     @asynccontextmanager
@@ -360,13 +360,13 @@ class Slots:
         try:
             yield
         finally:
-            owner = self._held.pop(slot)
+            owner = self._slots.pop(slot)
             await asyncio.shield(self._store.release(slot, owner=owner))
 
     async def renew(self) -> None:
         """Renew all held leases."""
-        for slot, owner in list(self._held.items()):
-            if self._held.get(slot) == owner:
+        for slot, owner in list(self._slots.items()):
+            if self._slots.get(slot) == owner:
                 await self._store.lease(slot, owner=owner, ttl=self._ttl)
 
     async def aclose(self) -> None:
@@ -377,23 +377,23 @@ class Slots:
                 await self._renewing
 
     async def _take(self, key_id: str, most: int) -> str:
-        numbers = [number for number in range(most) if _slot(key_id, number) not in self._held]
+        numbers = [number for number in range(most) if _slot(key_id, number) not in self._slots]
         random.shuffle(numbers)  # gateways should not all try the same slots first
         for number in numbers:
             slot, owner = _slot(key_id, number), f"{self._process}:{secrets.token_hex(8)}"
-            if slot in self._held:
+            if slot in self._slots:
                 continue  # another request of this process took it meanwhile
-            self._held[slot] = owner
+            self._slots[slot] = owner
             try:
                 mine = await self._store.lease(slot, owner=owner, ttl=self._ttl)
             except BaseException:
-                del self._held[slot]
+                del self._slots[slot]
                 await asyncio.shield(self._store.release(slot, owner=owner))
                 raise
             if mine:
                 self._keep_renewing()
                 return slot
-            del self._held[slot]
+            del self._slots[slot]
         text = f"This key has {most:,} requests in progress, which is its limit. Wait until one has finished."
         raise Refusal(429, "too_many_requests_at_once", text, retry_after=_AGAIN)
 
@@ -402,7 +402,7 @@ class Slots:
             self._renewing = asyncio.get_running_loop().create_task(self._renew_while_held())
 
     async def _renew_while_held(self) -> None:
-        while self._held:
+        while self._slots:
             await asyncio.sleep(self._ttl / 3)
             await self.renew()
 

@@ -25,6 +25,12 @@ __all__ = ["keys"]
 _DAYS = re.compile(r"([1-9]\d{0,4})d")
 _SPAN = re.compile(r"(\d{1,4})([mhd]?)")
 _UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
+_LISTS: Final[Mapping[str, str]] = {
+    "providers": "providers",
+    "allowed_domains": "allowed",
+    "blocked_domains": "blocked",
+}
+"""The limits that are lists of names, with their options."""
 _TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
 
 
@@ -61,44 +67,21 @@ def keys(ctx: click.Context) -> None:
 @click.option("--no-keep", is_flag=True, help="Do not store its calls in the cache or the archive.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def create(
-    name: str,
-    tenant: str | None,
-    expires: str | None,
-    operator: bool,
-    rate: int | None,
-    burst: int | None,
-    concurrent: int | None,
-    calls_per_day: int | None,
-    usd_per_day: float | None,
-    providers: tuple[str, ...],
-    allowed: tuple[str, ...],
-    blocked: tuple[str, ...],
-    files: tuple[str, ...],
-    no_keep: bool,
-    as_json: bool,
+    name: str, tenant: str | None, expires: str | None, operator: bool, no_keep: bool, as_json: bool, **options: Any
 ) -> None:
     """Create a key called NAME and show it.
 
     The key is shown only once; the key file holds its hash. Clients send it as
     `Authorization: Bearer KEY` or `X-API-Key: KEY`.
     """
-    if burst and not rate:
+    if options["burst"] and not options["rate"]:
         raise click.UsageError("--burst requires --rate.")
     settings = _settings()
     now = datetime.now(UTC)
     try:
-        limits = KeyLimits(
-            rate=rate or 0,
-            burst=burst or 0,
-            concurrent=concurrent or 0,
-            calls_per_day=calls_per_day or 0,
-            usd_per_day=usd_per_day or 0.0,
-            providers=_providers(each(providers)),
-            allowed_domains=each(allowed),
-            blocked_domains=each(blocked),
-            files=files,
-            keep=not no_keep,
-        )
+        named = {name: each(options.pop(option)) for name, option in _LISTS.items()}
+        numbers = {name: value for name, value in options.items() if value is not None}
+        limits = KeyLimits(**{**numbers, **named, "providers": _providers(named["providers"]), "keep": not no_keep})
         key, record = make_key(
             name, now, expires=_moment(expires, now), tenant=tenant or "", operator=operator, limits=limits
         )
@@ -109,7 +92,7 @@ def create(
     if limits.providers and not as_json:
         _say_what_is_missing(limits.providers)
     if as_json:
-        write_json({"key": key, **_shown(record, now)})
+        write_json({"key": key, **_as_dict(record, now)})
         return
     write(f"Key {record.id} ({clean(record.name)}) is in {clean(str(file.path))}.", err=True)
     write("It is shown only once:", err=True)
@@ -124,7 +107,7 @@ def list_(as_json: bool) -> None:
     now = datetime.now(UTC)
     records = file.records()
     if as_json:
-        write_json([_shown(record, now) for record in records], indent=2)
+        write_json([_as_dict(record, now) for record in records], indent=2)
         return
     if not records:
         write(f"There is no key in {clean(str(file.path))}. Create one: groundwire keys create NAME", err=True)
@@ -149,14 +132,14 @@ def rotate(key: str, grace_period: str, as_json: bool) -> None:
     counts its own use.
     """
     now = datetime.now(UTC)
-    made, new, old = KeyFile(key_file_of(_settings())).rotate(key, now, _span(grace_period))
+    key_text, new, old = KeyFile(key_file_of(_settings())).rotate(key, now, _span(grace_period))
     if as_json:
-        write_json({"key": made, **_shown(new, now), "replaces": _shown(old, now)})
+        write_json({"key": key_text, **_as_dict(new, now), "replaces": _as_dict(old, now)})
         return
     until = f"expires at {old.expires:%Y-%m-%d %H:%M} UTC" if not old.revoked else "is revoked"
     write(f"Key {new.id} replaces {old.id} ({clean(old.name)}, ...{old.last}), which {until}.", err=True)
     write("It is shown only once:", err=True)
-    click.echo(made)
+    click.echo(key_text)
 
 
 @keys.command(short_help="Revoke a key.")
@@ -168,7 +151,7 @@ def revoke(key: str, as_json: bool) -> None:
     records = KeyFile(key_file_of(_settings())).revoke(key, now)
     for record in records:
         if as_json:
-            write_json(_shown(record, now))
+            write_json(_as_dict(record, now))
         else:
             write(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
 
@@ -180,21 +163,20 @@ def _settings() -> Settings:
 
 
 def _providers(names: Sequence[str]) -> tuple[str, ...]:
-    known = provider_names()
+    installed = provider_names()
     for name in names:
-        if name.partition(":")[0] not in known:
-            raise ConfigurationError(
-                f"--provider: {name[:60]!r} is not an installed provider{did_you_mean(name, known)}"
-            )
+        if name.partition(":")[0] not in installed:
+            meant = did_you_mean(name, installed)
+            raise ConfigurationError(f"--provider: {name[:60]!r} is not an installed provider{meant}")
     return tuple(names)
 
 
 def _say_what_is_missing(names: Sequence[str]) -> None:
     """Warn if none of a key's providers can search, or none can read."""
     able = [provider_class(name.partition(":")[0]).capabilities for name in names]
-    if not any(one.search for one in able):
+    if not any(capabilities.search for capabilities in able):
         warn("None of these providers can search: this key can only open pages.")
-    if not any(one.read for one in able):
+    if not any(capabilities.read for capabilities in able):
         warn("None of these providers can read pages: this key can only search. Add --provider local.")
 
 
@@ -203,8 +185,8 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
     if text is None:
         return None
     try:
-        if found := _DAYS.fullmatch(text):
-            return now + timedelta(days=int(found[1]))
+        if match := _DAYS.fullmatch(text):
+            return now + timedelta(days=int(match[1]))
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
         end = datetime.combine(day, time.max, UTC)
     except (ValueError, OverflowError):
@@ -218,10 +200,10 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
 
 def _span(text: str) -> timedelta:
     """Return for how long both keys of a rotation are valid."""
-    found = _SPAN.fullmatch(text)
-    if found is None or (not found[2] and int(found[1])):
+    match = _SPAN.fullmatch(text)
+    if match is None or (not match[2] and int(match[1])):
         raise ConfigurationError(f"--grace-period: {text[:60]!r} is not a duration. Write 30m, 12h, 7d, or 0.")
-    return timedelta(**{_UNITS[found[2] or "d"]: int(found[1])})
+    return timedelta(**{_UNITS[match[2] or "d"]: int(match[1])})
 
 
 def _fault(where: str, what: str) -> str:
@@ -230,14 +212,14 @@ def _fault(where: str, what: str) -> str:
     return f"{where}: {what.rstrip('.')}."
 
 
-def _shown(record: KeyRecord, now: datetime) -> dict[str, Any]:
+def _as_dict(record: KeyRecord, now: datetime) -> dict[str, Any]:
     """Return what may be shown of a key, without any part of its hash."""
     return {**record.model_dump(mode="json", exclude={"digest"}), "state": record.why_dead(now) or "valid"}
 
 
 def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
     limits = record.limits
-    said = [
+    parts = [
         f"{limits.rate}/min" if limits.rate else "",
         f"{limits.concurrent} at once" if limits.concurrent else "",
         f"{limits.calls_per_day:,} calls/day" if limits.calls_per_day else "",
@@ -257,5 +239,5 @@ def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
         f"{record.created:%Y-%m-%d}",
         f"{record.expires:%Y-%m-%d}" if record.expires else "never",
         "" if record.tenant == record.id else record.tenant,
-        ", ".join(filter(None, said)),
+        ", ".join(filter(None, parts)),
     )

@@ -53,7 +53,8 @@ async def _serve_preset(
 ) -> None:
     gateway = build_mcp(settings, host=host, token=token, allowed_hosts=allowed_hosts, sse=sse)
     open_to_all = "without a token, for this machine only"
-    how = "with the token" if token else "with an API key" if gateway.asks_for_keys else open_to_all
+    key = "with an access token or an API key" if settings.server.oauth.issuers else "with an API key"
+    how = "with the token" if token else key if gateway.asks_for_keys else open_to_all
 
     def ready(address: str) -> None:
         more = f" and SSE at {address}/sse" if sse else ""

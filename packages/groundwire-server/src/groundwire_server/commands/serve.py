@@ -5,9 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -15,13 +21,17 @@ import click
 from groundwire.cli.call_runner import without_waiting
 from groundwire.cli.completion import search_with
 from groundwire.cli.help_pages import Command
-from groundwire.cli.terminal_text import clean, log_to_stderr, warn, write
+from groundwire.cli.terminal_text import clean, exit_code, log_to_stderr, say_failure, warn, write
+from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.settings import ServerSettings, Settings, load
 
 if TYPE_CHECKING:  # what lists the commands does not need the server itself
     from groundwire_server.api import Gateway
+    from groundwire_server.supervisor import Seat
 
 __all__ = ["proxy", "run_server", "say", "serve"]
+
+_logger = logging.getLogger(__name__)
 
 _LOGGER = "groundwire_server"
 _SIGNALLED = 128  # plus the number of the signal, as in shells
@@ -33,20 +43,33 @@ _MOUNTS: Final[Mapping[str, str]] = {
     "/openai/v1beta": "Gemini, with the web",
     "/openai/health": "is the model server there",
 }
-_USUAL = ServerSettings.model_construct()
+_DEFAULTS = ServerSettings.model_construct()
 _CLOSING = 10.0  # seconds for closing open resources
+_PRELOADED = (
+    *("groundwire.mcp_server.handlers", "groundwire.storage.sqlite", "groundwire.web.resources"),
+    *("groundwire_server.ui", "mcp.server.sse", "uvicorn.lifespan.off", "uvicorn.loops.auto"),
+)
+"""Modules that each worker would otherwise import for itself, in 0.6 s of CPU time."""
+_BACKLOG = 512  # connections that wait to be accepted
+_MOST_FORWARDED = 100_000  # connections from other workers, which have limits of their own
 _PROXY_GRACE = 3.0  # seconds that running conversations have to end
 
 
 @click.command(cls=Command, short_help="Serve search and reading over HTTP, for a team.")
 @click.option(
-    "--host", metavar="NAME", help=f"Listen on this address. By default the setting server.host ({_USUAL.host})."
+    "--host", metavar="NAME", help=f"Listen on this address. By default the setting server.host ({_DEFAULTS.host})."
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     metavar="N",
-    help=f"Port to listen on; 0 picks a free one. By default the setting server.port ({_USUAL.port}).",
+    help=f"Port to listen on; 0 picks a free one. By default the setting server.port ({_DEFAULTS.port}).",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help=f"Number of processes, for several cores. By default the setting server.workers ({_DEFAULTS.workers}).",
 )
 @click.option(
     "--upstream",
@@ -75,6 +98,7 @@ _PROXY_GRACE = 3.0  # seconds that running conversations have to end
 def serve(
     host: str | None,
     port: int | None,
+    workers: int | None,
     upstream: str | None,
     grace: float,
     notice: float,
@@ -86,44 +110,149 @@ def serve(
     On loopback it needs no API key until one exists; on other addresses it always does. Create one with
     groundwire keys create. SIGTERM stops it once running calls have ended; a second signal stops it at once.
     """
-    given = {"server.host": host, "server.port": port, "search.providers": providers or None}
+    values: dict[str, Any] = {"server.host": host, "server.port": port, "server.workers": workers}
+    values["search.providers"] = providers or None
 
-    def read() -> Settings:
-        return load({name: value for name, value in given.items() if value is not None})
+    def read_settings() -> Settings:
+        return load({name: value for name, value in values.items() if value is not None})
 
-    settings = read()
+    settings = read_settings()
     warn(*settings.warnings)
     context = click.get_current_context()
     if not logging.getLogger(_LOGGER).isEnabledFor(logging.INFO):  # else the log of -v has its records
         as_json = context.find_root().params.get("log_format") == "json"
         context.with_resource(log_to_stderr(1, as_json=as_json, only=_LOGGER))
-    number = asyncio.run(
-        without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page, read=read))
-    )
+    options = _Options(upstream, grace, notice, page=not without_page, read_settings=read_settings)
+    if settings.server.workers > 1:
+        code = _supervise(settings, options)
+        write("Stopped.", err=True)
+        sys.exit(code)
+    number = asyncio.run(without_waiting(lambda: _serve(settings, options)))
     write("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 
 
-async def _serve(
-    settings: Settings,
-    upstream: str | None,
-    grace: float,
-    notice: float,
-    *,
-    page: bool,
-    read: Callable[[], Settings],
-) -> int:
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The options of `groundwire serve` that are not settings."""
+
+    upstream: str | None
+    grace: float
+    notice: float
+    page: bool
+    read_settings: Callable[[], Settings]
+    """Reads the settings again."""
+
+
+async def _serve(settings: Settings, options: _Options, seat: Seat | None = None, listener: Any = None) -> int:
+    """Serve in this process; one of several has a seat, and a socket of all."""
     from groundwire_server.api import build_gateway
+    from groundwire_server.api.peers import Peers
 
     key = os.environ.get(_UPSTREAM_KEY, "").strip()
-    gateway = build_gateway(settings, upstream=upstream, upstream_key=key, page=page)
+    peers = None if seat is None else Peers(seat.folder, seat.number)
+    gateway = build_gateway(settings, upstream=options.upstream, upstream_key=key, page=options.page, peers=peers)
 
     def ready(address: str) -> None:
-        for line in _welcome(gateway, address, page=page):
-            say(line)
+        if seat is None or seat.is_first:
+            for line in _welcome(gateway, address, page=options.page):
+                say(line)
+        if seat is not None:
+            listener.listen(_BACKLOG)  # asyncio has set it to the number of connections that it accepts at a time
+            seat.ready()
 
     where = settings.server.host, settings.server.port
-    return await run_server(gateway, *where, ready, grace=grace, notice=notice, read=read)
+    more: dict[str, Any] = {"grace": options.grace, "notice": options.notice, "read_settings": options.read_settings}
+    if seat is None or peers is None:
+        return await run_server(gateway, *where, ready, **more)
+    from groundwire_server.uvicorn_runner import bounded, serving
+
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        loop.remove_reader(seat.parent)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    loop.add_reader(seat.parent, stop)
+    own = socket.socket(socket.AF_UNIX)
+    try:
+        own.bind(str(peers.socket))
+    except OSError as error:
+        text = f"The workers cannot have sockets in {seat.folder}: {error}. Set TMPDIR to a folder with a short path."
+        raise ConfigurationError(text) from error
+    own.listen(_BACKLOG)
+    async with serving(peers, options=bounded(connections=_MOST_FORWARDED), listener=own):
+        try:
+            return await run_server(gateway, *where, ready, listener=listener, retire=peers.leave, **more)
+        finally:
+            await peers.aclose()
+
+
+def _supervise(settings: Settings, options: _Options) -> int:
+    """Serve in several processes, and return the exit code.
+
+    Raises:
+        ConfigurationError: listening is not possible, or the processes would share no store.
+    """
+    from groundwire_server.api.app import differences
+    from groundwire_server.auth import CHANGEABLE, KeyFile, check_listening, key_file_of
+    from groundwire_server.supervisor import Supervisor
+    from groundwire_server.uvicorn_runner import listen
+
+    def check(new: Settings) -> Settings:
+        if new.server.workers > 1 and new.storage.url.startswith("memory:"):
+            text = "Several workers must share a store. Set storage.url to sqlite:// or to a Valkey server."
+            raise ConfigurationError(
+                f"server.workers is {new.server.workers}, and storage.url {new.storage.url}. {text}"
+            )
+        check_listening(new, KeyFile(key_file_of(new)))
+        return new
+
+    current = [check(settings)]
+    for name in _PRELOADED:
+        import_module(name)
+
+    def work_with(new: Settings) -> Callable[[Seat], int]:
+        def work(seat: Seat) -> int:
+            try:
+                asyncio.run(without_waiting(lambda: _serve(new, options, seat, listener)))
+            except GroundwireError as error:
+                say_failure(error)
+                return exit_code(error)
+            return 0
+
+        return work
+
+    def hang_up(supervisor: Supervisor) -> None:
+        try:
+            new = check(options.read_settings())
+        except ConfigurationError as error:
+            _logger.error("The settings are not reloaded: %s", error)
+            return
+        here = current[0].server.model_dump(include={"host", "port"})
+        if fixed := {name for name in here if getattr(new.server, name) != here[name]}:
+            _logger.warning("These settings change only when the server is started again: %s", ", ".join(fixed))
+            new = new.model_copy(update={"server": new.server.model_copy(update=here)})
+        changed = set(differences(current[0], new))
+        current[0] = new
+        if changed <= {f"server.{name}" for name in CHANGEABLE}:
+            supervisor.update(work_with(new))
+            supervisor.signal(signal.SIGHUP)
+        else:
+            _logger.info("Workers are replaced; changed settings: %s", ", ".join(sorted(changed)))
+            supervisor.replace(work_with(new), new.server.workers)
+
+    with (
+        listen(settings.server.host, settings.server.port) as listener,
+        TemporaryDirectory(prefix="groundwire-") as name,
+    ):
+        return Supervisor(
+            work_with(settings),
+            settings.server.workers,
+            Path(name),
+            hang_up=hang_up,
+            grace=options.notice + options.grace + 2 * _CLOSING,
+        ).run()
 
 
 async def run_server(
@@ -134,7 +263,9 @@ async def run_server(
     *,
     grace: float,
     notice: float = 0.0,
-    read: Callable[[], Settings] | None = None,
+    read_settings: Callable[[], Settings] | None = None,
+    listener: socket.socket | None = None,
+    retire: Callable[[], None] | None = None,
 ) -> int:
     """Serve until the process is asked to end, close the gateway, and return the number of the signal.
 
@@ -145,7 +276,9 @@ async def run_server(
         ready: Called with the URL when the server accepts requests.
         grace: Seconds that running calls have to end.
         notice: Seconds before that in which new calls are still accepted.
-        read: Reads the settings again, on SIGHUP.
+        read_settings: Reads the settings again, on SIGHUP.
+        listener: A socket that listens there, which other processes have, too.
+        retire: Called when this process is to leave it to the others.
 
     Raises:
         ConfigurationError: listening there is not possible.
@@ -153,22 +286,27 @@ async def run_server(
     from groundwire_server.uvicorn_runner import bounded, listen, run
 
     limits = gateway.web.settings.server
-    options = bounded(head_timeout=limits.header_timeout, connections=limits.max_connections)
+    options = bounded(
+        head_timeout=limits.header_timeout, connections=limits.max_connections, admission=gateway.admission
+    )
+    if listener is not None:
+        options["backlog"] = 1  # connections that are accepted at a time: the other processes get their share
     try:
-        with listen(host, port) as listener:
-            shown = f"[{host}]" if ":" in host else host
-            address = f"http://{shown}:{listener.getsockname()[1]}"
+        with listener or listen(host, port) as listener:
+            url_host = f"[{host}]" if ":" in host else host
+            address = f"http://{url_host}:{listener.getsockname()[1]}"
             await gateway.start()
             return await run(
                 gateway,
                 listener,
                 lambda: ready(address),
-                calls=gateway,
+                calls=gateway.traffic,
                 grace=grace,
                 notice=notice,
-                say=say,
+                say=say if retire is None else lambda _: None,
                 options=options,
-                reload=None if read is None else lambda: gateway.reload(read),
+                reload=None if read_settings is None else lambda: gateway.reload(read_settings),
+                retire=retire,
             )
     finally:
         with suppress(TimeoutError):
@@ -263,7 +401,7 @@ async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, 
     gateway = build_proxy(upstream, settings, host=host, **options)
 
     def ready(address: str) -> None:
-        say(f"Ready at {address}/v1 for {Upstream(upstream).shown}.\nControl-C stops it.")
+        say(f"Ready at {address}/v1 for {Upstream(upstream).display_url}.\nControl-C stops it.")
         if gateway.asks_for_keys:
             say("Clients send a key of groundwire keys as X-API-Key, and the model server's own key as usual.")
 

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import logging
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -25,14 +25,13 @@ from groundwire.tools import web_tools
 from groundwire.web import Web
 from groundwire_server.auth.authentication import tenant_of
 from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events, until_done
-from groundwire_server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire_server.openai.chat import ChatHandler
 from groundwire_server.openai.generate_content import GeminiHandler
 from groundwire_server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
 from groundwire_server.openai.messages import CountTokensHandler, MessagesHandler
 from groundwire_server.openai.ollama import OllamaChatHandler
 from groundwire_server.openai.responses import ResponsesHandler
-from groundwire_server.openai.upstream import Upstream, passed_back, passed_on
+from groundwire_server.openai.upstream import Upstream, forwarded_headers, returned_headers
 from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, broken, parse_model_request, rejected
 from groundwire_server.warning_header import warning_headers
 
@@ -40,25 +39,23 @@ __all__ = ["Proxy"]
 
 _logger = logging.getLogger(__name__)
 
-_LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
-_PRIVATE = 32_000_000  # bytes in this process of conversations that must not be stored
-_READING = ("models", "api/tags", "api/ps", "api/version", "v1beta/models")
-_ASKING = frozenset(
+_MAX_REQUEST_BYTES = 32_000_000  # bytes of a request; pictures are sent inside
+_PRIVATE_STORE_BYTES = 32_000_000  # bytes in this process of conversations that must not be stored
+_READ_PATHS = ("models", "api/tags", "api/ps", "api/version", "v1beta/models")
+_MODEL_CALLS = frozenset(
     ("POST", path)
     for path in ("embeddings", "completions", "api/generate", "api/embed", "api/embeddings", "api/show", "api/chat")
 )
-_GENERATING = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
-_RESPONSE = re.compile(r"responses/([^/]+)(/.*)?")
-_ABSENT = (404, 405, 501)  # of a path that a server does not have
-_HEALTH = 3.0  # seconds until a model server counts as down
+_GEMINI_CALL = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
+_STORED_RESPONSE = re.compile(r"responses/([^/]+)(/.*)?")
+_ABSENT_STATUSES = (404, 405, 501)  # of a path that a server does not have
+_HEALTH_SECONDS = 3.0  # seconds until a model server counts as down
 _T = TypeVar("_T")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Proxy:
-    """An ASGI application in front of a model server; `app` can be served, or mounted in another.
-
-    `endpoints` is the same without the check of Host and Origin, for a server that has its own.
+    """An ASGI application in front of a model server, as `app`; the server that it is mounted in checks who may call.
 
     Args:
         web: The web to search and read with; the caller closes it.
@@ -69,7 +66,6 @@ class Proxy:
         timeout: Seconds for one request.
         read_timeout: Seconds of silence of the model server after which the request fails.
         keep_alive: Seconds of silence after which a stream gets a comment.
-        hosts: The accepted names of the proxy; None accepts any.
         key: The key for the model server, for clients that send none.
 
     Raises:
@@ -87,7 +83,6 @@ class Proxy:
         timeout: float = 900.0,
         read_timeout: float = 600.0,
         keep_alive: float = 5.0,
-        hosts: Collection[str] | None = LOOPBACK,
         key: str = "",
     ) -> None:
         self.upstream: Upstream = Upstream(upstream, read_timeout=read_timeout)
@@ -95,7 +90,7 @@ class Proxy:
         self._context = HandlerContext(
             web=web,
             upstream=self.upstream,
-            private=MemoryStore(max_bytes=_PRIVATE),
+            private=MemoryStore(max_bytes=_PRIVATE_STORE_BYTES),
             tools=web_tools(web),
             session=session,
             max_rounds=check_int("max_rounds", max_rounds, 1, 100),
@@ -129,8 +124,7 @@ class Proxy:
         if not root:  # Ollama's command line looks there whether its server runs
             routes.append(Route("/", self._passing("/"), methods=["GET"]))
             self.beside += ("/",)
-        self.endpoints = Starlette(routes=routes)
-        self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts, web.settings.server.allowed_origins)
+        self.app: Starlette = Starlette(routes=routes)
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""
@@ -139,7 +133,7 @@ class Proxy:
     async def _health(self, request: Request) -> Response:
         """Report whether the model server responds."""
         try:
-            async with asyncio.timeout(_HEALTH), self.upstream.ask("GET", "models", self._headers(request)):
+            async with asyncio.timeout(_HEALTH_SECONDS), self.upstream.ask("GET", "models", self._headers(request)):
                 return JSONResponse({"status": "ok"})
         except TimeoutError:
             return JSONResponse({"status": "error", "error": "The model server did not answer in time."}, 503)
@@ -162,25 +156,25 @@ class Proxy:
                 await until_done(relay, scope, receive, send, has_read=True)
                 return
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
-            asked = handler(self._context_of(scope), body, headers, owner, named, target)
-            await asked.begin()
+            request_handler = handler(self._context_of(scope), body, headers, owner, named, target)
+            await request_handler.begin()
         except (GroundwireError, UpstreamRejected) as error:
             await _response(error, handler)(scope, receive, send)
             return
         except ClientDisconnect:
             return
-        if not asked.streams:
-            await answer_whole(_whole(asked), scope, receive, send)
+        if not request_handler.streams:
+            await answer_whole(_answer(request_handler), scope, receive, send)
             return
         await answer_with_events(
-            partial(_streamed, asked),
-            asked.failed,
+            partial(_stream, request_handler),
+            request_handler.failure_event,
             scope,
             receive,
             send,
             keep_alive=self._keep_alive,
-            media_type=asked.media_type,
-            idle=asked.idle,
+            media_type=request_handler.media_type,
+            idle=request_handler.idle,
         )
 
     def _context_of(self, scope: Scope) -> HandlerContext:
@@ -207,7 +201,7 @@ class Proxy:
             headers["Content-Type"] = request.headers.get("content-type", "application/json")
             path, query = str(scope["path_params"].get("path", "")).lstrip("/"), scope["query_string"].decode("latin-1")
             path = above + path
-            if stored := _RESPONSE.fullmatch(path):
+            if stored := _STORED_RESPONSE.fullmatch(path):
                 conversations = self._context_of(scope).conversations(_owner(request, scope))
                 path = f"responses/{await conversations.upstream_id(stored[1])}{stored[2] or ''}"
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
@@ -224,7 +218,7 @@ class Proxy:
 
     def _headers(self, request: Request) -> dict[str, str]:
         """Return the headers for the model server, with its key."""
-        headers = passed_on(request.headers)
+        headers = forwarded_headers(request.headers)
         named = {name.lower() for name in headers}
         if self._key and not named & {"authorization", "x-goog-api-key"} and "key" not in request.query_params:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -260,9 +254,9 @@ class _Relay:
             async with self.upstream.ask(
                 self.method, self.path, self.headers, self.data or None, self.query, fresh=self.fresh
             ) as response:
-                if self.handler and self.handler.absent and response.status in _ABSENT:
-                    await self.upstream.whole(response)
-                back = passed_back(response.headers)
+                if self.handler and self.handler.absent and response.status in _ABSENT_STATUSES:
+                    await self.upstream.read_body(response)
+                back = returned_headers(response.headers)
                 head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
                 begun = True
                 await send({"type": "http.response.start", "status": response.status, "headers": head})
@@ -280,8 +274,8 @@ def _harmless(method: str, path: str) -> bool:
     """Whether a request only calls a model, without changing anything in the account."""
     path = path.strip("/")
     if method in ("GET", "HEAD"):
-        return any(path == one or path.startswith(f"{one}/") for one in _READING)
-    return (method, path) in _ASKING or bool(_GENERATING.fullmatch(path))
+        return any(path == path_prefix or path.startswith(f"{path_prefix}/") for path_prefix in _READ_PATHS)
+    return (method, path) in _MODEL_CALLS or bool(_GEMINI_CALL.fullmatch(path))
 
 
 def _owner(request: Request, scope: Scope) -> str:
@@ -294,35 +288,37 @@ def _owner(request: Request, scope: Scope) -> str:
     return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
 
 
-async def _whole(asked: CompletionHandler) -> Response:
+async def _answer(handler: CompletionHandler) -> Response:
     try:
-        response = await _shaped(asked, asked.answer())
+        response = await _with_api_errors(handler, handler.answer())
     except UpstreamRejected as error:
         return Response(error.body, error.status, dict(error.headers))
-    response.headers.update(warning_headers(asked.plan.warnings))
+    response.headers.update(warning_headers(handler.plan.warnings))
     return response
 
 
-async def _streamed(asked: CompletionHandler, outbox: Outbox) -> None:
-    outbox.headers |= warning_headers(asked.plan.warnings)
-    await _shaped(asked, asked.stream(outbox))
+async def _stream(handler: CompletionHandler, outbox: Outbox) -> None:
+    outbox.headers |= warning_headers(handler.plan.warnings)
+    await _with_api_errors(handler, handler.stream(outbox))
 
 
-async def _shaped(asked: CompletionHandler, work: Awaitable[_T]) -> _T:
+async def _with_api_errors(handler: CompletionHandler, work: Awaitable[_T]) -> _T:
     """Await work whose failures become those of the API."""
     try:
         return await work
     except Exception as error:
-        failure = _failure(error, type(asked))
-        raise replace(failure, headers={**failure.headers, **warning_headers(asked.plan.warnings)}) from error
+        failure = _failure(error, type(handler))
+        raise replace(failure, headers={**failure.headers, **warning_headers(handler.plan.warnings)}) from error
 
 
 async def _body(request: Request) -> bytes:
     data = bytearray()
     async for piece in request.stream():
         data += piece
-        if len(data) > _LARGEST:
-            raise rejected(413, f"The request has more than {_LARGEST:,} bytes.", kind="invalid_request_error")
+        if len(data) > _MAX_REQUEST_BYTES:
+            raise rejected(
+                413, f"The request has more than {_MAX_REQUEST_BYTES:,} bytes.", kind="invalid_request_error"
+            )
     return bytes(data)
 
 
@@ -337,7 +333,7 @@ def _failure(error: Exception, handler: type[CompletionHandler]) -> UpstreamReje
     if not error.is_upstreams and handler.has_own_errors:
         return replace(error, body=handler.error(error.message(), error.status, kind="api_error"))
     theirs = error.is_upstreams and object_of(parsed(error.body)).get("type") == "error"  # of a Messages API
-    if error.is_upstreams and handler.absent and error.status in _ABSENT and not theirs:
+    if error.is_upstreams and handler.absent and error.status in _ABSENT_STATUSES and not theirs:
         return UpstreamRejected(error.status, handler.error(handler.absent, kind="not_found_error"), JSON_HEADERS)
     return error
 

@@ -18,14 +18,14 @@ from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire.hosted.requirements import Needs
 from groundwire_server.openai.message_pieces import PiecesHandler
-from groundwire_server.openai.prompts import added_up, merged
+from groundwire_server.openai.prompts import merge_values, sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
 from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, error_body
 
 __all__ = ["ChatHandler"]
 
-_THINKING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
-_HEAD = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+_CHUNK_HEAD = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class _StreamedCall:
     name: str = ""
     place: int | None = None
     """Its index among the client's calls; None until it is known to be one."""
-    held: list[dict[str, Any]] = field(default_factory=list)
+    parts: list[dict[str, Any]] = field(default_factory=list)
 
 
 class ChatHandler(PiecesHandler):
@@ -56,55 +56,55 @@ class ChatHandler(PiecesHandler):
         """Whether a request can be augmented with search: not if it asks for several choices."""
         return body.get("n") in (None, 1) or not isinstance(body.get("messages"), list) or _wants_search(body)
 
-    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+    def _extract_needs(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         if body.get("n") not in (None, 1):
             raise InvalidRequest("n", "is not 1", "Web search supports one choice per request; omit n.")
-        return super()._cleaned(body)
+        return super()._extract_needs(body)
 
     async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
-        made = read_answer("openai_compatible", answer.value)
-        if made.turn and made.turn[0] != _message(answer.value):
-            value = {**answer.value, "choices": [{**_first(answer.value), "message": made.turn[0]}]}
-            answer = self.wholes[-1] = UpstreamAnswer(value, json.dumps(value).encode(), answer.headers)
+        hosted = read_answer("openai_compatible", answer.value)
+        if hosted.turn and hosted.turn[0] != _message(answer.value):
+            value = {**answer.value, "choices": [{**_first(answer.value), "message": hosted.turn[0]}]}
+            answer = self.answers[-1] = UpstreamAnswer(value, json.dumps(value).encode(), answer.headers)
         self.round_usage = answer.value.get("usage")
         content = _message(answer.value).get("content")
         parts = content if isinstance(content, list) else [{"text": content}]
         self.say("".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping)), ends=True)
-        return made
+        return hosted
 
     async def _end_streaming(self) -> None:
         """Forward the parts of calls and the text that are held back."""
-        if rest := self._parts.close():  # without an end of its own
-            delta = {"choices": [{"index": 0, "delta": {"tool_calls": rest}}]}
+        if call_parts := self._parts.close():  # without an end of its own
+            delta = {"choices": [{"index": 0, "delta": {"tool_calls": call_parts}}]}
             self.stream_reader.event(delta)
             await self._chunk(delta, b"")
         if text := self.say("", ends=True):
             await self._send({"content": text})
 
     def _response(self, run: Run) -> dict[str, Any]:
-        last, text = self.wholes[-1], self.texts.get("content")
+        last, text = self.answers[-1], self.texts.get("content")
         choice = _first(last.value)
         message = _message(last.value)
-        shown = dict(message)
-        if len(self.wholes) > 1 or isinstance(message.get("content"), str):
-            shown["content"] = text or message.get("content")
-        shown |= {"content": reason} if (reason := self.excuse(run)) else {}
-        if calls := shown.pop("tool_calls", None):
-            calls = [one for one in calls if self._passes(one)]
+        reply = dict(message)
+        if len(self.answers) > 1 or isinstance(message.get("content"), str):
+            reply["content"] = text or message.get("content")
+        reply |= {"content": reason} if (reason := self.excuse(run)) else {}
+        if calls := reply.pop("tool_calls", None):
+            calls = [call for call in calls if self._is_for_client(call)]
         if calls or (calls is not None and not message["tool_calls"]):
-            shown["tool_calls"] = calls
-        for name in _THINKING:
-            if (thought := merged([_message(one.value).get(name) for one in self.wholes])) is not None:
-                shown[name] = thought
+            reply["tool_calls"] = calls
+        for name in _THOUGHT_FIELDS:
+            if (thought := merge_values([_message(answer.value).get(name) for answer in self.answers])) is not None:
+                reply[name] = thought
         if (notes := self.annotations()) and not message.get("annotations"):
-            shown["annotations"] = notes
-        choice = {**choice, "message": shown, "finish_reason": _finish(run, choice.get("finish_reason"))}
-        if (odds := merged([_first(one.value).get("logprobs") for one in self.wholes])) is not None:
+            reply["annotations"] = notes
+        choice = {**choice, "message": reply, "finish_reason": _finish(run, choice.get("finish_reason"))}
+        if (odds := merge_values([_first(answer.value).get("logprobs") for answer in self.answers])) is not None:
             choice["logprobs"] = odds
-        made = {**last.value, "choices": [choice]}
-        if (usage := added_up(self.usage, self.round_usage)) is not None:
-            made["usage"] = usage
-        return made
+        response = {**last.value, "choices": [choice]}
+        if (usage := sum_usage(self.usage, self.round_usage)) is not None:
+            response["usage"] = usage
+        return response
 
     async def _last_events(self, run: Run) -> None:
         """Send the annotations, unstreamed calls of the client, and the end of the last round."""
@@ -113,45 +113,45 @@ class ChatHandler(PiecesHandler):
         if (notes := self.annotations()) and not self._cited:
             await self._send({"annotations": notes})
         finish, ended = _finish(run, run.answers[-1].stop_reason), False
-        late = [call for call in self._calls.values() if call.held and call.name and not self.is_ours(call.name)]
-        if entries := [{**one, "index": self._places + at} for at, call in enumerate(late) for one in call.held]:
+        late = [call for call in self._calls.values() if call.parts and call.name and not self.is_ours(call.name)]
+        if entries := [{**part, "index": self._places + at} for at, call in enumerate(late) for part in call.parts]:
             await self._send({"tool_calls": entries})
         for data, raw in self.tail:
             if not ended and not _first(data):
                 await self._send({}, finish=finish)
-            ended, made = True, self._finished(data, run)
-            await self.put(raw if made == data and raw else self._line(made))
+            ended, line = True, self._last_piece(data, run)
+            await self.put(raw if line == data and raw else self._line(line))
         if not ended:
             await self._send({}, finish=finish)
         await self.put(self.done)
 
-    def _failed(self, error: UpstreamRejected) -> bytes:
+    def _error_event(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of OpenAI's stream: an object with `error`."""
         if object_of(parsed(error.body)).get("error"):
             return _raw(error.body.decode())
         return self._line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
 
-    def _passes(self, call: object) -> bool:
+    def _is_for_client(self, call: object) -> bool:
         function = object_of(call).get("function")
         return not isinstance(function, dict) or not self.is_ours(function.get("name"))
 
     async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
-        made = read_answer("openai_compatible", answer.data)
-        if made.finish == "failed":
+        hosted = read_answer("openai_compatible", answer.data)
+        if hosted.finish == "failed":
             raise UpstreamRejected(502, answer.data, JSON_HEADERS)
         choice = _first(answer.value)
         delta = dict(object_of(choice.get("message")))
         delta.pop("tool_calls", None)
-        if calls := list(items(made.turn[0].get("tool_calls") if made.turn else None)):
+        if calls := list(items(hosted.turn[0].get("tool_calls") if hosted.turn else None)):
             delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
         chunk = {**answer.value, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
         usage = {"choices": [], "usage": chunk.pop("usage", None)}
         end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
-        asked = (self.given.get("stream_options") or {}).get("include_usage")
-        for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if asked else ())):
+        wants_usage = (self.request.get("stream_options") or {}).get("include_usage")
+        for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if wants_usage else ())):
             await self._chunk(data, b"")
         await self._end_streaming()
-        return made
+        return hosted
 
     async def _begin_round(self) -> None:
         await super()._begin_round()
@@ -161,10 +161,10 @@ class ChatHandler(PiecesHandler):
         """Take a chunk; each part of a call gets the index of its call."""
         choice = _first(value)
         delta = object_of(choice.get("delta"))
-        given = delta.get("tool_calls") or []
-        calls = self._parts.feed(given) + (self._parts.close() if choice.get("finish_reason") is not None else [])
+        parts = delta.get("tool_calls") or []
+        calls = self._parts.feed(parts) + (self._parts.close() if choice.get("finish_reason") is not None else [])
         raw = event.raw
-        if calls != given:
+        if calls != parts:
             value, raw = {**value, "choices": [{**choice, "delta": {**delta, "tool_calls": calls}}]}, b""
         self.stream_reader.event(value)
         await self._chunk(value, raw)
@@ -172,9 +172,9 @@ class ChatHandler(PiecesHandler):
     async def _chunk(self, value: dict[str, Any], raw: bytes) -> None:
         """Forward a chunk with the ID of the whole stream, which is that of its first chunk."""
         if not self._head:
-            self._head = {key: value[key] for key in _HEAD if key in value}
+            self._head = {key: value[key] for key in _CHUNK_HEAD if key in value}
         same: dict[str, Any] = {key: self._head[key] for key in ("id", "created") if key in self._head}
-        if any(value.get(key) != one for key, one in same.items()):
+        if any(value.get(key) != head_value for key, head_value in same.items()):
             value, raw = {**value, **same}, b""
         await self._forward(value, raw, ends=self._ends(value))
 
@@ -191,13 +191,13 @@ class ChatHandler(PiecesHandler):
 
     def _says(self, value: dict[str, Any]) -> bool:
         """Whether a chunk has more than its place."""
-        others = [one for key, one in _first(value).items() if key not in ("index", "delta", "finish_reason")]
+        others = [field_ for key, field_ in _first(value).items() if key not in ("index", "delta", "finish_reason")]
         return _has_any(_first(value).get("delta")) or any(others)
 
-    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _without_end(self, value: dict[str, Any]) -> dict[str, Any]:
         return {**value, "choices": [{**_first(value), "finish_reason": None}]}
 
-    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+    def _last_piece(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
         choice = _first(value)
         finish = _finish(run, choice.get("finish_reason"))
         return {**value, "choices": [{**choice, "finish_reason": finish}]} if choice else value
@@ -205,7 +205,7 @@ class ChatHandler(PiecesHandler):
     def _line(self, value: dict[str, Any]) -> bytes:
         return b"data: " + json.dumps(value).encode() + b"\n\n"
 
-    def _shown(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
+    def _client_content(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
         new = dict(content)
         if self.rounds:
             new.pop("role", None)
@@ -214,7 +214,7 @@ class ChatHandler(PiecesHandler):
             new["tool_calls"] = self._client_calls(calls)
             if not new["tool_calls"]:
                 del new["tool_calls"]
-        for name in _THINKING[:-1]:
+        for name in _THOUGHT_FIELDS[:-1]:
             if isinstance(text := new.get(name), str) and text:
                 new[name] = self.say(text, name)
         if isinstance(text := new.get("content"), str) and (text or ends):
@@ -223,20 +223,20 @@ class ChatHandler(PiecesHandler):
 
     def _client_calls(self, entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the parts of the client's calls, without those of local and undeclared tools."""
-        made: list[dict[str, Any]] = []
+        passed: list[dict[str, Any]] = []
         for entry in entries:
             function = object_of(entry.get("function"))
             call = self._calls.setdefault(entry["index"], _StreamedCall())
             if call.place is None:
                 call.name = str(function.get("name") or call.name)
-            call.held.append(entry)
-            known = call.name in (self.declared or ()) or bool(function.get("arguments"))
-            if call.place is None and call.name and known and not self.is_ours(call.name):
+            call.parts.append(entry)
+            is_known = call.name in (self.declared or ()) or bool(function.get("arguments"))
+            if call.place is None and call.name and is_known and not self.is_ours(call.name):
                 call.place, self._places = self._places, self._places + 1
             if call.place is not None:
-                made += [one if one.get("index") == call.place else {**one, "index": call.place} for one in call.held]
-                call.held.clear()
-        return made
+                passed += [{**part, "index": call.place} for part in call.parts]
+                call.parts.clear()
+        return passed
 
     async def _send(self, delta: Mapping[str, Any], finish: str | None = None) -> None:
         head = {"object": "chat.completion.chunk", **self._head}
@@ -245,12 +245,13 @@ class ChatHandler(PiecesHandler):
 
 def _wants_search(body: Mapping[str, Any]) -> bool:
     """Whether a client asks for a search."""
-    return "web_search_options" in body or any("web_search" in str(one.get("type")) for one in items(body.get("tools")))
+    kinds = (str(tool.get("type")) for tool in items(body.get("tools")))
+    return "web_search_options" in body or any("web_search" in kind for kind in kinds)
 
 
 def _first(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the choice with the index 0, empty if there is none."""
-    return next((one for one in items(answer.get("choices")) if one.get("index", 0) == 0), {})
+    return next((choice for choice in items(answer.get("choices")) if choice.get("index", 0) == 0), {})
 
 
 def _message(answer: Mapping[str, Any]) -> dict[str, Any]:

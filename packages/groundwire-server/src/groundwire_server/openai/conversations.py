@@ -23,21 +23,21 @@ from groundwire.storage import Store, StoreError
 from groundwire.storage.base import AssignNumbers, Numbers
 from groundwire.tools import ToolResult
 
-__all__ = ["ConversationLedger", "Conversations", "History", "Said", "StoredRun", "question_in", "text_of"]
+__all__ = ["ConversationLedger", "Conversations", "History", "StoredRun", "Utterance", "question_in", "text_of"]
 
-_LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes the numbers of a conversation
-_RUN_LIFE: Final = 86_400.0  # seconds that a client may take for its function
-_MOST: Final = 100  # conversations with the same history whose pages are compared
-_BACK: Final = 8  # answers at the end of a history that are looked up, as the last ones may have been cut off
-_STARTS: Final = 50  # of the user's last messages, from which a trimmed history may begin
-_PIECE: Final = 200_000  # characters of a text that are scanned without a pause
-_AT_ONCE: Final = 20_000  # characters scanned without a thread, in a few milliseconds
-_UNIQUE: Final = 16  # characters from which a call's ID is random rather than a counter
-_THOUGHTS: Final = ("<think>", "</think>")
+_LEDGER_SECONDS: Final = 7 * 86_400.0  # seconds after which the store deletes the numbers of a conversation
+_RUN_SECONDS: Final = 86_400.0  # seconds that a client may take for its function
+_MAX_CANDIDATES: Final = 100  # conversations with the same history whose pages are compared
+_MAX_ANSWERS_BACK: Final = 8  # that are looked up from the end of a history: the last ones may have been cut off
+_MAX_STARTS: Final = 50  # of the user's last messages, from which a trimmed history may begin
+_SCAN_CHARS: Final = 200_000  # characters of a text that are scanned without a pause
+_INLINE_CHARS: Final = 20_000  # characters scanned without a thread, in a few milliseconds
+_RANDOM_ID_CHARS: Final = 16  # characters from which a call's ID is random rather than a counter
+_THOUGHT_TAGS: Final = ("<think>", "</think>")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """A text of a conversation."""
 
     text: str
@@ -74,14 +74,14 @@ class History:
         """The lengths of the history up to each answer, the last one first."""
         return [at + 1 for at in reversed(range(len(self._turns))) if self._turns[at].is_answer]
 
-    def add(self, said: Said) -> None:
+    def add(self, utterance: Utterance) -> None:
         """Add the next text."""
-        numbers = _marks(said.text)
-        for number, url in said.cited.items():
+        numbers = _marks(utterance.text)
+        for number, url in utterance.cited.items():
             self.cited.setdefault(number, set()).add(url)
-        text = "".join(_without_thoughts(said.text).split())
-        is_answer = said.role == "assistant"
-        if not said.role or not text or (is_answer and not self._turns):
+        text = "".join(_without_thoughts(utterance.text).split())
+        is_answer = utterance.role == "assistant"
+        if not utterance.role or not text or (is_answer and not self._turns):
             self.others |= numbers
             return
         if not (is_answer and self._turns[-1].is_answer):
@@ -91,7 +91,7 @@ class History:
 
     def name(self, end: int) -> str:
         """Return what identifies the first turns."""
-        return _joint([one.digest.digest() for one in self._turns[:end]])
+        return _joint([turn.digest.digest() for turn in self._turns[:end]])
 
     def names(self, *, marked: bool = True) -> list[str]:
         """Return what identifies the history up to its last answer, if it begins with any of the last questions.
@@ -100,18 +100,18 @@ class History:
             marked: Whether only parts with markers are of interest.
         """
         turns = self._turns if self._turns and self._turns[-1].is_answer else []
-        digests = [one.digest.digest() for one in turns]
-        starts = [at for at, one in enumerate(turns) if not one.is_answer]
-        last = max((at for at, one in enumerate(turns) if one.marks), default=-1) if marked else len(turns)
-        return [_joint(digests[at:]) for at in dict.fromkeys((*starts[:1], *starts[-_STARTS:])) if at <= last]
+        digests = [turn.digest.digest() for turn in turns]
+        starts = [at for at, turn in enumerate(turns) if not turn.is_answer]
+        last = max((at for at, turn in enumerate(turns) if turn.marks), default=-1) if marked else len(turns)
+        return [_joint(digests[at:]) for at in dict.fromkeys((*starts[:1], *starts[-_MAX_STARTS:])) if at <= last]
 
     def marks(self, end: int) -> set[int]:
         """Return the markers of the first turns."""
-        return set().union(*(one.marks for one in self._turns[:end]))
+        return set().union(*(turn.marks for turn in self._turns[:end]))
 
     def answered(self, start: int) -> set[int]:
         """Return the markers of the answers after the first turns."""
-        return set().union(*(one.marks for one in self._turns[start:] if one.is_answer))
+        return set().union(*(turn.marks for turn in self._turns[start:] if turn.is_answer))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,10 +179,10 @@ class ConversationLedger(CitationLedger):
             await self._write([], ())
 
     async def _write(self, rows: list[list[Any]], groups: tuple[tuple[bytes, ...], ...]) -> tuple[int, ...]:
-        known = () if self._saved else self.sources
-        fixed = [[one.url, one.title, one.citation_id, one.url in self._from_text] for one in known]
+        sources = () if self._saved else self.sources
+        fixed = [[source.url, source.title, source.citation_id, source.url in self._from_text] for source in sources]
         note = zlib.compress(json.dumps([*fixed, *rows]).encode(), 1)
-        (answer,) = await self._store.batch((AssignNumbers(self._key, groups, note, _LIFE, self.last),))
+        (answer,) = await self._store.batch((AssignNumbers(self._key, groups, note, _LEDGER_SECONDS, self.last),))
         self._saved = True
         return answer.numbers if isinstance(answer, Numbers) else ()
 
@@ -200,32 +200,32 @@ class Conversations:
         self._owner = owner
 
     async def ledger(
-        self, said: Sequence[Said], *, name: str = "", keys: Sequence[str] = (), run: str = ""
+        self, utterances: Sequence[Utterance], *, name: str = "", keys: Sequence[str] = (), run: str = ""
     ) -> ConversationLedger:
         """Return the numbering of a conversation, or a new one.
 
         Args:
-            said: Its texts, as currently sent by the client.
+            utterances: Its texts, as currently sent by the client.
             name: The client's name for it.
             keys: IDs that it continues from, such as that of the last response.
             run: The ledger of a continued run.
         """
-        history = await _history(said)
+        history = await _history(utterances)
         candidates = [run or _digest("name", name)] if run or name else []
-        known = len(said)  # how much of the history they are known to share
+        shared = len(utterances)  # how much of the history they are known to share
         for key in keys:
-            candidates = candidates or await self._ledgers(key)
+            candidates = candidates or await self._ledger_ids(key)
         if not candidates:
-            for known in history.ends[:_BACK]:
-                if history.marks(known) and (candidates := await self._ledgers(history.name(known))):
+            for shared in history.ends[:_MAX_ANSWERS_BACK]:
+                if history.marks(shared) and (candidates := await self._ledger_ids(history.name(shared))):
                     break
         base = candidates[0] if len(candidates) == 1 else ""
-        pages, from_text = await self._agreed(candidates)
+        pages, from_text = await self._common_pages(candidates)
         # An answer of unknown origin may have meant another page by a number.
-        unknown = history.answered(known if candidates else 0) - (history.marks(known) if candidates else set())
+        unknown = history.answered(shared if candidates else 0) - (history.marks(shared) if candidates else set())
         reserved = set[int]()
         fresh = not base
-        for number in history.others | history.marks(len(said)) | history.cited.keys():
+        for number in history.others | history.marks(len(utterances)) | history.cited.keys():
             urls = history.cited.get(number, set[str]())
             page = pages.get(number)
             if len(urls) == 1 and page is None:
@@ -235,7 +235,7 @@ class Conversations:
                 reserved.add(number)
         if not base or not (run or name or reserved.isdisjoint(pages)):
             base, fresh = uuid4().hex, True
-        made = ConversationLedger(
+        numbering = ConversationLedger(
             self._store,
             self._key("ledger", base),
             base,
@@ -244,8 +244,8 @@ class Conversations:
             saved=not fresh,
             from_text=from_text,
         )
-        made.history = history
-        return made
+        numbering.history = history
+        return numbering
 
     async def remember(self, ledger: ConversationLedger, answers: Sequence[str], keys: Sequence[str] = ()) -> None:
         """Store what identifies a conversation, also if no page is known: it is not to be taken for another one.
@@ -257,7 +257,7 @@ class Conversations:
         """
         history = ledger.history
         for text in answers:
-            history.add(Said(text, "assistant"))
+            history.add(Utterance(text, "assistant"))
         names = history.names() if answers else []
         if not names and not keys:
             return
@@ -265,7 +265,7 @@ class Conversations:
             await ledger.save()
             await self._note("said", (*names, *keys), [ledger.id])
 
-    async def keep_run(self, run: StoredRun, calls: Sequence[Mapping[str, Any]], question: str, response: str) -> None:
+    async def save_run(self, run: StoredRun, calls: Sequence[Mapping[str, Any]], question: str, response: str) -> None:
         """Store a run for the request with the results of the client's functions.
 
         Args:
@@ -278,10 +278,10 @@ class Conversations:
         names = [_call_name(call, "") for call in calls]
         names += [_call_name({"id": call["id"]}, response) for call in calls] if response else []
         with suppress(StoreError):
-            await self._keep("run", run.id, json.dumps(value), _RUN_LIFE)
-            await self._note("said", names, [run.id, _digest(question)], _RUN_LIFE)
+            await self._save_text("run", run.id, json.dumps(value), _RUN_SECONDS)
+            await self._note("said", names, [run.id, _digest(question)], _RUN_SECONDS)
 
-    async def run_of(self, call: Mapping[str, Any], question: str, response: str = "") -> StoredRun | None:
+    async def waiting_run(self, call: Mapping[str, Any], question: str, response: str = "") -> StoredRun | None:
         """Return the run that is waiting for a call, or None.
 
         Args:
@@ -290,79 +290,79 @@ class Conversations:
             response: The ID of the response with the call, if the client continues from it.
         """
         await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
-        notes = await self._noted(_call_name({"id": call.get("id")} if response else call, response))
-        same = [str(one[0]) for one in notes if response or one[1] == _digest(question)]
-        every = list(dict.fromkeys(str(one[0]) for one in notes))
-        if not same and (len(str(call.get("id") or "")) >= _UNIQUE or (not question and len(every) == 1)):
+        notes = await self._read_notes(_call_name({"id": call.get("id")} if response else call, response))
+        same = [str(note[0]) for note in notes if response or note[1] == _digest(question)]
+        every = list(dict.fromkeys(str(note[0]) for note in notes))
+        if not same and (len(str(call.get("id") or "")) >= _RANDOM_ID_CHARS or (not question and len(every) == 1)):
             same = every
-        kept = await self._kept("run", same[-1]) if same else ""
-        return StoredRun(id=same[-1], **json.loads(kept)) if kept else None
+        run_text = await self._load_text("run", same[-1]) if same else ""
+        return StoredRun(id=same[-1], **json.loads(run_text)) if run_text else None
 
-    async def keep_marked(self, shown: History, said: str) -> None:
+    async def save_answer(self, history: History, answer: str) -> None:
         """Store an answer of the model of which the client gets less, such as one without its markers."""
-        name = _digest(said)
+        name = _digest(answer)
         with suppress(StoreError):
-            await self._keep("marked", name, said)
-            await self._note("shown", shown.names(marked=False), [name])
+            await self._save_text("marked", name, answer)
+            await self._note("shown", history.names(marked=False), [name])
 
-    async def marked(self, shown: History) -> str:
+    async def saved_answer(self, history: History) -> str:
         """Return the model's text for the last answer that the client got; empty if it is unknown or ambiguous."""
-        if not shown.ends:
+        if not history.ends:
             return ""
-        notes = await self._noted(shown.name(shown.ends[0]), "shown")
-        return await self._kept("marked", str(notes[0][0])) if len(notes) == 1 else ""
+        notes = await self._read_notes(history.name(history.ends[0]), "shown")
+        return await self._load_text("marked", str(notes[0][0])) if len(notes) == 1 else ""
 
-    async def keep_response_id(self, shown: str, upstream: str) -> None:
+    async def save_response_id(self, client_id: str, upstream: str) -> None:
         """Store which response of the model server ends the merged response that the client knows by another ID."""
         with suppress(StoreError):
-            await self._keep("continued", _digest(shown), upstream)
+            await self._save_text("continued", _digest(client_id), upstream)
 
-    async def upstream_id(self, shown: str) -> str:
+    async def upstream_id(self, client_id: str) -> str:
         """Return the model server's ID of a response, which is the client's unless it was merged of several."""
-        return await self._kept("continued", _digest(shown)) or shown
+        return await self._load_text("continued", _digest(client_id)) or client_id
 
     async def restored(self, messages: Sequence[Any]) -> tuple[list[Any], StoredRun | None]:
         """Return chat messages with stored runs in place of their visible part, and the last run."""
-        made: list[Any] = []
+        history: list[Any] = []
         run: StoredRun | None = None
-        asked = ""
+        question = ""
         for message in messages:
-            kept = None
-            asked = question_in([message]) or asked
+            stored = None
+            question = question_in([message]) or question
             for call in items(object_of(message).get("tool_calls")):
-                if kept is None and isinstance(function := call.get("function"), dict):
-                    kept = await self.run_of({**function, "id": call.get("id")}, asked)
-            made += [message] if kept is None else kept.added
-            run = kept or run
-        return made, run
+                if stored is None and isinstance(function := call.get("function"), dict):
+                    stored = await self.waiting_run({**function, "id": call.get("id")}, question)
+            history += [message] if stored is None else stored.added
+            run = stored or run
+        return history, run
 
-    async def _keep(self, kind: str, name: str, text: str, life: float = _LIFE) -> None:
+    async def _save_text(self, kind: str, name: str, text: str, life: float = _LEDGER_SECONDS) -> None:
         packed = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
         await self._store.set(self._key(kind, name), packed, fresh=life)
 
-    async def _kept(self, kind: str, name: str) -> str:
-        """Return a text of `_keep`, empty if there is none."""
+    async def _load_text(self, kind: str, name: str) -> str:
+        """Return a text of `_save_text`, empty if there is none."""
         with suppress(StoreError):
             if entry := await self._store.get(self._key(kind, name)):
                 return zlib.decompress(entry.value).decode("utf-8", "surrogatepass")
         return ""
 
-    async def _note(self, kind: str, names: Iterable[str], note: list[str], life: float = _LIFE) -> None:
+    async def _note(self, kind: str, names: Iterable[str], note: list[str], life: float = _LEDGER_SECONDS) -> None:
         """Note an ID, and what else is known about it, at each of these names."""
         about, group = json.dumps(note).encode(), ((note[0].encode(),),)
         await self._store.batch([AssignNumbers(self._key(kind, name), group, about, life) for name in names])
 
-    async def _noted(self, name: str, kind: str = "said") -> list[list[Any]]:
+    async def _read_notes(self, name: str, kind: str = "said") -> list[list[Any]]:
         with suppress(StoreError):
             return [json.loads(note) for note in (await self._store.register(self._key(kind, name))).notes]
         return []
 
-    async def _ledgers(self, name: str) -> list[str]:
-        return list(dict.fromkeys(str(one[0]) for one in await self._noted(name)))
+    async def _ledger_ids(self, name: str) -> list[str]:
+        return list(dict.fromkeys(str(note[0]) for note in await self._read_notes(name)))
 
-    async def _agreed(self, ledgers: Sequence[str]) -> tuple[dict[int, Source], set[str]]:
+    async def _common_pages(self, ledgers: Sequence[str]) -> tuple[dict[int, Source], set[str]]:
         """Return the pages that have the same number in all ledgers; see `_pages`."""
-        if not 0 < len(ledgers) <= _MOST:
+        if not 0 < len(ledgers) <= _MAX_CANDIDATES:
             return {}, set()
         (pages, from_text), *others = await asyncio.gather(*map(self._pages, ledgers))
         for other, more in others:
@@ -374,7 +374,7 @@ class Conversations:
 
     async def _pages(self, id_: str) -> tuple[dict[int, Source], set[str]]:
         """Return the pages of a ledger by number, and which addresses only web text has named."""
-        made: dict[int, Source] = {}
+        pages: dict[int, Source] = {}
         from_text: set[str] = set()
         with suppress(StoreError):
             register = await self._store.register(self._key("ledger", id_))
@@ -383,8 +383,8 @@ class Conversations:
                     number = more[0] if more and more[0] else register.numbers.get(_name(url))
                     from_text |= {url} if more[1:] == [True] else set()
                     if number is not None:
-                        made.setdefault(number, Source(citation_id=number, title=title, url=url))
-        return made, from_text
+                        pages.setdefault(number, Source(citation_id=number, title=title, url=url))
+        return pages, from_text
 
     def _key(self, kind: str, name: str) -> str:
         return f"proxy:{self._owner}:{kind}:{name}"
@@ -392,8 +392,8 @@ class Conversations:
 
 def question_in(messages: Sequence[Any]) -> str:
     """Return the user's last message, or an empty string."""
-    users = (one for one in reversed(messages) if isinstance(one, Mapping) and one.get("role") == "user")
-    return next(filter(None, map(text_of, users)), "")
+    users = (text_of(message) for message in reversed(messages) if object_of(message).get("role") == "user")
+    return next(filter(None, users), "")
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -407,41 +407,41 @@ def text_of(message: Mapping[str, Any]) -> str:
     )
 
 
-async def _history(said: Sequence[Said]) -> History:
+async def _history(utterances: Sequence[Utterance]) -> History:
     """Return the history of texts; a long conversation is looked through by a thread."""
-    made = History()
+    history = History()
 
-    def read() -> None:
-        for one in said:
-            made.add(one)
+    def add_all() -> None:
+        for utterance in utterances:
+            history.add(utterance)
 
-    if sum(len(one.text) for one in said) > _AT_ONCE:
-        await asyncio.to_thread(read)
+    if sum(len(utterance.text) for utterance in utterances) > _INLINE_CHARS:
+        await asyncio.to_thread(add_all)
     else:
-        read()
-    return made
+        add_all()
+    return history
 
 
 def _marks(text: str) -> set[int]:
     """Return the numbers in the markers of a text; a very long text is scanned in pieces."""
-    pieces = (text[begin : begin + _PIECE] for begin in range(0, len(text), _PIECE))
+    pieces = (text[begin : begin + _SCAN_CHARS] for begin in range(0, len(text), _SCAN_CHARS))
     return {number for piece in pieces for _, _, numbers in marks_in(piece) for number in numbers}
 
 
 def _without_thoughts(text: str) -> str:
     """Return a text without what clients fold away and do not send back."""
-    begin, end = _THOUGHTS
+    begin, end = _THOUGHT_TAGS
     first, *parts = text.split(begin)
     thoughts = (part.partition(end) for part in parts)
     return first + "".join(after if ended else begin + thought for thought, ended, after in thoughts)
 
 
 def _call_name(call: Mapping[str, Any], response: str) -> str:
-    given = call.get("arguments")
+    arguments = call.get("arguments")
     with suppress(ValueError, TypeError):
-        given = json.loads(given or "{}") if isinstance(given, str) else given
-    told = json.dumps(given, sort_keys=True, default=str)
-    return _digest("call", str(call.get("id") or ""), str(call.get("name")), told, response)
+        arguments = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
+    arguments_text = json.dumps(arguments, sort_keys=True, default=str)
+    return _digest("call", str(call.get("id") or ""), str(call.get("name")), arguments_text, response)
 
 
 def _joint(digests: Sequence[bytes]) -> str:

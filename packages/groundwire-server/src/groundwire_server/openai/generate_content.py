@@ -19,17 +19,17 @@ from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult
-from groundwire_server.openai.conversations import History, Said, question_in
+from groundwire_server.openai.conversations import History, Utterance, question_in
 from groundwire_server.openai.grounding import Grounding
 from groundwire_server.openai.message_pieces import PiecesHandler
-from groundwire_server.openai.prompts import arguments_in, said_in
+from groundwire_server.openai.prompts import arguments_in, utterances_in
 from groundwire_server.request_json import UpstreamRejected
 
 __all__ = ["GeminiHandler"]
 
-_SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
-_READS = ("urlContext", "url_context")
-_SPANS = ("timeRangeFilter", "time_range_filter")
+_SEARCH_TOOLS = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
+_READ_TOOLS = ("urlContext", "url_context")
+_TIME_FILTERS = ("timeRangeFilter", "time_range_filter")
 _STATUS: Final[Mapping[int, str]] = {400: "INVALID_ARGUMENT", 502: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"}
 
 
@@ -52,31 +52,27 @@ class GeminiHandler(PiecesHandler):
         path, _, query = self.target.partition("?")
         self._named = path.rpartition("/")[2].partition(":")[0]
         self._streamed = path.endswith(":streamGenerateContent")
-        self._as_events = "alt=sse" in query.split("&")
+        self._as_events = "alt=sse" in query.split("&")  # otherwise a stream is a JSON array
+        self.media_type = "text/event-stream" if self._as_events else "application/json; charset=UTF-8"
         if self._streamed and not self._as_events:
             self.target = f"{path}?" + "&".join(["alt=sse", *filter(None, query.split("&"))])
 
     @classmethod
-    def wanted(cls, body: Mapping[str, Any]) -> Collection[str]:
+    def requested_tools(cls, body: Mapping[str, Any]) -> Collection[str]:
         """Return the tools that the request asks for."""
         kinds = {kind for tool in items(body.get("tools")) for kind in tool}
-        return [name for name, of in (("web_search", _SEARCHES), ("open_page", _READS)) if kinds & {*of}]
+        return [name for name, of in (("web_search", _SEARCH_TOOLS), ("open_page", _READ_TOOLS)) if kinds & {*of}]
 
     @classmethod
     def takes(cls, body: Mapping[str, Any]) -> bool:
         """Whether a request has a tool that runs locally; others are forwarded unchanged."""
-        return bool(body.get("contents")) and bool(cls.wanted(body))
+        return bool(body.get("contents")) and bool(cls.requested_tools(body))
 
     @classmethod
     def error(cls, message: str, status: int = 400, *, kind: str = "", param: str = "") -> bytes:
         """Return an error in the API's format."""
         about = {"code": status, "message": message, "status": _STATUS.get(status, "INTERNAL")}
         return json.dumps({"error": about}).encode()
-
-    @property
-    def media_type(self) -> str:  # type: ignore[override]  # of the class for all others
-        """The media type of a stream: without `alt=sse`, a JSON array."""
-        return "text/event-stream" if self._as_events else "application/json; charset=UTF-8"
 
     @property
     def streams(self) -> bool:
@@ -86,23 +82,25 @@ class GeminiHandler(PiecesHandler):
     @property
     def model(self) -> str:
         """The model in the URL."""
-        return str(self.given.get("model") or self._named)
+        return str(self.request.get("model") or self._named)
 
     def idle(self) -> bytes:
         """Return what keeps an idle stream open."""
         return b": searching\r\n\r\n" if self._as_events else b" "
 
-    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+    def _extract_needs(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request with one search tool, and the requirements of the tools."""
         tools: list[Any] = []
-        given: Mapping[str, Any] = {}
+        options: Mapping[str, Any] = {}
         for tool in body["tools"]:
-            left = {name: value for name, value in tool.items() if name not in (*_SEARCHES, *_READS)}
-            found = next((tool[name] for name in _SEARCHES if isinstance(tool.get(name), Mapping)), None)
-            given = found or given
-            tools += [left] if left else []
-        span: Mapping[str, Any] = next((given[name] for name in _SPANS if isinstance(given.get(name), Mapping)), {})
-        blocked = given.get("excludeDomains") or given.get("exclude_domains") or ()
+            others = {name: value for name, value in tool.items() if name not in (*_SEARCH_TOOLS, *_READ_TOOLS)}
+            own_options = next((tool[name] for name in _SEARCH_TOOLS if isinstance(tool.get(name), Mapping)), None)
+            options = own_options or options
+            tools += [others] if others else []
+        span: Mapping[str, Any] = next(
+            (options[name] for name in _TIME_FILTERS if isinstance(options.get(name), Mapping)), {}
+        )
+        blocked = options.get("excludeDomains") or options.get("exclude_domains") or ()
         needs = Needs(
             published_after=_day(span.get("startTime") or span.get("start_time")),
             published_before=_day(span.get("endTime") or span.get("end_time")),
@@ -113,49 +111,49 @@ class GeminiHandler(PiecesHandler):
             body = {**body, "toolConfig": {k: v for k, v in config.items() if k != "includeServerSideToolInvocations"}}
         return {**body, "tools": [*tools, {"googleSearch": {}}]}, needs
 
-    async def _restored(self) -> list[Any]:
+    async def _restore_history(self) -> list[Any]:
         """Return the contents with stored runs, and with the markers of earlier responses."""
-        made: list[Any] = []
+        restored: list[Any] = []
         turn: list[Any] = []
-        for place, content in enumerate([*self.sent, None]):
+        for place, content in enumerate([*self.messages, None]):
             if isinstance(content, Mapping) and content.get("role") == "model":
                 turn.append(content)
                 continue
-            made += await self._turn(turn, self.sent[: place - len(turn)])
+            restored += await self._turn(turn, self.messages[: place - len(turn)])
             turn = []
             if content is None:
                 break
-            for one in said_in([content]):
-                self._shown_before.add(one)
-            if made and _has_results(made[-1]) and _has_results(content):
-                content = {**content, "parts": [*made.pop()["parts"], *content["parts"]]}
-            made.append(content)
-        self._history = made
-        return made
+            for utterance in utterances_in([content]):
+                self._shown_before.add(utterance)
+            if restored and _has_results(restored[-1]) and _has_results(content):
+                content = {**content, "parts": [*restored.pop()["parts"], *content["parts"]]}
+            restored.append(content)
+        self._history = restored
+        return restored
 
     async def _turn(self, contents: list[Any], before: Any) -> list[Any]:
         """Return one turn of the model, which clients may have in several contents."""
-        for one in said_in(contents):
-            self._shown_before.add(one)
+        for utterance in utterances_in(contents):
+            self._shown_before.add(utterance)
         if not contents:
             return []
-        parts = [part for one in contents for part in items(one.get("parts"))]
+        parts = [part for content in contents for part in items(content.get("parts"))]
         for part in parts:
             if isinstance(call := part.get("functionCall", part.get("function_call")), Mapping):
-                told = {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("args")}
-                if kept := await self.conversations.run_of(told, question_in(before)):
-                    self.run = kept
-                    return list(kept.added)
-        marked = await self.conversations.marked(self._shown_before) if any(map(_text, parts)) else ""
+                call_fields = {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("args")}
+                if stored := await self.conversations.waiting_run(call_fields, question_in(before)):
+                    self.run = stored
+                    return list(stored.added)
+        marked = await self.conversations.saved_answer(self._shown_before) if any(map(_text, parts)) else ""
         if not marked:
             return contents
         return [{"role": "model", "parts": [{"text": marked}, *(part for part in parts if "text" not in part)]}]
 
-    def _said(self) -> tuple[Said, ...]:
+    def _utterances(self) -> tuple[Utterance, ...]:
         """Return the texts of the conversation, with their markers."""
-        return said_in(self._history if self.sent else ())
+        return utterances_in(self._history if self.messages else ())
 
-    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    def _model_request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return the request of a round, of which the URL says whether it is streamed."""
         return body
 
@@ -170,7 +168,7 @@ class GeminiHandler(PiecesHandler):
         self.stream_reader.close()
         return self.stream_reader.answer
 
-    def _told(self, event: LoopEvent) -> None:
+    def _record_call(self, event: LoopEvent) -> None:
         """Record queries and pages."""
         if not isinstance(event, CallEnded):
             return
@@ -187,19 +185,19 @@ class GeminiHandler(PiecesHandler):
     def _response(self, run: Run) -> dict[str, Any]:
         """Return one response, with the parts of all rounds."""
         value, parts = self.tail[-1][0], [part for parts in self.contents for part in parts]
-        return self._finished(self._with_content(value, parts) if len(self.contents) > 1 else value, run)
+        return self._last_piece(self._with_content(value, parts) if len(self.contents) > 1 else value, run)
 
     async def _last_events(self, run: Run) -> None:
         await super()._last_events(run)
         if not self._as_events:
             await super().put(b"]")
 
-    def failed(self, error: UpstreamRejected) -> bytes:
+    def failure_event(self, error: UpstreamRejected) -> bytes:
         """Return a failure within a stream, which ends an array."""
-        data = super().failed(error)
+        data = super().failure_event(error)
         return data if self._as_events else self._separator() + data + b"]"
 
-    def _failed(self, error: UpstreamRejected) -> bytes:
+    def _error_event(self, error: UpstreamRejected) -> bytes:
         return self._line(json.loads(self.error(error.message(), error.status)))
 
     def _separator(self) -> bytes:
@@ -208,8 +206,8 @@ class GeminiHandler(PiecesHandler):
     async def _remember(self, run: Run) -> None:
         await super()._remember(run)
         if self._text:
-            self._shown_before.add(Said(self._text, "assistant"))
-            await self.conversations.keep_marked(self._shown_before, self.texts["content"])
+            self._shown_before.add(Utterance(self._text, "assistant"))
+            await self.conversations.save_answer(self._shown_before, self.texts["content"])
 
     def _raw(self, event: ServerSentEvent) -> bytes:
         """Return an event as it came, or its value in a JSON array."""
@@ -236,8 +234,8 @@ class GeminiHandler(PiecesHandler):
     def _says(self, value: dict[str, Any]) -> bool:
         return bool(self._content(value))
 
-    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
-        candidate = {name: one for name, one in _candidate(value).items() if name != "finishReason"}
+    def _without_end(self, value: dict[str, Any]) -> dict[str, Any]:
+        candidate = {name: field for name, field in _candidate(value).items() if name != "finishReason"}
         return {**value, "candidates": [candidate]}
 
     def _line(self, value: dict[str, Any]) -> bytes:
@@ -245,65 +243,67 @@ class GeminiHandler(PiecesHandler):
         data = json.dumps(value).encode()
         return b"data: " + data + b"\r\n\r\n" if self._as_events else data
 
-    def _shown(self, content: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
-        made: list[dict[str, Any]] = []
+    def _client_content(self, content: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
+        parts: list[dict[str, Any]] = []
         for part in content:
             call = part.get("functionCall")
             if isinstance(call, Mapping) and self.is_ours(call.get("name")):
                 continue
-            if isinstance(part.get("text"), str) and not part.get("thought"):
-                text = self._taken(part["text"])
+            if _is_text(part):
+                text = self._without_markers(part["text"])
                 if text != part["text"] and not text and set(part) == {"text"}:
                     continue
                 part = {**part, "text": text}
-            made.append(part)
-        if ends and (rest := self._taken("", ends=True)):
-            said = [at for at, part in enumerate(made) if isinstance(part.get("text"), str) and not part.get("thought")]
-            last = said[-1] if said else None
+            parts.append(part)
+        if ends and (tail := self._without_markers("", ends=True)):
+            last = next((at for at in reversed(range(len(parts))) if _is_text(parts[at])), None)
             if last is None:
-                made.append({"text": rest})
+                parts.append({"text": tail})
             else:
-                made[last] = {**made[last], "text": made[last]["text"] + rest}
-        return made
+                parts[last] = {**parts[last], "text": parts[last]["text"] + tail}
+        return parts
 
-    def _taken(self, text: str, *, ends: bool = False) -> str:
+    def _without_markers(self, text: str, *, ends: bool = False) -> str:
         """Return a text without its markers, and record what they support."""
         text = self.say(text, ends=ends)
-        shown = ""
+        visible = ""
         for piece, sources in [*self._cited.feed(text), *(self._cited.close() if ends else ())]:
-            shown += piece
+            visible += piece
             self._text += piece
             self._grounding.say(piece)
             if sources:
                 self._grounding.support(sources)
-        return shown
+        return visible
 
-    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+    def _last_piece(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
         parts = self._content(value)
         if reason := self.excuse(run):
             parts = [*parts, {"text": reason}]
-        made = value if parts == self._content(value) else self._with_content(value, parts)
+        response = value if parts == self._content(value) else self._with_content(value, parts)
         texts = None if self._streamed else [_text(part) for part in parts]
         more = self._grounding.metadata(texts, self.ledger.sources)
         if self._pages:
             more["urlContextMetadata"] = {"urlMetadata": self._pages}
         if run.stop not in ("answered", "calls"):
             more["finishReason"] = "MAX_TOKENS"
-        return {**made, "candidates": [{"index": 0, **_candidate(made), **more}]} if more else made
+        return {**response, "candidates": [{"index": 0, **_candidate(response), **more}]} if more else response
 
 
 def _candidate(value: Mapping[str, Any]) -> dict[str, Any]:
-    return next((one for one in items(value.get("candidates")) if not one.get("index")), {})
+    return next((candidate for candidate in items(value.get("candidates")) if not candidate.get("index")), {})
 
 
 def _parts(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(items(object_of(candidate.get("content")).get("parts")))
 
 
+def _is_text(part: Mapping[str, Any]) -> bool:
+    """Whether a part is text of the answer."""
+    return isinstance(part.get("text"), str) and not part.get("thought")
+
+
 def _text(part: Mapping[str, Any]) -> str:
-    """Return the text of a part, if it is part of the answer."""
-    text = part.get("text")
-    return text if isinstance(text, str) and not part.get("thought") else ""
+    return str(part["text"]) if _is_text(part) else ""
 
 
 def _has_results(content: Any) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -12,7 +14,7 @@ from groundwire.models import Source
 __all__ = ["Grounding"]
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s+|\n")  # what begins another claim
-_LONGEST: Final = 2_000  # characters of a claim
+_CLAIM_CHARS: Final = 2_000  # characters of a claim
 
 
 class Grounding:
@@ -28,16 +30,16 @@ class Grounding:
 
     def say(self, text: str) -> None:
         """Add text."""
-        self._claim = (self._claim + text)[-_LONGEST:]
+        self._claim = (self._claim + text)[-_CLAIM_CHARS:]
         self._bytes += _size(text)
 
     def support(self, sources: Sequence[Source]) -> None:
         """Record that these pages support the last sentence."""
-        indices = [self._chunks.setdefault(one.url, (len(self._chunks), one))[0] for one in sources]
+        indices = [self._chunks.setdefault(source.url, (len(self._chunks), source))[0] for source in sources]
         claim = self._claim.rstrip()
         if not claim.strip(" \t\n,.;:"):  # more pages for the same words
-            known = self._supports[-1]["groundingChunkIndices"] if self._supports else []
-            known += [one for one in indices if one not in known]
+            indices_before = self._supports[-1]["groundingChunkIndices"] if self._supports else []
+            indices_before += [index for index in indices if index not in indices_before]
             return
         end = self._bytes - _size(self._claim[len(claim) :])
         claim = _SENTENCE.split(claim)[-1].lstrip(" \t,.;:")
@@ -45,42 +47,40 @@ class Grounding:
         self._supports.append({"segment": segment, "groundingChunkIndices": indices})
         self._claim = ""
 
-    def metadata(self, texts: Sequence[str] | None, found: Sequence[Source]) -> dict[str, Any]:
+    def metadata(self, texts: Sequence[str] | None, sources: Sequence[Source]) -> dict[str, Any]:
         """Return the metadata of a candidate; nothing without a search or a citation.
 
         Args:
             texts: The texts of its parts, in which the API counts; None in a stream, whose text counts as one.
-            found: The pages that were found, listed if none is cited.
+            sources: The pages that were found, listed if none is cited.
         """
         if not self.queries and not self._supports:
             return {}
-        pages = [one for _, one in self._chunks.values()] or found
-        web = [{"uri": one.url, "title": one.title, "domain": urlsplit(one.url).hostname or ""} for one in pages]
+        pages = [source for _, source in self._chunks.values()] or sources
+        web = [
+            {"web": {"uri": page.url, "title": page.title, "domain": urlsplit(page.url).hostname or ""}}
+            for page in pages
+        ]
         return {
             "groundingMetadata": {
                 "webSearchQueries": self.queries,
-                "groundingChunks": [{"web": one} for one in web],
-                "groundingSupports": self._supports
-                if texts is None
-                else list(map(self._in_part(texts), self._supports)),
+                "groundingChunks": web,
+                "groundingSupports": self._supports if texts is None else _by_part(self._supports, texts),
             }
         }
 
-    @staticmethod
-    def _in_part(texts: Sequence[str]) -> Any:
-        ends: list[int] = []
-        for text in texts:
-            ends.append((ends[-1] if ends else 0) + _size(text))
 
-        def placed(support: dict[str, Any]) -> dict[str, Any]:
-            segment = support["segment"]
-            index = next(number for number, end in enumerate(ends) if segment["endIndex"] <= end)
-            begins = ends[index - 1] if index else 0
-            start = max(segment["startIndex"], begins) - begins
-            moved = {**segment, "startIndex": start, "endIndex": segment["endIndex"] - begins}
-            return {**support, "segment": {"partIndex": index, **moved} if index else moved}
-
-        return placed
+def _by_part(supports: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return supports whose positions are counted from the beginning of their part, as in the API."""
+    ends = list(accumulate(map(_size, texts)))
+    placed: list[dict[str, Any]] = []
+    for support in supports:
+        segment = support["segment"]
+        index = bisect_left(ends, segment["endIndex"])
+        begins = ends[index - 1] if index else 0
+        moved = {"startIndex": max(segment["startIndex"], begins) - begins, "endIndex": segment["endIndex"] - begins}
+        placed.append({**support, "segment": {**({"partIndex": index} if index else {}), **segment, **moved}})
+    return placed
 
 
 def _size(text: str) -> int:

@@ -34,9 +34,9 @@ from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 from groundwire_server.client_disconnect import Outbox
-from groundwire_server.openai.conversations import ConversationLedger, Conversations, Said, StoredRun, question_in
-from groundwire_server.openai.prompts import added_up, dated, location_of, messages_of, said_in
-from groundwire_server.openai.upstream import Upstream, UpstreamAnswer, events_of, passed_back
+from groundwire_server.openai.conversations import ConversationLedger, Conversations, StoredRun, Utterance, question_in
+from groundwire_server.openai.prompts import location_of, messages_of, sum_usage, utterances_in, with_date
+from groundwire_server.openai.upstream import Upstream, UpstreamAnswer, parse_events, returned_headers
 from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, broken, error_body, rejected, write_json
 
 __all__ = [
@@ -56,9 +56,9 @@ and `failed` if that failed."""
 
 _UNNAMED = "unnamed"  # the model of a server that has one
 _log = logging.getLogger(__name__)
-_BETWEEN = "\n\n"  # between the texts of two rounds
+_ROUND_SEPARATOR = "\n\n"  # between the texts of two rounds
 _NO_TOOLS = re.compile(r"\btools?\b|\bfunctions?\b|tool_choice", re.IGNORECASE)
-_REFUSALS = frozenset({400, 404, 422, 500, 501})  # statuses of servers whose model does not support tools
+_REFUSAL_STATUSES = frozenset({400, 404, 422, 500, 501})  # statuses of servers whose model does not support tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class CompletionHandler(ABC):
 
     api: ClassVar[str]
     path: ClassVar[str]
-    media_type: ClassVar[str] = "text/event-stream; charset=utf-8"
+    media_type: str = "text/event-stream; charset=utf-8"
     """The media type of a stream."""
     has_own_errors: ClassVar[bool] = False
     """Whether its errors have another format than OpenAI's."""
@@ -125,17 +125,17 @@ class CompletionHandler(ABC):
         self.context = context
         self.target: str = target or self.path
         self.conversation = conversation
-        self.given = body
+        self.request = body
         self.headers = headers
         self.web: Web = context.web.session(context.session)
         self.conversations: Conversations = context.conversations(owner)
         self.row: Api = load_matrix().api(self.api)
         self.key: str = self.row.body
-        self.sent: Sequence[Any] = messages_of(body.get(self.key))
+        self.messages: Sequence[Any] = messages_of(body.get(self.key))
         self.run: StoredRun | None = None
         self.outbox: Outbox | None = None
         self.rounds: int = 0  # the calls of the model that are complete
-        self.wholes: list[UpstreamAnswer] = []  # the responses of the model server that are not streamed
+        self.answers: list[UpstreamAnswer] = []  # the responses of the model server that are not streamed
         self.usage: Any = None  # of the rounds before this one
         self.round_usage: Any = None
         self.texts: dict[str, str] = {}  # of all rounds as sent to the client, by the name of their field
@@ -144,7 +144,7 @@ class CompletionHandler(ABC):
         self._spoken: set[str] = set()  # the fields with text in this round
 
     @classmethod
-    def wanted(cls, body: Mapping[str, Any]) -> Collection[str]:
+    def requested_tools(cls, body: Mapping[str, Any]) -> Collection[str]:
         """Return the names of the local tools for a request: none if it rules out calls."""
         return () if body.get("tool_choice") == "none" else ("web_search", "open_page")
 
@@ -161,12 +161,12 @@ class CompletionHandler(ABC):
     @property
     def streams(self) -> bool:
         """Whether the client wants a stream."""
-        return bool(self.given.get("stream"))
+        return bool(self.request.get("stream"))
 
     @property
     def model(self) -> str:
         """The requested model."""
-        return str(self.given.get("model") or _UNNAMED)
+        return str(self.request.get("model") or _UNNAMED)
 
     def idle(self) -> bytes:
         """Return what keeps an idle stream open."""
@@ -178,16 +178,16 @@ class CompletionHandler(ABC):
         Raises:
             InvalidRequest: the request cannot be answered here.
         """
-        restored = {**self.given, self.key: await self._restored()} if self.sent else self.given
+        restored = {**self.request, self.key: await self._restore_history()} if self.messages else self.request
         self.ledger: ConversationLedger = await self.conversations.ledger(
-            self._said(),
+            self._utterances(),
             name=self.conversation,
-            keys=self._known_by(),
+            keys=self._conversation_keys(),
             run=self.run.ledger if self.run else "",
         )
         if self.run:
             self.web = await _resumed(self.context, self.run.used)
-        cleaned, needs = self._cleaned(restored)
+        cleaned, needs = self._extract_needs(restored)
         self.body: dict[str, Any] = with_search(cleaned, self.row, needs)
         # The names are enough to plan; the needs of the plan are then those of the tools.
         self.plan: Plan = plan_for(
@@ -202,28 +202,28 @@ class CompletionHandler(ABC):
         )
         rules = _permission(self.context)
         ours = [guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs)]
-        wanted = self.wanted(self.given)
-        self.tools: tuple[Tool, ...] = tuple(dated(tool) for tool in ours if tool.name in wanted)
+        requested = self.requested_tools(self.request)
+        self.tools: tuple[Tool, ...] = tuple(with_date(tool) for tool in ours if tool.name in requested)
         self.names: frozenset[str] = frozenset(tool.name for tool in self.tools)
         declared = declared_functions(self.body, self.row)
         self.declared: frozenset[str] | None = None if declared is None else declared - self.names
 
-    def _said(self) -> tuple[Said, ...]:
+    def _utterances(self) -> tuple[Utterance, ...]:
         """Return the texts of the conversation."""
-        return said_in(self.sent)
+        return utterances_in(self.messages)
 
-    async def _restored(self) -> list[Any]:
+    async def _restore_history(self) -> list[Any]:
         """Return the conversation with its stored runs restored; sets `run` to the run that continues."""
-        made, self.run = await self.conversations.restored(self.sent)
-        return made
+        messages, self.run = await self.conversations.restored(self.messages)
+        return messages
 
-    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    def _model_request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return the request of a round for the model server."""
         return {**body, "stream": True} if stream else body
 
     @abstractmethod
     async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take the whole response of a round, which is the last of `wholes`."""
+        """Take the whole response of a round, which is the last of `answers`."""
 
     async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take the whole response of a server that does not stream, and forward it as a stream, if it can be one."""
@@ -237,7 +237,7 @@ class CompletionHandler(ABC):
         """Forward what is held back at the end of a round's stream."""
         return
 
-    def _told(self, event: LoopEvent) -> None:
+    def _record_call(self, event: LoopEvent) -> None:
         """Record a call of a local tool."""
         return
 
@@ -249,19 +249,19 @@ class CompletionHandler(ABC):
     async def _last_events(self, run: Run) -> None:
         """Send the end of a stream."""
 
-    def _answered(self) -> list[str]:
+    def _answer_texts(self) -> list[str]:
         """Return the texts of the answer, as sent to the client."""
         return [text] if (text := self.texts.get("content")) else []
 
-    def failed(self, error: UpstreamRejected) -> bytes:
+    def failure_event(self, error: UpstreamRejected) -> bytes:
         """Return the event for a failure in the middle of a stream: the model server's own, or one of the proxy."""
-        return self.failure or self._failed(error)
+        return self.failure or self._error_event(error)
 
     @abstractmethod
-    def _failed(self, error: UpstreamRejected) -> bytes:
+    def _error_event(self, error: UpstreamRejected) -> bytes:
         """Return the proxy's event for a failure."""
 
-    def _cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+    def _extract_needs(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request without OpenAI's own search options, and the requirements in them."""
         changed = dict(body)
         options = changed.pop("web_search_options", None)
@@ -273,11 +273,11 @@ class CompletionHandler(ABC):
         try:
             run = await self._run()
         except NoTools:
-            made = await self.context.upstream.post(self.target, self.headers, self.given)
-            return Response(made.data, headers={**made.headers, SEARCH_HEADER: "unsupported"})
-        value, whole = self._response(run), self.wholes[-1]
-        data = whole.data if value == whole.value else json.dumps(value)
-        return Response(data, headers=dict(whole.headers))
+            answer = await self.context.upstream.post(self.target, self.headers, self.request)
+            return Response(answer.data, headers={**answer.headers, SEARCH_HEADER: "unsupported"})
+        value, last = self._response(run), self.answers[-1]
+        data = last.data if value == last.value else json.dumps(value)
+        return Response(data, headers=dict(last.headers))
 
     async def stream(self, outbox: Outbox) -> None:
         """Respond with a stream."""
@@ -285,11 +285,11 @@ class CompletionHandler(ABC):
         try:
             run = await self._run()
         except NoTools:
-            data = write_json(self.given)
+            data = write_json(self.request)
             async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
                 if response.status >= 300:
-                    await self.context.upstream.whole(response)
-                outbox.headers |= {**passed_back(response.headers), SEARCH_HEADER: "unsupported"}
+                    await self.context.upstream.read_body(response)
+                outbox.headers |= {**returned_headers(response.headers), SEARCH_HEADER: "unsupported"}
                 async for piece in response.content.iter_any():
                     await outbox.put(piece)
             return
@@ -316,7 +316,7 @@ class CompletionHandler(ABC):
                 max_rounds=self.context.max_rounds,
                 timeout=self.context.timeout,
                 ledger=self.ledger,
-                on_event=self._told,
+                on_event=self._record_call,
             )
         except UnexpectedResponse as error:
             raise rejected(502, str(error), code="upstream_broken") from error
@@ -337,8 +337,9 @@ class CompletionHandler(ABC):
             self.rounds += 1
             return answer
         except UpstreamRejected as error:
-            plain = not self.given.get("tools") and error.status in _REFUSALS and len(body[self.key]) == len(self.sent)
-            if plain and self.tools and _NO_TOOLS.search(error.message()):
+            is_first = len(body[self.key]) == len(self.messages)
+            may_retry = is_first and error.status in _REFUSAL_STATUSES and self.tools and not self.request.get("tools")
+            if may_retry and _NO_TOOLS.search(error.message()):
                 _log.warning("The model server rejects tools, so web search is off: %s", error.message())
                 raise NoTools from error
             raise
@@ -347,13 +348,13 @@ class CompletionHandler(ABC):
         """Call the model; a stream is forwarded while it arrives, with the headers of the model server."""
         await self._begin_round()
         upstream, outbox = self.context.upstream, self.outbox
-        data = write_json(self._request(body, stream=outbox is not None))
+        data = write_json(self._model_request(body, stream=outbox is not None))
         async with upstream.ask("POST", self.target, self.headers, data) as response:
             kind = response.headers.get("Content-Type", "")
             if outbox is None or response.status >= 300 or kind.startswith(self.whole_types):
-                self.wholes.append(await upstream.answer(response))
-                return await (self._take_whole if outbox is None else self._take_unstreamed)(self.wholes[-1])
-            outbox.headers.update(passed_back(response.headers))
+                self.answers.append(await upstream.answer(response))
+                return await (self._take_whole if outbox is None else self._take_unstreamed)(self.answers[-1])
+            outbox.headers.update(returned_headers(response.headers))
             async for event, value in self._events(response):
                 if value is None:
                     self.done = event.raw
@@ -368,7 +369,7 @@ class CompletionHandler(ABC):
 
     def _events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
         """Yield the events of a stream with their values."""
-        return events_of(response)
+        return parse_events(response)
 
     def _raw(self, event: ServerSentEvent) -> bytes:
         """Return an event as it goes to the client."""
@@ -376,7 +377,7 @@ class CompletionHandler(ABC):
 
     async def _begin_round(self) -> None:
         """Start another round; what the previous one has held back, in case it was the last, is forwarded before."""
-        self.usage, self.round_usage = added_up(self.usage, self.round_usage), None
+        self.usage, self.round_usage = sum_usage(self.usage, self.round_usage), None
         self.stream_reader: AnswerStream = AnswerStream(cast("AnswerApi", self.api))
         self.filter: LinkFilter = self.link_filter()
         self._spoken.clear()
@@ -405,7 +406,7 @@ class CompletionHandler(ABC):
         if text:
             before = self.texts.get(name, "")
             if before and name not in self._spoken:
-                text = _BETWEEN + text
+                text = _ROUND_SEPARATOR + text
             self._spoken.add(name)
             self.texts[name] = before + text
         return text
@@ -417,25 +418,25 @@ class CompletionHandler(ABC):
     def notes(self, text: str) -> list[dict[str, Any]]:
         """Return the citations in a text for OpenAI's `url_citation`."""
         return [
-            {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end}
-            for one in citations_in(text, self.ledger)
+            {"url": citation.url, "title": citation.title, "start_index": citation.start, "end_index": citation.end}
+            for citation in citations_in(text, self.ledger)
         ]
 
     def annotations(self) -> list[dict[str, Any]]:
         """Return the annotations of a chat message."""
-        return [{"type": "url_citation", "url_citation": one} for one in self.notes(self.texts.get("content", ""))]
+        return [{"type": "url_citation", "url_citation": note} for note in self.notes(self.texts.get("content", ""))]
 
     async def _remember(self, run: Run) -> None:
         """Store what the next request of the conversation needs."""
         keys = [f"response:{id_}"] if (id_ := self._response_id()) else []
-        said = self._answered() or [one.text for one in run.answers]
-        await self.conversations.remember(self.ledger, said, keys)
+        texts = self._answer_texts() or [answer.text for answer in run.answers]
+        await self.conversations.remember(self.ledger, texts, keys)
         if run.stop != "calls":
             return
         added = list(run.messages[len(run.messages) - run.added :])
-        turn = run.answers[-1].turn
-        last = max((number for number, one in enumerate(added) if any(one is part for part in turn)), default=-1)
-        kept = StoredRun(
+        turn_ids = {id(message) for message in run.answers[-1].turn}
+        last = max((at for at, message in enumerate(added) if id(message) in turn_ids), default=-1)
+        stored = StoredRun(
             id=uuid4().hex,
             ledger=self.ledger.id,
             added=added,
@@ -444,7 +445,7 @@ class CompletionHandler(ABC):
         )
         await self.ledger.save()
         calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in run.pending]
-        await self.conversations.keep_run(kept, calls, question_in(self.sent), self._response_id())
+        await self.conversations.save_run(stored, calls, question_in(self.messages), self._response_id())
 
     def link_filter(self) -> LinkFilter:
         """Return the filter that neutralizes unknown URLs in the model's next text."""
@@ -454,12 +455,12 @@ class CompletionHandler(ABC):
         """Return the ID for continuing after this response, or an empty string."""
         return ""
 
-    def _known_by(self) -> list[str]:
+    def _conversation_keys(self) -> list[str]:
         """Return the keys by which a request can refer to the conversation."""
         return []
 
 
-_LEAST = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 means no limit
+_MIN_LIMITS = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 means no limit
 
 
 def _permission(context: HandlerContext) -> Permission:
@@ -475,9 +476,11 @@ async def _resumed(context: HandlerContext, used: Mapping[str, float]) -> Web:
     if context.session:
         return context.web.session(context.session)
     limits = limits_of(context.web.settings.session)
-    given = {"searches": limits.searches, "cost_usd": limits.cost_usd, "tokens": limits.tokens}
-    left = {name: max(limit - used.get(name, 0), _LEAST[name]) for name, limit in given.items() if limit}
-    web = context.web.session(None, **left)
+    limits_by_name = {"searches": limits.searches, "cost_usd": limits.cost_usd, "tokens": limits.tokens}
+    remaining = {
+        name: max(limit - used.get(name, 0), _MIN_LIMITS[name]) for name, limit in limits_by_name.items() if limit
+    }
+    web = context.web.session(None, **remaining)
     if limits.searches and used.get("searches", 0) >= limits.searches:
         await web.reserve_searches(1)  # a limit of 0 would mean none
     return web

@@ -9,7 +9,7 @@ from groundwire.agent_loop import Run
 from groundwire.hosted.answers import AnswerApi, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire_server.openai.handler import CompletionHandler
-from groundwire_server.openai.prompts import added_up
+from groundwire_server.openai.prompts import sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
 
 __all__ = ["PiecesHandler"]
@@ -37,7 +37,7 @@ class PiecesHandler(CompletionHandler):
         """Return a piece with another content."""
 
     @abstractmethod
-    def _shown(self, content: Any, *, ends: bool) -> Any:
+    def _client_content(self, content: Any, *, ends: bool) -> Any:
         """Return a content for the client: without local calls, and apart from the text of an earlier round."""
 
     @abstractmethod
@@ -49,11 +49,11 @@ class PiecesHandler(CompletionHandler):
         """Whether a piece has any content."""
 
     @abstractmethod
-    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _without_end(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return the last piece of a round that another one follows."""
 
     @abstractmethod
-    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+    def _last_piece(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
         """Return the last piece of a run, with its citations and why it ends."""
 
     @abstractmethod
@@ -64,7 +64,7 @@ class PiecesHandler(CompletionHandler):
         """Start another round; the end of the previous one goes without its reason, if it says anything."""
         for value, _ in self.tail:
             if self._says(value):
-                await self.put(self._line(self._unended(value)))
+                await self.put(self._line(self._without_end(value)))
         self.tail = []
         await super()._begin_round()
 
@@ -80,25 +80,25 @@ class PiecesHandler(CompletionHandler):
 
     async def _forward(self, value: dict[str, Any], raw: bytes, *, ends: bool) -> None:
         """Forward a piece, unchanged if possible; the end waits."""
-        given = self._content(value)
-        new = self._shown(given, ends=ends)
-        made = dict(value) if new == given else self._with_content(value, new)
+        content = self._content(value)
+        new = self._client_content(content, ends=ends)
+        line = dict(value) if new == content else self._with_content(value, new)
         if value.get(self.usage_key):
             self.round_usage = value[self.usage_key]
-            made[self.usage_key] = added_up(self.usage, self.round_usage)
-        raw = raw if made == value else b""
+            line[self.usage_key] = sum_usage(self.usage, self.round_usage)
+        raw = raw if line == value else b""
         if ends:
             self.contents.append(new)
-            self.tail.append((made, raw))
-        elif new == given or self._says(made):
-            await self.put(raw or self._line(made))
+            self.tail.append((line, raw))
+        elif new == content or self._says(line):
+            await self.put(raw or self._line(line))
 
     def _response(self, run: Run) -> dict[str, Any]:
         """Return one message."""
-        return self._finished(self.tail[-1][0], run)
+        return self._last_piece(self.tail[-1][0], run)
 
     async def _last_events(self, run: Run) -> None:
         """Send the end."""
         value, raw = self.tail[-1] if self.tail else ({}, b"")
-        made = self._finished(value, run)
-        await self.put(raw if made == value and raw else self._line(made))
+        line = self._last_piece(value, run)
+        await self.put(raw if line == value and raw else self._line(line))

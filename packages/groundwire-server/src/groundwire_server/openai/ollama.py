@@ -18,14 +18,14 @@ from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire_server.openai.message_pieces import PiecesHandler
-from groundwire_server.openai.prompts import added_up
+from groundwire_server.openai.prompts import sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
 from groundwire_server.request_json import UpstreamRejected, broken
 
 __all__ = ["OllamaChatHandler"]
 
 _TEXTS = ("content", "thinking")
-_FIGURES = (
+_METRICS = (
     "total_duration",
     "load_duration",
     "prompt_eval_count",
@@ -33,7 +33,7 @@ _FIGURES = (
     "eval_count",
     "eval_duration",
 )
-_LARGEST = 64_000_000  # bytes of one line
+_MAX_LINE_BYTES = 64_000_000  # bytes of one line
 
 
 class OllamaChatHandler(PiecesHandler):
@@ -41,7 +41,7 @@ class OllamaChatHandler(PiecesHandler):
 
     api = "ollama"
     path = "/api/chat"
-    media_type: ClassVar[str] = "application/x-ndjson"
+    media_type = "application/x-ndjson"
     has_own_errors: ClassVar[bool] = True
     whole_types = ()
 
@@ -62,12 +62,12 @@ class OllamaChatHandler(PiecesHandler):
     @property
     def streams(self) -> bool:
         """Whether the client wants a stream, which is the default."""
-        return self.given.get("stream") is not False
+        return self.request.get("stream") is not False
 
     def idle(self) -> bytes:
         """Return an empty chunk: the format has no comments."""
         now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-        return self._line(self._unended(self._last or {"model": self.model, "created_at": now}))
+        return self._line(self._without_end(self._last or {"model": self.model, "created_at": now}))
 
     async def _begin_round(self) -> None:
         await super()._begin_round()
@@ -93,17 +93,17 @@ class OllamaChatHandler(PiecesHandler):
 
     async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         message, self._last = self._received, value
-        for name, given in self._content(value).items():
-            text = isinstance(given, str) and name in _TEXTS
-            listed = isinstance(given, list) and isinstance(message.get(name), list)
-            message[name] = message.get(name, "") + given if text else message[name] + given if listed else given
+        for name, part in self._content(value).items():
+            text = isinstance(part, str) and name in _TEXTS
+            listed = isinstance(part, list) and isinstance(message.get(name), list)
+            message[name] = message.get(name, "") + part if text else message[name] + part if listed else part
         await self._forward(value, event.raw, ends=self._ends(value))
 
     def _streamed_answer(self) -> HostedAnswer:
         if not self.tail:
             raise broken("ended its response early")
         value = self.tail[0][0]
-        self.round_usage = {name: value[name] for name in _FIGURES if name in value}
+        self.round_usage = {name: value[name] for name in _METRICS if name in value}
         message = {"role": "assistant", **self._received}
         choice = {"index": 0, "message": message, "finish_reason": value.get("done_reason") or "stop"}
         usage = {"prompt_tokens": value.get("prompt_eval_count"), "completion_tokens": value.get("eval_count")}
@@ -114,11 +114,11 @@ class OllamaChatHandler(PiecesHandler):
     def _response(self, run: Run) -> dict[str, Any]:
         value = self.tail[0][0]
         message = {**self._content(value), **self.texts}
-        if calls := [call for one in self.contents for call in one.get("tool_calls") or ()]:
+        if calls := [call for content in self.contents for call in content.get("tool_calls") or ()]:
             message["tool_calls"] = calls
-        return self._finished(self._with_content(value, message) if message else value, run)
+        return self._last_piece(self._with_content(value, message) if message else value, run)
 
-    def _failed(self, error: UpstreamRejected) -> bytes:
+    def _error_event(self, error: UpstreamRejected) -> bytes:
         return self._line({"error": error.message()})
 
     def _content(self, value: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +133,7 @@ class OllamaChatHandler(PiecesHandler):
     def _says(self, value: dict[str, Any]) -> bool:
         return any(self._content(value).get(name) for name in (*_TEXTS, "tool_calls", "images"))
 
-    def _unended(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _without_end(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return a line with the texts of the last one; its calls are the proxy's."""
         head: dict[str, Any] = {name: value[name] for name in ("model", "created_at") if name in value}
         texts = {name: text for name in _TEXTS if (text := self._content(value).get(name))}
@@ -142,9 +142,9 @@ class OllamaChatHandler(PiecesHandler):
     def _line(self, value: dict[str, Any]) -> bytes:
         return json.dumps(value).encode() + b"\n"
 
-    def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+    def _model_request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return a request in which local results have the name of their tool."""
-        made: list[Any] = []
+        messages: list[Any] = []
         calls: list[Any] = []
         for message in body["messages"]:
             role = message.get("role") if isinstance(message, Mapping) else None
@@ -154,10 +154,10 @@ class OllamaChatHandler(PiecesHandler):
                 call = calls.pop(0)
                 message = {"role": "tool", "tool_name": _name(call), "content": message.get("content", "")}
                 message |= {"tool_call_id": call["id"]} if call.get("id") else {}
-            made.append(message)
-        return {**body, "messages": made, "stream": stream}
+            messages.append(message)
+        return {**body, "messages": messages, "stream": stream}
 
-    def _shown(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
+    def _client_content(self, content: dict[str, Any], *, ends: bool) -> dict[str, Any]:
         new = dict(content)
         if isinstance(calls := new.get("tool_calls"), list) and any(self.is_ours(_name(call)) for call in calls):
             new["tool_calls"] = [call for call in calls if not self.is_ours(_name(call))]
@@ -169,19 +169,19 @@ class OllamaChatHandler(PiecesHandler):
                 new[name] = text
         return new
 
-    def _finished(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
+    def _last_piece(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
         """Return the last line, with the metrics of all rounds and the citations."""
         message = self._content(value)
         if reason := self.excuse(run):
             message = {**message, "content": reason}
         if notes := self.annotations():
             message = {**message, "annotations": notes}
-        made = self._with_content(value, message) if message != self._content(value) else dict(value)
+        line = self._with_content(value, message) if message != self._content(value) else dict(value)
         if self.usage:
-            made |= added_up(self.usage, self.round_usage)
+            line |= sum_usage(self.usage, self.round_usage)
         if run.stop not in ("answered", "calls"):
-            made["done_reason"] = "length"
-        return made
+            line["done_reason"] = "length"
+        return line
 
 
 def _name(call: object) -> object:
@@ -194,16 +194,16 @@ async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
     Raises:
         UpstreamRejected: one is too large.
     """
-    held = bytearray()
+    buffer = bytearray()
     async for piece in response.content.iter_any():
-        seen = len(held)
-        held += piece
-        while (end := held.find(b"\n", seen) + 1) > 0:
-            line, seen = bytes(held[:end]), 0
-            del held[:end]
+        scanned = len(buffer)
+        buffer += piece
+        while (end := buffer.find(b"\n", scanned) + 1) > 0:
+            line, scanned = bytes(buffer[:end]), 0
+            del buffer[:end]
             if line.strip():
                 yield line
-        if len(held) > _LARGEST:
-            raise broken(f"sent a line of more than {_LARGEST:,} bytes")
-    if held.strip():
-        yield bytes(held)
+        if len(buffer) > _MAX_LINE_BYTES:
+            raise broken(f"sent a line of more than {_MAX_LINE_BYTES:,} bytes")
+    if buffer.strip():
+        yield bytes(buffer)

@@ -14,9 +14,9 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import Location
 from groundwire.hosted.answers import HostedCall
 from groundwire.tools import Tool
-from groundwire_server.openai.conversations import Said, text_of
+from groundwire_server.openai.conversations import Utterance, text_of
 
-__all__ = ["added_up", "arguments_in", "dated", "location_of", "merged", "messages_of", "said_in"]
+__all__ = ["arguments_in", "location_of", "merge_values", "messages_of", "sum_usage", "utterances_in", "with_date"]
 
 
 _ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = MappingProxyType(
@@ -24,7 +24,7 @@ _ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = MappingProxyType(
 )
 
 
-def dated(tool: Tool) -> Tool:
+def with_date(tool: Tool) -> Tool:
     """Return a tool whose description has today's date: models take the end of their training for today."""
     if tool.name != "web_search":
         return tool
@@ -47,49 +47,49 @@ def arguments_in(call: HostedCall) -> dict[str, Any]:
         return {}
 
 
-def added_up(first: object, second: object) -> Any:
+def sum_usage(first: object, second: object) -> Any:
     """Add up two usages, recursively."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
-        return {key: added_up(first.get(key), second.get(key)) for key in {**first, **second}}
+        return {key: sum_usage(first.get(key), second.get(key)) for key in {**first, **second}}
     if isinstance(first, (int, float)) and isinstance(second, (int, float)) and not isinstance(first, bool):
         return first + second
     return second if second is not None else first
 
 
-def merged(values: Sequence[Any]) -> Any:
+def merge_values(values: Sequence[Any]) -> Any:
     """Merge a field of several rounds: texts are joined by an empty line, lists are concatenated."""
-    there = [value for value in values if value]
-    if len(there) < 2:
-        return there[0] if there else None
-    if all(isinstance(value, str) for value in there):
-        return "\n\n".join(there)
-    if all(isinstance(value, list) for value in there):
-        return [one for value in there for one in value]
-    if all(isinstance(value, dict) for value in there):
-        keys = dict.fromkeys(key for value in there for key in value)
-        return {key: merged([value.get(key) for value in there]) for key in keys}
-    return there[-1]
+    present = [value for value in values if value]
+    if len(present) < 2:
+        return present[0] if present else None
+    if all(isinstance(value, str) for value in present):
+        return "\n\n".join(present)
+    if all(isinstance(value, list) for value in present):
+        return [item for value in present for item in value]
+    if all(isinstance(value, dict) for value in present):
+        keys = dict.fromkeys(key for value in present for key in value)
+        return {key: merge_values([value.get(key) for value in present]) for key in keys}
+    return present[-1]
 
 
-def messages_of(given: object) -> Sequence[Any]:
+def messages_of(value: object) -> Sequence[Any]:
     """Return the messages of a request; a bare text is a message of the user.
 
     Raises:
         InvalidRequest: it is not a list.
     """
-    if isinstance(given, str):
-        return [{"role": "user", "content": given}] if given else []
-    if given is None:
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}] if value else []
+    if value is None:
         return []
-    if not isinstance(given, list):
-        raise InvalidRequest("messages", f"must be a list, not {type(given).__name__}", "Pass a list of messages.")
-    return given
+    if not isinstance(value, list):
+        raise InvalidRequest("messages", f"must be a list, not {type(value).__name__}", "Pass a list of messages.")
+    return value
 
 
-def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
+def utterances_in(messages: Sequence[Any]) -> tuple[Utterance, ...]:
     """Return the texts of a conversation in any API's format."""
     return tuple(
-        Said(text, _ROLES.get(str(message.get("role")), ""), dict(_cited(message)))
+        Utterance(text, _ROLES.get(str(message.get("role")), ""), dict(_cited(message)))
         for message in messages
         if isinstance(message, Mapping) and (text := text_of(message))
     )

@@ -14,16 +14,16 @@ from groundwire.hosted.answers.types import items, object_of
 from groundwire.tools import ToolResult, WebSearchToolResult
 from groundwire_server.openai.conversations import question_in, text_of
 from groundwire_server.openai.handler import CompletionHandler
-from groundwire_server.openai.prompts import added_up, arguments_in
+from groundwire_server.openai.prompts import arguments_in, sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
 from groundwire_server.request_json import UpstreamRejected
 
 __all__ = ["ResponsesHandler"]
 
-_OURS = "ws_gw_"  # prefix of the IDs of generated items
-_BEGUN = frozenset({"response.created", "response.in_progress", "response.queued"})
-_ENDED = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
-_ASKING: Final = frozenset({"user", "system", "developer"})
+_ID_PREFIX = "ws_gw_"  # prefix of the IDs of generated items
+_START_EVENTS = frozenset({"response.created", "response.in_progress", "response.queued"})
+_END_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_REQUEST_ROLES: Final = frozenset({"user", "system", "developer"})
 
 
 class ResponsesHandler(CompletionHandler):
@@ -43,53 +43,55 @@ class ResponsesHandler(CompletionHandler):
         self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, parsed and raw
         self._filters: dict[tuple[int, Any], LinkFilter] = {}  # for texts that are streamed in parts, by position
         super().__init__(*args)
-        if (named := self.given.get("conversation")) and not self.conversation:
+        if (named := self.request.get("conversation")) and not self.conversation:
             self.conversation = f"conversation:{named.get('id') if isinstance(named, Mapping) else named}"
 
     async def begin(self) -> None:
         """See `CompletionHandler.begin`; the previous response gets the model server's ID of its end."""
-        self._before = before = self.given.get("previous_response_id")
+        self._before = before = self.request.get("previous_response_id")
         if isinstance(before, str):
-            self.given = {**self.given, "previous_response_id": await self.conversations.upstream_id(before)}
+            self.request = {**self.request, "previous_response_id": await self.conversations.upstream_id(before)}
         await super().begin()
 
-    async def _restored(self) -> list[Any]:
+    async def _restore_history(self) -> list[Any]:
         """Return the input without generated items, with stored runs restored."""
-        made: list[Any] = []
+        restored: list[Any] = []
         done: set[str] = set()
         begun = 0  # where the items of the model begin that are not followed by others yet
-        before = str(self.given.get("previous_response_id") or "")
-        asked = ""
-        for item in self.sent:
+        before = str(self.request.get("previous_response_id") or "")
+        question = ""
+        for item in self.messages:
             kind = object_of(item).get("type")
-            asked = question_in([item]) or asked
-            if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
+            question = question_in([item]) or question
+            if kind == "web_search_call" and str(item.get("id", "")).startswith(_ID_PREFIX):
                 continue
-            kept = None
+            stored = None
             if kind == "function_call" or (kind == "function_call_output" and before):
                 call = {**item, "id": item.get("call_id")}
-                kept = await self.conversations.run_of(call, asked, "" if kind == "function_call" else before)
-            if kept is None:
-                made.append(item)
+                stored = await self.conversations.waiting_run(call, question, "" if kind == "function_call" else before)
+            if stored is None:
+                restored.append(item)
             elif kind == "function_call_output":
-                made += [*(() if kept.id in done else kept.added[len(kept.added) - kept.trailing :]), item]
-            elif kept.id not in done:
-                made[begun:] = kept.added
-            if kept is not None:
-                done.add(kept.id)
-                self.run = kept
-            if kind == "function_call_output" or (isinstance(item, Mapping) and str(item.get("role")) in _ASKING):
-                begun = len(made)
-        return made
+                restored += [*(() if stored.id in done else stored.added[len(stored.added) - stored.trailing :]), item]
+            elif stored.id not in done:
+                restored[begun:] = stored.added
+            if stored is not None:
+                done.add(stored.id)
+                self.run = stored
+            if kind == "function_call_output" or (
+                isinstance(item, Mapping) and str(item.get("role")) in _REQUEST_ROLES
+            ):
+                begun = len(restored)
+        return restored
 
-    def _known_by(self) -> list[str]:
-        before = self.given.get("previous_response_id")
+    def _conversation_keys(self) -> list[str]:
+        before = self.request.get("previous_response_id")
         return [f"response:{before}"] if before else []
 
     def _response_id(self) -> str:
         return str(self._final.get("id") or "")
 
-    def _answered(self) -> list[str]:
+    def _answer_texts(self) -> list[str]:
         return [text for item in self._output if item.get("type") == "message" and (text := text_of(item))]
 
     async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
@@ -102,7 +104,7 @@ class ResponsesHandler(CompletionHandler):
         await super()._begin_round()
         self._round_places: dict[int, int | None] = {}
 
-    def _told(self, event: LoopEvent) -> None:
+    def _record_call(self, event: LoopEvent) -> None:
         """Show a call of a local tool as an output item, as OpenAI shows its own."""
         id_ = event.call.id
         if isinstance(event, CallStarted):
@@ -110,7 +112,7 @@ class ResponsesHandler(CompletionHandler):
             if place is None:
                 place = self._places[id_] = len(self._output)
                 self._output.append({})
-            item: dict[str, Any] = {"type": "web_search_call", "id": f"{_OURS}{id_}", "status": "in_progress"}
+            item: dict[str, Any] = {"type": "web_search_call", "id": f"{_ID_PREFIX}{id_}", "status": "in_progress"}
             item["action"] = _action(event.call)
             self._output[place] = item
             self._tell("response.output_item.added", output_index=place, item=item)
@@ -126,32 +128,32 @@ class ResponsesHandler(CompletionHandler):
         self._tell("response.output_item.done", output_index=place, item=done)
 
     def _response(self, run: Run) -> dict[str, Any]:
-        made = {
-            **self._shown(self._final),
+        response = {
+            **self._client_response(self._final),
             **self._identity,
             "output": [self._annotated(item) for item in self._output],
         }
-        if (usage := added_up(self.usage, self.round_usage)) is not None:
-            made["usage"] = usage
+        if (usage := sum_usage(self.usage, self.round_usage)) is not None:
+            response["usage"] = usage
         if run.stop in ("rounds", "budget"):
-            made |= {"status": "incomplete", "incomplete_details": {"reason": run.reason}}
-        return made
+            response |= {"status": "incomplete", "incomplete_details": {"reason": run.reason}}
+        return response
 
     async def _remember(self, run: Run) -> None:
         await super()._remember(run)
-        shown = self._identity.get("id")
-        if isinstance(shown, str) and self._response_id() not in ("", shown):
-            await self.conversations.keep_response_id(shown, self._response_id())
+        client_id = self._identity.get("id")
+        if isinstance(client_id, str) and self._response_id() not in ("", client_id):
+            await self.conversations.save_response_id(client_id, self._response_id())
 
     async def _last_events(self, run: Run) -> None:
         """Send the end, with the whole response."""
         response = self._response(run)
         kind = f"response.{response.get('status') or 'completed'}"
-        came = self._came[0] if self._came[0].get("type") in _ENDED else {}
+        came = self._came[0] if self._came[0].get("type") in _END_EVENTS else {}
         data = {**came, "response": response}
-        await self.put(self._line(kind if kind in _ENDED else "response.completed", data))
+        await self.put(self._line(kind if kind in _END_EVENTS else "response.completed", data))
 
-    def _failed(self, error: UpstreamRejected) -> bytes:
+    def _error_event(self, error: UpstreamRejected) -> bytes:
         text = error.message()
         about = {"code": str(error.status), "message": text, "param": None}
         return self._line("error", {**about, "error": {**about, "type": "upstream_error"}})
@@ -177,14 +179,15 @@ class ResponsesHandler(CompletionHandler):
         kind = str(value.get("type") or event.name)
         self._came = value, event.raw
         self.stream_reader.event(value, event.name)
-        if kind in _BEGUN:
+        if kind in _START_EVENTS:
             if kind not in self._begun:
                 self._begun.add(kind)
-                shown = self._shown(value.get("response") or {})
-                self._identity = self._identity or {key: shown[key] for key in ("id", "created_at") if key in shown}
-                shown |= self._identity
-                await self.put(self._line(kind, {**value, "response": shown}))
-        elif kind in _ENDED:
+                response = self._client_response(value.get("response") or {})
+                identity: dict[str, Any] = {key: response[key] for key in ("id", "created_at") if key in response}
+                self._identity = self._identity or identity
+                response |= self._identity
+                await self.put(self._line(kind, {**value, "response": response}))
+        elif kind in _END_EVENTS:
             self._end(value.get("response") or {})
         elif isinstance(index := value.get("output_index"), int):
             await self._of_item(kind, index, value)
@@ -204,33 +207,33 @@ class ResponsesHandler(CompletionHandler):
         if isinstance(item, dict):
             changed["item"] = self._output[at] = self._annotated(item) if kind.endswith(".done") else item
         elif kind == "response.output_text.delta":
-            held = self._filters.setdefault((at, data.get("content_index")), self.link_filter())
-            changed["delta"] = held.feed(str(data.get("delta", "")))
+            link_filter = self._filters.setdefault((at, data.get("content_index")), self.link_filter())
+            changed["delta"] = link_filter.feed(str(data.get("delta", "")))
             if not changed["delta"]:
                 return
         elif kind == "response.output_text.done":
-            held = self._filters.pop((at, data.get("content_index")), self.link_filter())
-            if rest := held.close():
+            link_filter = self._filters.pop((at, data.get("content_index")), self.link_filter())
+            if tail := link_filter.close():
                 more = {key: value for key, value in changed.items() if key != "text"}
-                await self.put(self._line("response.output_text.delta", {**more, "delta": rest}))
+                await self.put(self._line("response.output_text.delta", {**more, "delta": tail}))
             changed["text"] = self._filtered(str(data.get("text", "")))
             about: dict[str, Any] = {key: data[key] for key in ("item_id", "content_index") if key in data}
             for number, note in enumerate(self._notes(str(data.get("text", "")))):
-                told = {**about, "output_index": at, "annotation_index": number, "annotation": note}
-                await self.put(self._line("response.output_text.annotation.added", told))
+                event = {**about, "output_index": at, "annotation_index": number, "annotation": note}
+                await self.put(self._line("response.output_text.annotation.added", event))
         elif isinstance(part := data.get("part"), dict) and kind.endswith(".done"):
             changed["part"] = self._annotated_part(part)
         await self.put(self._line(kind, changed))
 
-    def _shown(self, response: Mapping[str, Any]) -> dict[str, Any]:
+    def _client_response(self, response: Mapping[str, Any]) -> dict[str, Any]:
         """Return a response that lists the client's own tools, and the previous response by the client's ID."""
-        shown = dict(response)
-        if self._before is not None and "previous_response_id" in shown:
-            shown["previous_response_id"] = self._before
+        changed = dict(response)
+        if self._before is not None and "previous_response_id" in changed:
+            changed["previous_response_id"] = self._before
         for key in ("tools", "tool_choice"):
-            if key in shown:
-                shown[key] = self.given.get(key, [] if key == "tools" else "auto")
-        return shown
+            if key in changed:
+                changed[key] = self.request.get(key, [] if key == "tools" else "auto")
+        return changed
 
     def _annotated(self, item: dict[str, Any]) -> dict[str, Any]:
         if item.get("type") != "message" or not isinstance(item.get("content"), list):
@@ -241,20 +244,20 @@ class ResponsesHandler(CompletionHandler):
     def _annotated_part(self, part: dict[str, Any]) -> dict[str, Any]:
         if part.get("type") != "output_text":
             return part
-        given = part.get("annotations")
+        annotations = part.get("annotations")
         return {
             **part,
             "text": self._filtered(str(part.get("text", ""))),
-            "annotations": given or self._notes(str(part.get("text", ""))),
+            "annotations": annotations or self._notes(str(part.get("text", ""))),
         }
 
     def _filtered(self, text: str) -> str:
         """Return the model's whole text as sent to the client, with the same length."""
-        made = self.link_filter()
-        return made.feed(text) + made.close()
+        link_filter = self.link_filter()
+        return link_filter.feed(text) + link_filter.close()
 
     def _notes(self, text: str) -> list[dict[str, Any]]:
-        return [{"type": "url_citation", **one} for one in self.notes(text)]
+        return [{"type": "url_citation", **note} for note in self.notes(text)]
 
     def _tell(self, kind: str, **data: Any) -> None:
         if self.outbox is not None:
@@ -273,6 +276,6 @@ def _action(call: HostedCall, result: ToolResult | None = None) -> dict[str, Any
     if call.name == "open_page":
         return {"type": "open_page", "url": str(arguments.get("url", ""))}
     query = str(arguments.get("query", ""))
-    found = result.results if isinstance(result, WebSearchToolResult) else ()
-    sources = [{"type": "url", "url": row.url} for row in found]
+    results = result.results if isinstance(result, WebSearchToolResult) else ()
+    sources = [{"type": "url", "url": row.url} for row in results]
     return {"type": "search", "query": query, "queries": [query], "sources": sources}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import MappingProxyType, SimpleNamespace
@@ -21,9 +21,9 @@ from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEven
 from groundwire.hosted.answers.types import parsed
 from groundwire_server.request_json import UpstreamRejected, broken, rejected, write_json
 
-__all__ = ["Upstream", "UpstreamAnswer", "events_of", "passed_back", "passed_on"]
+__all__ = ["Upstream", "UpstreamAnswer", "forwarded_headers", "parse_events", "returned_headers"]
 
-_HOP = frozenset(
+_CONNECTION_HEADERS = frozenset(
     # RFC 9110, section 7.6.1, and what each connection sets for itself.
     {
         "accept-encoding",
@@ -42,13 +42,13 @@ _HOP = frozenset(
         "upgrade",
     }
 )
-_OWN = frozenset({"origin", "referer", "cookie", "set-cookie", "server", "date", "content-type"})
+_LOCAL_HEADERS = frozenset({"origin", "referer", "cookie", "set-cookie", "server", "date", "content-type"})
 _BELOW_ROOT = re.compile(r"(/v1beta)?(/openai)?(/v1)?\Z")  # where OpenAI's API is below the root of a server
-_LARGEST = 64_000_000  # bytes of a whole answer
-_CONNECT = 10.0  # seconds; a server that runs on the same machine or nearby
-_AT_ONCE = 512  # connections
+_MAX_ANSWER_BYTES = 64_000_000  # bytes of a whole answer
+_CONNECT_SECONDS = 10.0  # seconds; a server that runs on the same machine or nearby
+_MAX_CONNECTIONS = 512  # connections
 # Seconds that an idle connection is kept: model servers close theirs after 2 to 5, load balancers with TLS after 60.
-_KEPT = MappingProxyType({"http": 1.0, "https": 15.0})
+_KEEPALIVE_SECONDS = MappingProxyType({"http": 1.0, "https": 15.0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Upstream:
             )
         self.base_url: str = base_url.strip().rstrip("/")
         self.root: str = _BELOW_ROOT.sub("", self.base_url)
-        self.shown: str = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+        self.display_url: str = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._read_timeout = read_timeout
         self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether each request has its own connection
         self._reuses = True
@@ -113,7 +113,7 @@ class Upstream:
         """
         url = (self.root + path if path.startswith("/") else f"{self.base_url}/{path}") + (f"?{query}" if query else "")
         try:
-            async with await self._sent(method, url, headers, data, fresh) as response:
+            async with await self._send(method, url, headers, data, fresh) as response:
                 if response.status < 200:
                     raise self._failed(502, "changed to another protocol", "upstream_broken")
                 yield response
@@ -139,13 +139,13 @@ class Upstream:
         Raises:
             UpstreamRejected: the response is an error, or not an answer.
         """
-        data = await self.whole(response)
-        made = parsed(data)
-        if not isinstance(made, dict):
+        data = await self.read_body(response)
+        value = parsed(data)
+        if not isinstance(value, dict):
             raise self._failed(502, "did not answer with a JSON object", "upstream_broken")
-        return UpstreamAnswer(made, data, passed_back(response.headers))
+        return UpstreamAnswer(value, data, returned_headers(response.headers))
 
-    async def whole(self, response: aiohttp.ClientResponse) -> bytes:
+    async def read_body(self, response: aiohttp.ClientResponse) -> bytes:
         """Read the whole body of a successful response.
 
         Raises:
@@ -154,11 +154,11 @@ class Upstream:
         data = bytearray()
         async for piece in response.content.iter_any():
             data += piece
-            if len(data) > _LARGEST:
-                raise self._failed(502, f"answered with more than {_LARGEST:,} bytes", "upstream_broken")
+            if len(data) > _MAX_ANSWER_BYTES:
+                raise self._failed(502, f"answered with more than {_MAX_ANSWER_BYTES:,} bytes", "upstream_broken")
         if not 200 <= response.status < 300:
             status = response.status if response.status >= 400 else 502
-            raise UpstreamRejected(status, bytes(data), passed_back(response.headers), is_upstreams=True)
+            raise UpstreamRejected(status, bytes(data), returned_headers(response.headers), is_upstreams=True)
         return bytes(data)
 
     async def aclose(self) -> None:
@@ -167,7 +167,7 @@ class Upstream:
             await session.close()
             await asyncio.sleep(0)
 
-    async def _sent(
+    async def _send(
         self, method: str, url: str, headers: Mapping[str, str], data: bytes | None, fresh: bool
     ) -> aiohttp.ClientResponse:
         """Send a request, and return the response.
@@ -194,18 +194,18 @@ class Upstream:
         if fresh not in self._sessions:
             reuse = aiohttp.TraceConfig()
             reuse.on_connection_reuseconn.append(_note_reuse)
-            keep = None if fresh else _KEPT[self.base_url.partition(":")[0].lower()]
-            connector = aiohttp.TCPConnector(limit=_AT_ONCE, force_close=fresh, keepalive_timeout=keep)
+            keep = None if fresh else _KEEPALIVE_SECONDS[self.base_url.partition(":")[0].lower()]
+            connector = aiohttp.TCPConnector(limit=_MAX_CONNECTIONS, force_close=fresh, keepalive_timeout=keep)
             self._sessions[fresh] = aiohttp.ClientSession(
                 connector=connector,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=self._read_timeout),
                 trust_env=False,
                 trace_configs=[] if fresh else [reuse],
             )
         return self._sessions[fresh]
 
     def _failed(self, status: int, what: str, code: str) -> UpstreamRejected:
-        return rejected(status, f"The model server at {self.shown} {what}.", code=code)
+        return rejected(status, f"The model server at {self.display_url} {what}.", code=code)
 
 
 async def _note_reuse(
@@ -214,7 +214,7 @@ async def _note_reuse(
     context.trace_request_ctx.again = True
 
 
-async def events_of(
+async def parse_events(
     response: aiohttp.ClientResponse,
 ) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
     """Yield the events of a stream with their JSON objects; `[DONE]`, the end of an OpenAI stream, has None.
@@ -225,40 +225,41 @@ async def events_of(
     decoder = EventDecoder()
     try:
         async for piece in response.content.iter_any():
-            for event in decoder.feed(piece):
-                if (found := _found(event)) is not None:
-                    yield found
-        for event in decoder.close():
-            if (found := _found(event)) is not None:
-                yield found
+            for event in _with_values(decoder.feed(piece)):
+                yield event
+        for event in _with_values(decoder.close()):
+            yield event
     except TooLarge as error:
         raise broken(f"sent a stream of which {error}") from error
 
 
-def _found(event: ServerSentEvent) -> tuple[ServerSentEvent, dict[str, Any] | None] | None:
-    if event.data.strip() == "[DONE]":
-        return event, None
-    try:
-        data = json.loads(event.data)
-    except (ValueError, RecursionError):
-        raise broken("sent an event that is not JSON") from None
-    return (event, data) if isinstance(data, dict) else None
+def _with_values(events: Iterable[ServerSentEvent]) -> Iterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
+    for event in events:
+        if event.data.strip() == "[DONE]":
+            yield event, None
+            continue
+        try:
+            value = json.loads(event.data)
+        except (ValueError, RecursionError):
+            raise broken("sent an event that is not JSON") from None
+        if isinstance(value, dict):
+            yield event, value
 
 
-def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
+def forwarded_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the client's headers that are forwarded to the model server, including its key."""
-    kept = {name: value for name, value in headers.items() if not _stays(name)}
-    return {**kept, "Content-Type": "application/json"}
+    forwarded = {name: value for name, value in headers.items() if not _is_local_header(name)}
+    return {**forwarded, "Content-Type": "application/json"}
 
 
-def passed_back(headers: Mapping[str, str]) -> dict[str, str]:
+def returned_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the model server's headers that are sent to the client, including rate limits and Retry-After."""
-    kept = {name: value for name, value in headers.items() if not _stays(name)}
+    returned = {name: value for name, value in headers.items() if not _is_local_header(name)}
     kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "application/json")
-    return {**kept, "Content-Type": kind}
+    return {**returned, "Content-Type": kind}
 
 
-def _stays(name: str) -> bool:
+def _is_local_header(name: str) -> bool:
     """Whether a header is for this connection or for the proxy alone."""
     small = name.lower()
-    return small in _HOP or small in _OWN or small.startswith("x-groundwire-")
+    return small in _CONNECTION_HEADERS or small in _LOCAL_HEADERS or small.startswith("x-groundwire-")

@@ -5,23 +5,29 @@ It is made on the server and works without a script. What comes from the web is 
 
 from __future__ import annotations
 
+import json
 import math
 import secrets
+from collections.abc import Sequence
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.routing import BaseRoute, Route
 
 from groundwire.safety.tenancy import OPERATOR
+from groundwire.storage import StoreError
 from groundwire.web import Web
 from groundwire_server.ui.login_sessions import KeyVerifier, SignIns, Visitor, local_path
-from groundwire_server.ui.page_view import read_kept
+from groundwire_server.ui.page_view import read_archived
 from groundwire_server.ui.providers_view import providers
-from groundwire_server.ui.query_params import whole
+from groundwire_server.ui.query_params import parse_integer
 from groundwire_server.ui.search_view import start
-from groundwire_server.ui.template_streaming import Assets, Html, Redirect
+from groundwire_server.ui.site_icons import site_icon
+from groundwire_server.ui.template_streaming import ASSETS, Assets, Html, RawBody, Redirect
 from groundwire_server.ui.view import View, ViewContext, ViewFunction, Visit, session_cookie
 
 __all__ = [
+    "STATIC_FILES",
     "KeyVerifier",
     "Visitor",
     "archive",
@@ -32,30 +38,30 @@ __all__ = [
 ]
 
 _ARCHIVE_ROWS = 20
-_DEEPEST = 10_000  # the last page of the list
+_MAX_LIST_PAGE = 10_000  # the last page of the list
 
 
 async def archive(visit: Visit) -> Html:
     """Show the list, search results, or one archived page."""
-    asked = visit.asked
-    kept = visit.visitor.web.archive
-    if kept is None or not visit.visitor.sees_all:
-        return Html(template="archive.html", values={"asked": asked, "kept": None}, status=200)
+    query = visit.query
+    store = visit.visitor.web.archive
+    if store is None or not visit.visitor.sees_all:
+        return Html(template="archive.html", values={"query": query, "statistics": None}, status=200)
     reading = None
     status = 200
-    if asked.get("open"):
-        reading = await read_kept(visit.visitor.web, kept, asked, viewer=OPERATOR)
+    if query.get("open"):
+        reading = await read_archived(visit.visitor.web, store, query, viewer=OPERATOR)
         status = 200 if reading is not None else 404
-    number = whole("p", asked.get("p"), 1, _DEEPEST) if asked.get("p") else 1
+    number = parse_integer("p", query.get("p"), 1, _MAX_LIST_PAGE) if query.get("p") else 1
     offset = (number - 1) * _ARCHIVE_ROWS
-    words = asked.get("q")
+    words = query.get("q")
     if words:
-        rows = await kept.search(words[:2_000], viewer=OPERATOR, limit=_ARCHIVE_ROWS + 1, offset=offset)
+        rows = await store.search(words[:2_000], viewer=OPERATOR, limit=_ARCHIVE_ROWS + 1, offset=offset)
     else:
-        rows = await kept.list(limit=_ARCHIVE_ROWS + 1, offset=offset, viewer=OPERATOR)
+        rows = await store.list(limit=_ARCHIVE_ROWS + 1, offset=offset, viewer=OPERATOR)
     values = {
-        "asked": asked,
-        "kept": await kept.statistics(viewer=OPERATOR),
+        "query": query,
+        "statistics": await store.statistics(viewer=OPERATOR),
         "rows": rows[:_ARCHIVE_ROWS],
         "number": number,
         "more": len(rows) > _ARCHIVE_ROWS,
@@ -65,12 +71,22 @@ async def archive(visit: Visit) -> Html:
     return Html(template="archive.html", values=values, status=status)
 
 
+async def suggestions(visit: Visit) -> RawBody:
+    """Return what the visitor searched for and found before that has the typed words, as a JSON list."""
+    web = visit.web
+    texts: Sequence[str] = ()
+    if web.archive is not None:
+        with suppress(StoreError):
+            texts = await web.archive.suggest(visit.query.get("q"), owner=web.owner)
+    return RawBody(data=json.dumps(texts).encode(), content_type="application/json")
+
+
 async def sign_in(visit: Visit) -> Html | Redirect:
     """Ask for a key, or sign in a visitor with a valid one."""
     sign_ins = _sign_ins(visit)
     request = visit.request
     if request.method != "POST":
-        after = local_path(visit.asked.get("next"))
+        after = local_path(visit.query.get("next"))
         if await sign_ins.visitor(request) is not None:
             return Redirect(to=after)
         # A navigation from another site does not send the cookie; a further step within this one does.
@@ -106,20 +122,30 @@ def _form(after: str, *, problem: str = "", may_be_in: bool = False, status: int
     return Html(template="sign_in.html", values=values, status=status)
 
 
+async def missing(visit: Visit) -> Html:
+    """Say that there is nothing at a path."""
+    values = {"title": "Page not found", "problem": "There is no page at this address.", "fix": "Check it for typos."}
+    return Html(template="refused.html", values=values, status=404)
+
+
 async def new_session(visit: Visit) -> Redirect:
     """Give the browser a new session with a full budget; the old one is unchanged."""
     return Redirect(to="/", headers=(("set-cookie", session_cookie(secrets.token_hex(12))),))
 
 
-_READ: tuple[tuple[str, ViewFunction], ...] = (
+_VIEWS: tuple[tuple[str, ViewFunction], ...] = (
     ("/", start),
     ("/providers", providers),
     ("/archive", archive),
+    ("/page/icon", site_icon),
+    ("/page/suggestions", suggestions),
 )
 _ASSETS = "/page"
+STATIC_FILES = tuple(f"{_ASSETS}/{name}" for name in ASSETS)
+"""The paths of the page's files, which are the same for everyone."""
 
 
-def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None) -> list[BaseRoute]:
+def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None, catch_all: bool = False) -> list[BaseRoute]:
     """Return the routes of the web page, for the root of a Starlette application.
 
     They are `/`, `/providers`, `/session/new`, `/archive`, `/sign-in`, `/sign-out` and `/page/`. `Host` is
@@ -128,14 +154,17 @@ def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None) -> list[Base
     Args:
         web: The web to search and read with; the caller closes it.
         authenticate: Authenticates an API key; None admits every visitor.
+        catch_all: Whether the last route answers all other paths with a page that says that nothing is there.
     """
     assets = Assets(_ASSETS)
     sign_ins = None if authenticate is None else SignIns(authenticate, web.store)
     context = ViewContext(visitor=Visitor(web=web), sign_ins=sign_ins, assets=assets)
-    routes: list[BaseRoute] = [Route(path, View(context, view), methods=["GET"]) for path, view in _READ]
+    routes: list[BaseRoute] = [Route(path, View(context, view), methods=["GET"]) for path, view in _VIEWS]
     routes.append(Route("/session/new", View(context, new_session), methods=["POST"]))
     routes.append(Route(f"{_ASSETS}/{{name}}", assets, methods=["GET"]))
     if sign_ins is not None:
         routes.append(Route("/sign-in", View(context, sign_in, is_open=True), methods=["GET", "POST"]))
         routes.append(Route("/sign-out", View(context, sign_out, is_open=True), methods=["POST"]))
+    if catch_all:
+        routes.append(Route("/{path:path}", View(context, missing), methods=["GET"]))
     return routes

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Final
 from urllib.parse import unquote, urlsplit
+
+from markupsafe import Markup, escape
+
+from groundwire.reading.passages.terms import DENSE, Terms, is_common
 
 __all__ = [
     "age",
+    "bold",
     "day",
     "duration",
     "host",
     "language_tag",
     "money",
     "number",
+    "origin",
     "path",
     "percent",
     "plural",
@@ -22,7 +30,11 @@ __all__ = [
     "web_url",
 ]
 
+_WORD = rf"[^\W{DENSE}]+"
+_DENSE = re.compile(f"[{DENSE}]+")
+_APART = re.compile(r"</b>(\s+)<b>")
 _TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
+_PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
 _UNITS = ((365 * 86_400, "year"), (30 * 86_400, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
@@ -47,6 +59,26 @@ def age(when: str | datetime | None, now: datetime) -> str:
         if seconds >= length:
             return f"{plural(int(seconds // length), unit)} ago"
     return "just now"
+
+
+def bold(text: str, query: str) -> Markup:
+    """Return a text as HTML, with the words of a query in bold in any of their forms, but for the most common ones.
+
+    Args:
+        text: A title or a snippet.
+        query: What was searched for.
+    """
+    terms = Terms()
+    query_terms = set(terms(query))
+    rare = {term for term in query_terms if not is_common(term)} or query_terms
+    runs = sorted(set(_DENSE.findall(query)), key=len, reverse=True)  # of scripts without spaces, as they stand
+    words = re.compile(f"({'|'.join([*map(re.escape, runs), _WORD])})")
+    pieces = words.split(text)
+    marked = (
+        Markup("<b>{}</b>").format(piece) if at % 2 and (piece in runs or rare & {*terms(piece)}) else escape(piece)
+        for at, piece in enumerate(pieces)
+    )
+    return Markup(_APART.sub(r"\1", Markup("").join(marked)))  # noqa: S704  # escaped above
 
 
 def day(when: str | datetime | None) -> str:
@@ -95,9 +127,9 @@ def percent(share: float | None) -> str:
     return f"{text}\u00a0%"
 
 
-def plural(count: float, one: str, many: str = "") -> str:
+def plural(count: float, noun: str, plural_noun: str = "") -> str:
     """Return a count with its noun: `1 search`, `12 searches`."""
-    return f"{count:,.0f} {one if count == 1 else many or one + 's'}"
+    return f"{count:,.0f} {noun if count == 1 else plural_noun or noun + 's'}"
 
 
 def size(count: float) -> str:
@@ -110,19 +142,24 @@ def size(count: float) -> str:
 
 
 def host(url: str) -> str:
-    """Return the host of a URL for display, or an empty string."""
+    """Return the host of a URL for display, with a port of its own, or an empty string."""
+    return origin(url).partition("://")[2].removeprefix("www.")
+
+
+def origin(url: str) -> str:
+    """Return the scheme, the host and a port of its own of an http or https URL, or an empty string."""
     try:
-        return (urlsplit(url).hostname or "").removeprefix("www.")
+        parts = urlsplit(url.strip())
+        port = parts.port
     except ValueError:
         return ""
+    name = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    own = "" if port in (None, _PORTS.get(parts.scheme)) else f":{port}"
+    return f"{parts.scheme}://{name}{own}" if name and parts.scheme in _PORTS else ""
 
 
 def tile(url: str) -> tuple[str, int]:
-    """Return what stands where others show a site's icon: the first letter of its host, and one of six colors.
-
-    Icons would have to be fetched: by the browser, which tells each site who saw it among which results, or by this
-    server, for every result of every search.
-    """
+    """Return what stands for a site without an icon: the first letter of its host, and one of six colors."""
     name = host(url)
     letter = name[:1].upper() if name[:1].isalpha() else ""  # of an address in digits the number says nothing
     return letter, sum(name.encode("utf-8", "replace")) % 6
@@ -135,11 +172,7 @@ def language_tag(text: str) -> bool:
 
 def web_url(url: str) -> str:
     """Return a URL that a link may have, or an empty string unless it is http or https."""
-    try:
-        parts = urlsplit(url.strip())
-    except ValueError:
-        return ""
-    return url.strip() if parts.scheme in {"http", "https"} and parts.hostname else ""
+    return url.strip() if origin(url) else ""
 
 
 def _moment(when: str | datetime | None) -> datetime | None:

@@ -105,9 +105,9 @@ class SignIns:
 
     async def visitor(self, request: Request) -> Visitor | None:
         """Return the visitor of a request; None if not signed in, or no longer allowed."""
-        known = self.verifier.known(request.scope)
-        if known is not None:
-            return known
+        authenticated = self.verifier.known(request.scope)
+        if authenticated is not None:
+            return authenticated
         id_ = request.cookies.get(_COOKIE, "")
         entry = await self._store.get(_name(id_)) if _ID.fullmatch(id_) else None
         return None if entry is None else await self.verifier.recall(entry.value.decode())

@@ -24,11 +24,11 @@ from groundwire.web import Web
 from groundwire_server.ui.formatting import web_url
 from groundwire_server.ui.query_params import ViewQuery
 
-__all__ = ["Reading", "ShownPassage", "inert_html", "read_kept", "read_page"]
+__all__ = ["Reading", "ShownPassage", "elapsed_ms", "inert_html", "read_archived", "read_page"]
 
 _NESTING = 30  # blocks within blocks; what is deeper stays as it is written
-_TOP = 3  # the level of the highest heading of a page, below those of the template
-_DEEPEST = 6
+_TOP_LEVEL = 3  # the level of the highest heading of a page, below those of the template
+_LOWEST_LEVEL = 6
 
 
 def inert_html(markdown: str, *, title: str = "") -> Markup:
@@ -59,10 +59,10 @@ def _words(token: Token) -> list[str]:
 
 def _set_headings(tokens: Sequence[Token]) -> None:
     """Shift headings below those of the template, without skipping a level, as screen readers expect."""
-    last = _TOP - 1
+    last = _TOP_LEVEL - 1
     for token in tokens:
         if token.type == "heading_open":
-            last = min(int(token.tag[1:]) + _TOP - 1, last + 1, _DEEPEST)
+            last = min(int(token.tag[1:]) + _TOP_LEVEL - 1, last + 1, _LOWEST_LEVEL)
         if token.type in {"heading_open", "heading_close"}:
             token.tag = f"h{last}"
 
@@ -145,7 +145,7 @@ def _code(token: Token) -> Iterator[Token]:
     yield Token("code_close", "pre", -1, block=True)
 
 
-_LONGEST = 20_000  # characters per piece; more would keep a browser busy
+_PIECE_CHARS = 20_000  # characters per piece; more would keep a browser busy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,64 +183,64 @@ class Reading:
         return self.page.error if self.page is not None and self.page.status == "error" else ""
 
 
-async def read_page(web: Web, asked: ViewQuery) -> Reading:
+async def read_page(web: Web, query: ViewQuery) -> Reading:
     """Open the requested page; a failure is part of the result."""
-    url = asked.get("open")
+    url = query.get("open")
     started = time.perf_counter()
     try:
-        part = {**_part(asked), "max_length": _room(asked, web.settings.read.max_length)}
-        page = await web.open_page(url, refresh=bool(asked.get("refresh")), **part)
+        part = {**_part(query), "max_length": _room(query, web.settings.read.max_length)}
+        page = await web.open_page(url, refresh=bool(query.get("refresh")), **part)
     except GroundwireError as error:
-        return Reading(url=url, error=error, milliseconds=_since(started))
+        return Reading(url=url, error=error, milliseconds=elapsed_ms(started))
     return await _reading(url, page, started)
 
 
-async def read_kept(web: Web, archive: Archive, asked: ViewQuery, *, viewer: Viewer) -> Reading | None:
+async def read_archived(web: Web, archive: Archive, query: ViewQuery, *, viewer: Viewer) -> Reading | None:
     """Return the archived version of a page, or None.
 
     Args:
         web: Whose settings hold, and whose processes look through long pages.
         archive: The archive.
-        asked: The address and the part that is asked for.
+        query: The address and the part that is asked for.
         viewer: The reader of the data.
     """
-    url, usual = asked.get("open"), web.settings.read.max_length
+    url, max_length = query.get("open"), web.settings.read.max_length
     started = time.perf_counter()
     try:
-        ask = check_ask(**_part(asked), max_length=_room(asked, usual), usual=usual)
-        whole = await archive.get_page(url, viewer=viewer)
-        if whole is None:
+        ask = check_ask(**_part(query), max_length=_room(query, max_length), default_length=max_length)
+        archived = await archive.get_page(url, viewer=viewer)
+        if archived is None:
             return None
-        page = await view_off_loop(web.workers, whole, ask)
+        page = await view_off_loop(web.workers, archived, ask)
     except StoreError:
         raise
     except GroundwireError as error:
-        return Reading(url=url, error=error, milliseconds=_since(started))
+        return Reading(url=url, error=error, milliseconds=elapsed_ms(started))
     return await _reading(url, page, started)
 
 
-def _part(asked: ViewQuery) -> dict[str, Any]:
+def _part(query: ViewQuery) -> dict[str, Any]:
     """Return the requested part of the page; a query takes precedence over a position."""
     for field, argument in (("about", "query"), ("find", "find"), ("at", "cursor")):
-        if value := asked.get(field):
+        if value := query.get(field):
             return {argument: value}
     return {}
 
 
-def _room(asked: ViewQuery, usual: int) -> int:
-    chosen = bool(asked.get("about") or asked.get("find"))
-    return min(usual, 4_000 if chosen else _LONGEST)
+def _room(query: ViewQuery, max_length: int) -> int:
+    chosen = bool(query.get("about") or query.get("find"))
+    return min(max_length, 4_000 if chosen else _PIECE_CHARS)
 
 
 async def _reading(url: str, page: Page, started: float) -> Reading:
-    took = _since(started)
+    took = elapsed_ms(started)
     # A long page takes longer to be put into HTML than others may wait for.
-    passages, answers = await asyncio.to_thread(_made, page)
+    passages, answers = await asyncio.to_thread(_passages, page)
     return Reading(url=url, page=page, passages=passages, answers=answers, milliseconds=took)
 
 
-def _made(page: Page) -> tuple[list[ShownPassage], list[ShownPassage]]:
-    chosen = [ShownPassage(html=inert_html(one.text), excerpt=one) for one in page.excerpts]
+def _passages(page: Page) -> tuple[list[ShownPassage], list[ShownPassage]]:
+    chosen = [ShownPassage(html=inert_html(excerpt.text), excerpt=excerpt) for excerpt in page.excerpts]
     # Of a page that is shown from beginning to end the excerpts only point at some of it.
     is_piece = (page.end or 0) - page.start <= len(page.content)
     if chosen and not is_piece:
@@ -248,5 +248,6 @@ def _made(page: Page) -> tuple[list[ShownPassage], list[ShownPassage]]:
     return [ShownPassage(html=inert_html(page.content, title=page.title))], chosen
 
 
-def _since(started: float) -> float:
+def elapsed_ms(started: float) -> float:
+    """Return the milliseconds since a moment of `time.perf_counter`."""
     return (time.perf_counter() - started) * 1_000

@@ -12,14 +12,14 @@ from groundwire.routing.health import ProviderHealth
 from groundwire.telemetry import KEPT_DAYS
 from groundwire.web import Web
 from groundwire_server.ui.formatting import money
-from groundwire_server.ui.query_params import whole
+from groundwire_server.ui.query_params import parse_integer
 from groundwire_server.ui.template_streaming import Html
 from groundwire_server.ui.view import Visit
 
 __all__ = ["ProviderRow", "providers"]
 
 _PERIODS = (7, 14, KEPT_DAYS)
-_USUAL = 7
+_DEFAULT_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +42,13 @@ class ProviderRow:
 
 async def providers(visit: Visit) -> Html:
     """Return the providers: price and health, and for operators the results and costs of all users."""
-    given = visit.asked.get("days")
-    days = whole("days", given, 1, KEPT_DAYS) if given else _USUAL
+    text = visit.query.get("days")
+    days = parse_integer("days", text, 1, KEPT_DAYS) if text else _DEFAULT_DAYS
     web = visit.visitor.web
     prices = await asyncio.to_thread(load_prices)
     values: dict[str, object] = {"days": days, "periods": _PERIODS, "rows": _rows(web, prices), "total": None}
     if visit.visitor.sees_all:
-        values |= {"total": (await web.score_history(days)).total, "skipped": web.skipped}
+        values |= {"total": await web.score_card(days), "skipped": web.skipped}
     return Html(template="providers.html", values=values)
 
 

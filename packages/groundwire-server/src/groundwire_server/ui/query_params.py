@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_LIMIT, MAX_PAGE, SafeSearch, Strategy, TimeRange
 
-__all__ = ["SEARCH_FIELDS", "ViewQuery", "link", "whole"]
+__all__ = ["SEARCH_FIELDS", "ViewQuery", "link", "parse_integer"]
 
 SEARCH_FIELDS = (
     "q",
@@ -30,7 +30,7 @@ SEARCH_FIELDS = (
 )
 """The form fields that identify a search."""
 
-_LONGEST = 4_000  # characters of a field; longer ones are neither a query nor a URL
+_FIELD_CHARS = 4_000  # characters of a field; longer ones are neither a query nor a URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,16 @@ class ViewQuery:
     fields: Mapping[str, str]
 
     @classmethod
-    def read(cls, given: Mapping[str, str]) -> ViewQuery:
+    def from_form(cls, form: Mapping[str, str]) -> ViewQuery:
         """Return the fields of a form.
 
         Raises:
             InvalidRequest: one is far too long.
         """
-        fields = {name: value.strip() for name, value in given.items()}
+        fields = {name: value.strip() for name, value in form.items()}
         for name, value in fields.items():
-            if len(value) > _LONGEST:
-                raise InvalidRequest(name[:40], f"has {len(value):,} characters", f"Pass at most {_LONGEST:,}.")
+            if len(value) > _FIELD_CHARS:
+                raise InvalidRequest(name[:40], f"has {len(value):,} characters", f"Pass at most {_FIELD_CHARS:,}.")
         return cls({name: value for name, value in fields.items() if value})
 
     def get(self, name: str) -> str:
@@ -62,7 +62,7 @@ class ViewQuery:
         return {name: self.fields[name] for name in SEARCH_FIELDS if name in self.fields}
 
     @property
-    def kept(self) -> dict[str, str]:
+    def link_fields(self) -> dict[str, str]:
         """The same without `refresh`, which counts once: the fields of links to the next page."""
         return {name: value for name, value in self.search.items() if name != "refresh"}
 
@@ -92,15 +92,15 @@ class ViewQuery:
             "region": self.get("region") or None,
             "safesearch": cast("SafeSearch | None", self.get("safe") or None),
             "strategy": cast("Strategy | None", self.get("strategy") or None),
-            "page": whole("p", self.get("p"), 1, MAX_PAGE) if self.get("p") else 1,
+            "page": parse_integer("p", self.get("p"), 1, MAX_PAGE) if self.get("p") else 1,
             "refresh": bool(self.get("refresh")),
         }
         if self.get("limit"):
-            arguments["limit"] = whole("limit", self.get("limit"), 1, MAX_LIMIT)
+            arguments["limit"] = parse_integer("limit", self.get("limit"), 1, MAX_LIMIT)
         return arguments
 
 
-def whole(field: str, text: str, low: int, high: int) -> int:
+def parse_integer(field: str, text: str, low: int, high: int) -> int:
     """Parse an integer from a field.
 
     Raises:
@@ -119,8 +119,8 @@ def link(path: str, fields: Mapping[str, object] | None = None, /, **more: objec
         fields: What is asked for.
         more: The same, in place of what is in `fields`.
     """
-    given = {**(fields or {}), **more}
-    query = urlencode([(name, str(value)) for name, value in given.items() if value not in (None, "", False)])
+    parameters = {**(fields or {}), **more}
+    query = urlencode([(name, str(value)) for name, value in parameters.items() if value not in (None, "", False)])
     return f"{path}?{query}" if query else path
 
 

@@ -16,23 +16,24 @@ from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup
 
-from groundwire.agent_loop import AnswerCompleted, CitedAnswer, TextDelta, TextReset, ask_stream
+from groundwire.agent_loop import AnswerCompleted, CitedAnswer, TextCompleted, TextDelta, TextReset, ask_stream
 from groundwire.citations import find_marks
 from groundwire.citations.markdown_blocks import BlockSplitter
 from groundwire.errors import GroundwireError
 from groundwire.models import Event, SearchResponse
 from groundwire.safety.tenancy import Owner
+from groundwire.safety.urls import with_scheme
 from groundwire.storage import Store, StoreError
 from groundwire.telemetry.call_events import listening
 from groundwire_server.ui.formatting import web_url
-from groundwire_server.ui.page_view import Reading, inert_html, read_page
+from groundwire_server.ui.page_view import Reading, elapsed_ms, inert_html, read_page
 from groundwire_server.ui.query_params import ViewQuery, link
 from groundwire_server.ui.template_streaming import Html, Redirect
 from groundwire_server.ui.view import Visit
 
-__all__ = ["Answering", "Pending", "RecentResults", "find_shown", "keep_shown", "start"]
+__all__ = ["Answering", "Pending", "RecentResults", "load_results", "save_results", "start"]
 
-_LIFE = 3_600.0  # seconds
+_RESULTS_SECONDS = 3_600.0  # seconds
 _OPEN, _CLOSE = "\ue000", "\ue001"  # of the private use area: delimiters of a number until it becomes a link
 _CITED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
@@ -53,30 +54,31 @@ class RecentResults:
     """Whether this is an earlier result, shown again."""
 
 
-async def keep_shown(
-    store: Store, session: str, fields: Mapping[str, str], found: RecentResults, *, owner: Owner
+async def save_results(
+    store: Store, session: str, fields: Mapping[str, str], results: RecentResults, *, owner: Owner
 ) -> None:
     """Store the results of a session's search; failures of the store are ignored."""
-    if found.response is None:
+    if results.response is None:
         return
-    said = {"at": found.at.isoformat(), "ms": found.milliseconds, "response": found.response.model_dump(mode="json")}
+    response = results.response.model_dump(mode="json")
+    record = {"at": results.at.isoformat(), "ms": results.milliseconds, "response": response}
     try:
-        await store.set(_key(owner, session, fields), json.dumps(said).encode(), fresh=_LIFE)
+        await store.set(_key(owner, session, fields), json.dumps(record).encode(), fresh=_RESULTS_SECONDS)
     except StoreError:
         return
 
 
-async def find_shown(store: Store, session: str, fields: Mapping[str, str], *, owner: Owner) -> RecentResults | None:
+async def load_results(store: Store, session: str, fields: Mapping[str, str], *, owner: Owner) -> RecentResults | None:
     """Return this session's results for these fields from the last hour, or None."""
     try:
         entry = await store.get(_key(owner, session, fields))
         if entry is None:
             return None
-        said = json.loads(entry.value)
+        record = json.loads(entry.value)
         return RecentResults(
-            response=SearchResponse.model_validate(said["response"]),
-            milliseconds=float(said["ms"]),
-            at=datetime.fromisoformat(said["at"]).astimezone(UTC),
+            response=SearchResponse.model_validate(record["response"]),
+            milliseconds=float(record["ms"]),
+            at=datetime.fromisoformat(record["at"]).astimezone(UTC),
             again=True,
         )
     except (StoreError, ValueError, KeyError, TypeError):
@@ -84,8 +86,8 @@ async def find_shown(store: Store, session: str, fields: Mapping[str, str], *, o
 
 
 def _key(owner: Owner, session: str, fields: Mapping[str, str]) -> str:
-    asked = json.dumps([session, sorted((name, value) for name, value in fields.items() if name != "refresh")])
-    return f"shown:{owner.key}:{hashlib.sha256(asked.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    identity = json.dumps([session, sorted((name, value) for name, value in fields.items() if name != "refresh")])
+    return f"shown:{owner.key}:{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +114,7 @@ class DraftText:
     """The blocks that are complete with it."""
 
 
-_News = Event | TextDelta | TextReset
+_News = Event | TextCompleted | TextDelta | TextReset
 _Tell = Callable[[_News], None]
 _SYNTAX = str.maketrans("", "", "*`#")  # of Markdown, in a block that is not complete yet
 _T = TypeVar("_T", RecentResults, Reading, Answering)
@@ -128,9 +130,9 @@ class Pending(Generic[_T]):
 
     def __init__(self, visit: Visit, work: Callable[[_Tell], Coroutine[Any, Any, _T]]) -> None:
         self._news: asyncio.Queue[_News | None] = asyncio.Queue()
-        self._task: asyncio.Task[_T] = visit.begin(self._told(work(self._news.put_nowait)))
+        self._task: asyncio.Task[_T] = visit.begin(self._run(work(self._news.put_nowait)))
 
-    async def news(self) -> AsyncIterator[Event | DraftText | TextReset]:
+    async def news(self) -> AsyncIterator[Event | DraftText | TextCompleted | TextReset]:
         """Yield the start and outcome of each attempt, and the draft of an answer, as they come."""
         draft = BlockSplitter()
         while (event := await self._news.get()) is not None:
@@ -148,7 +150,7 @@ class Pending(Generic[_T]):
         """Return the value when it is available."""
         return await self._task
 
-    async def _told(self, work: Coroutine[Any, Any, _T]) -> _T:
+    async def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
         try:
             with listening(self._news.put_nowait):
                 return await work
@@ -158,57 +160,66 @@ class Pending(Generic[_T]):
 
 async def start(visit: Visit) -> Html | Redirect:
     """Show the form, the results, and the opened page."""
-    asked = visit.asked
-    words = asked.get("q")
-    if web_url(words) and not words.split()[1:]:
-        return Redirect(to=link("/", open=words) + "#reader")
-    found: Pending[RecentResults] | None = None
+    query = visit.query
+    words = query.get("q")
+    if (url := _address(words)) or with_scheme(query.get("open")) != query.get("open"):
+        fields = {} if url else query.fields
+        return Redirect(to=link("/", fields, open=url or with_scheme(query.get("open"))) + "#reader")
+    results: Pending[RecentResults] | None = None
     reading: Pending[Reading] | None = None
     answering: Pending[Answering] | None = None
     may_spend = visit.may_spend
-    if asked.get("open") and may_spend:
-        reading = Pending(visit, lambda _: read_page(visit.web, asked))
-        if words and (shown := await _shown_before(visit, asked)) is not None:
-            found = Pending(visit, partial(_known, shown))
+    if query.get("open") and may_spend:
+        reading = Pending(visit, lambda _: read_page(visit.web, query))
+        web = visit.web
+        earlier = await load_results(web.store, visit.session, query.search, owner=web.owner) if words else None
+        if earlier is not None:
+            results = Pending(visit, partial(_resolved, earlier))
     elif words and may_spend:
-        if asked.get("answer"):
+        if query.get("answer"):
             answering = Pending(visit, partial(_ask, visit, words))
-        found = Pending(visit, lambda _: _search(visit, asked))
+        results = Pending(visit, lambda _: _search(visit, query))
     values = {
-        "asked": asked,
-        "found": found,
+        "query": query,
+        "results": results,
         "reading": reading,
         "answering": answering,
-        "waits_for_click": bool(words or asked.get("open")) and not may_spend,
+        "waits_for_click": bool(words or query.get("open")) and not may_spend,
         "providers": visit.web.settings.search.providers,
-        "budget": await _budget(visit) if not (found or reading) else None,
+        "budget": await _budget(visit) if not (results or reading) else None,
     }
     return Html(template="start.html", values=values)
 
 
-async def _known(found: RecentResults, _tell: _Tell) -> RecentResults:
-    return found
+def _address(words: str) -> str:
+    """Return the address that was entered, or an empty string for words: a host alone may be a name, as `node.js`."""
+    url = with_scheme(words) if "/" in words or words.startswith("www.") else words
+    return web_url(url) if not words.split()[1:] else ""
 
 
-async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
+async def _resolved(results: RecentResults, _tell: _Tell) -> RecentResults:
+    return results
+
+
+async def _search(visit: Visit, query: ViewQuery) -> RecentResults:
     started = time.perf_counter()
     web = visit.web
     try:
-        response = await web.search(asked.get("q"), **asked.search_arguments())
+        response = await web.search(query.get("q"), **query.search_arguments())
     except GroundwireError as error:
-        return RecentResults(error=error, milliseconds=_since(started), at=datetime.now(UTC))
-    found = RecentResults(response=response, milliseconds=_since(started), at=datetime.now(UTC))
+        return RecentResults(error=error, milliseconds=elapsed_ms(started), at=datetime.now(UTC))
+    results = RecentResults(response=response, milliseconds=elapsed_ms(started), at=datetime.now(UTC))
     if web.keeps and web.settings.session.citations == "session":  # otherwise nothing shown may be remembered
-        await keep_shown(web.store, visit.session, asked.search, found, owner=web.owner)
-    return found
+        await save_results(web.store, visit.session, query.search, results, owner=web.owner)
+    return results
 
 
 async def _ask(visit: Visit, question: str, tell: _Tell) -> Answering:
     answer: CitedAnswer | None = None
     try:
-        async with aclosing(ask_stream(question, web=visit.web, follows=visit.asked.follows)) as events:
+        async with aclosing(ask_stream(question, web=visit.web, follows=visit.query.follows)) as events:
             async for event in events:
-                if isinstance(event, (TextDelta, TextReset)):
+                if isinstance(event, (TextCompleted, TextDelta, TextReset)):
                     tell(event)
                 elif isinstance(event, AnswerCompleted):
                     answer = event.answer
@@ -216,11 +227,11 @@ async def _ask(visit: Visit, question: str, tell: _Tell) -> Answering:
         return Answering(error=error)
     if answer is None:
         raise RuntimeError("A stream of events ended without its answer.")
-    doubtful = (one.text for one in answer.report.findings if one.sources and one.verdict != "supported")
-    return Answering(answer=answer, html=_linked(answer, visit.asked), doubtful=tuple(doubtful))
+    doubtful = (row.text for row in answer.report.findings if row.sources and row.verdict != "supported")
+    return Answering(answer=answer, html=_linked(answer, visit.query), doubtful=tuple(doubtful))
 
 
-def _linked(answer: CitedAnswer, asked: ViewQuery) -> Markup:
+def _linked(answer: CitedAnswer, query: ViewQuery) -> Markup:
     """Return an answer as HTML, in which the number of a source is a link that opens it."""
     sources = {source.citation_id: source for source in answer.sources}
     written: list[str] = []
@@ -232,25 +243,16 @@ def _linked(answer: CitedAnswer, asked: ViewQuery) -> Markup:
         else:
             written.append(piece.text)
 
-    def cite(found: re.Match[str]) -> str:
-        source = sources[int(found[1])]
-        to = link("/", asked.kept, open=source.url) + "#reader"
-        return Markup('<a class="cite" href="{}" title="{}">{}</a>').format(to, source.title or source.url, found[1])
+    def cite(match: re.Match[str]) -> str:
+        source = sources[int(match[1])]
+        to = link("/", query.link_fields, open=source.url) + "#reader"
+        return Markup('<a class="cite" href="{}" title="{}">{}</a>').format(to, source.title or source.url, match[1])
 
     html = inert_html("".join(written))
     return Markup(_CITED.sub(cite, html))  # noqa: S704  # safe HTML, in which safe HTML was put for numbers
-
-
-async def _shown_before(visit: Visit, asked: ViewQuery) -> RecentResults | None:
-    web = visit.web
-    return await find_shown(web.store, visit.session, asked.search, owner=web.owner)
 
 
 async def _budget(visit: Visit) -> Mapping[str, float]:
     web = visit.web
     used = await web.usage()
     return {**used, "limit": web.settings.session.max_searches}
-
-
-def _since(started: float) -> float:
-    return (time.perf_counter() - started) * 1_000

@@ -19,7 +19,7 @@ from groundwire.routing.confirm_empty import CONTROL_REASON
 from groundwire_server.ui import formatting
 from groundwire_server.ui.query_params import link
 
-__all__ = ["POLICY", "Assets", "Html", "Redirect", "Templates", "page_headers", "static_headers"]
+__all__ = ["ASSETS", "POLICY", "Assets", "Html", "RawBody", "Redirect", "Templates", "page_headers", "static_headers"]
 
 POLICY = "; ".join(
     (
@@ -79,11 +79,12 @@ def _raw(headers: Iterable[tuple[str, str]]) -> _Raw:
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
-_TYPES: Final[Mapping[str, str]] = {
+ASSETS: Final[Mapping[str, str]] = {
     "page.css": "text/css; charset=utf-8",
     "page.js": "text/javascript; charset=utf-8",
     "mark.svg": "image/svg+xml",
 }
+"""The files by name, with their media types."""
 
 
 class Assets:
@@ -96,7 +97,7 @@ class Assets:
     def __init__(self, path: str) -> None:
         folder = files("groundwire_server.ui").joinpath("static")
         self._path = path
-        self._files = {name: folder.joinpath(name).read_bytes() for name in _TYPES}
+        self._files = {name: folder.joinpath(name).read_bytes() for name in ASSETS}
         self._versions = {name: hashlib.sha256(data).hexdigest()[:12] for name, data in self._files.items()}
 
     def url(self, name: str) -> str:
@@ -108,7 +109,7 @@ class Assets:
         name = str(scope["path_params"]["name"])
         data = self._files.get(name)
         status, body, kind = (
-            (404, b"There is no such file.", "text/plain") if data is None else (200, data, _TYPES[name])
+            (404, b"There is no such file.", "text/plain") if data is None else (200, data, ASSETS[name])
         )
         versioned = data is not None and Request(scope).query_params.get("v") == self._versions[name]
         headers = static_headers(kind, versioned=versioned)
@@ -146,6 +147,26 @@ class Redirect:
     """Further headers."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawBody:
+    """A response that is no page: JSON, or a picture that came from a site."""
+
+    data: bytes
+    """The body; empty is status 204."""
+    content_type: str
+    """Its media type."""
+    seconds: int = 0
+    """How long a browser may keep it."""
+
+    async def send(self, send: Send) -> None:
+        """Send it, so that nothing in it can act."""
+        headers = [("content-type", self.content_type)] if self.data else []
+        cache = f"private, max-age={self.seconds}" if self.seconds else "no-store"
+        raw = _raw((*headers, *_ALWAYS, ("content-security-policy", "default-src 'none'"), ("cache-control", cache)))
+        await send({"type": "http.response.start", "status": 200 if self.data else 204, "headers": raw})
+        await send({"type": "http.response.body", "body": self.data})
+
+
 class Templates:
     """The templates, with autoescaping."""
 
@@ -176,20 +197,20 @@ class Templates:
         template = self._environment.get_template(page.template)
         headers = page_headers(page.headers, private=private)
         await send({"type": "http.response.start", "status": page.status, "headers": headers})
-        made = io.StringIO()
+        buffer = io.StringIO()
 
         async def make() -> None:
             async for piece in template.generate_async(**values, **page.values):
-                made.write(piece)
+                buffer.write(piece)
 
         if not head_only:
             making = asyncio.create_task(make())
             try:
                 while not making.done():
                     await asyncio.wait({making}, timeout=_READY)
-                    if data := made.getvalue().encode("utf-8", "replace"):
-                        made.seek(0)
-                        made.truncate()
+                    if data := buffer.getvalue().encode("utf-8", "replace"):
+                        buffer.seek(0)
+                        buffer.truncate()
                         await send({"type": "http.response.body", "body": data, "more_body": True})
                 await making
             finally:

@@ -20,7 +20,7 @@ from groundwire.web import Web
 from groundwire_server.client_disconnect import until_done
 from groundwire_server.ui.login_sessions import SignIns, Visitor
 from groundwire_server.ui.query_params import ViewQuery, link
-from groundwire_server.ui.template_streaming import Assets, Html, Redirect, Templates, page_headers
+from groundwire_server.ui.template_streaming import Assets, Html, RawBody, Redirect, Templates, page_headers
 
 __all__ = ["View", "ViewContext", "ViewFunction", "Visit", "session_cookie"]
 
@@ -67,13 +67,13 @@ class Visit:
     """Its running tasks."""
 
     @property
-    def asked(self) -> ViewQuery:
+    def query(self) -> ViewQuery:
         """The parsed query.
 
         Raises:
             InvalidRequest: a field is far too long.
         """
-        return ViewQuery.read(self.request.query_params)
+        return ViewQuery.from_form(self.request.query_params)
 
     @property
     def form(self) -> dict[str, str]:
@@ -109,7 +109,7 @@ class Visit:
         return task
 
 
-ViewFunction = Callable[[Visit], Awaitable[Html | Redirect]]
+ViewFunction = Callable[[Visit], Awaitable[Html | RawBody | Redirect]]
 """Renders the response of a view."""
 
 
@@ -134,16 +134,16 @@ class View:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         token = request.cookies.get(_COOKIE, "")
-        known = bool(_TOKEN.fullmatch(token))
+        has_token = bool(_TOKEN.fullmatch(token))
         visit = Visit(
             context=self._desk,
             request=request,
             visitor=self._desk.visitor,
-            token=token if known else secrets.token_hex(12),
-            is_new=not known,
+            token=token if has_token else secrets.token_hex(12),
+            is_new=not has_token,
         )
         try:
-            answer = await self._made(visit)
+            answer = await self._respond(visit)
             await self._send(visit, answer, send)
         except ClientDisconnect:
             return
@@ -152,7 +152,7 @@ class View:
                 task.cancel()
             await asyncio.gather(*visit.tasks, return_exceptions=True)
 
-    async def _made(self, visit: Visit) -> Html | Redirect:
+    async def _respond(self, visit: Visit) -> Html | RawBody | Redirect:
         try:
             await _read_body(visit)
             if visit.request.method not in {"GET", "HEAD"} and not _from_ourselves(visit.request):
@@ -166,7 +166,10 @@ class View:
         except GroundwireError as error:
             return _refusal(_status(error), str(error))
 
-    async def _send(self, visit: Visit, answer: Html | Redirect, send: Send) -> None:
+    async def _send(self, visit: Visit, answer: Html | RawBody | Redirect, send: Send) -> None:
+        if isinstance(answer, RawBody):
+            await answer.send(send)
+            return
         private = self._desk.sign_ins is not None
         headers = list(answer.headers)
         if visit.is_new and visit.may_spend and answer.status < 400:
@@ -224,4 +227,5 @@ def _here(request: Request) -> str:
 
 
 def _refusal(status: int, problem: str, fix: str = "") -> Html:
-    return Html(template="refused.html", values={"problem": problem, "fix": fix}, status=status)
+    values = {"title": "Request refused", "problem": problem, "fix": fix}
+    return Html(template="refused.html", values=values, status=status)

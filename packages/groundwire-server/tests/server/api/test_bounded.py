@@ -130,7 +130,7 @@ async def test_too_much_to_check_is_refused_before_any_work_with_what_to_do(
 async def test_a_page_does_not_wait_for_the_answers_that_another_tenant_has_checked(
     gateway: Callable[..., Any], world: World
 ) -> None:
-    served = await gateway(holders={"alice": {}, "bob": {}})
+    served = await gateway(holders={"alice": {}, "bob": {}}, read={"isolation": "auto"})
     alice, bob = await served.holder("alice"), await served.holder("bob")
     before, pids = workers(), set[int]()
     requests = list[asyncio.Future[aiohttp.ClientResponse]]()
@@ -150,7 +150,7 @@ async def test_a_page_does_not_wait_for_the_answers_that_another_tenant_has_chec
 
 
 async def test_the_gateway_parses_every_page_in_a_process(gateway: Callable[..., Any], world: World) -> None:
-    client: aiohttp.ClientSession = await (await gateway()).client()
+    client: aiohttp.ClientSession = await (await gateway(read={"isolation": "auto"})).client()
     before = workers()
     async with client.post(
         "/v1/pages", json={"url": world.site("articles").url + "/wiki/reciprocal-rank-fusion"}

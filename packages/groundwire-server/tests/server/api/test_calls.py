@@ -46,7 +46,7 @@ async def events(
 
 
 def read_events(text: str) -> list[tuple[str, Any]]:
-    pieces = [piece.split("\n") for piece in text.split("\n\n") if piece]
+    pieces = [piece.split("\n") for piece in text.split("\n\n") if piece and not piece.startswith(":")]  # comments
     return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in pieces]
 
 
@@ -159,11 +159,11 @@ async def test_what_a_client_asked_for_ends_when_it_leaves(gateway: Any, world: 
         body = QUERY | {"timeout": 60}
         waiting = asyncio.create_task(_begun(client, body, accept))
         await asked.wait()
-        assert served.gateway.running == 1
+        assert served.gateway.traffic.running == 1
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await client.close()
-        await asyncio.wait_for(served.gateway.idle(), 100)
+        await asyncio.wait_for(served.gateway.traffic.idle(), 100)
         asked.clear()
 
 
@@ -477,7 +477,7 @@ async def test_health_and_metrics(gateway: Any, world: World) -> None:
     world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "60"}), times=1)
     await post(other, "/v1/search", {"query": "again"})
     assert await get(other, "/readyz") == (503, {"status": "no_provider"})
-    served.gateway.drain()
+    served.gateway.traffic.drain()
     assert await get(client, "/healthz") == (200, {"status": "ok"})
     assert await get(client, "/readyz") == (503, {"status": "draining"})
     async with client.post("/v1/search", json=QUERY) as response:
@@ -486,7 +486,7 @@ async def test_health_and_metrics(gateway: Any, world: World) -> None:
 
 
 async def test_an_operator_sees_latency_refusals_admission_and_process(gateway: Any) -> None:
-    client = await (await gateway(server={"max_concurrent_requests": 50})).client()
+    client = await (await gateway(server={"max_concurrent_requests": 50}, archive={"enabled": True})).client()
     await post(client, "/v1/search", QUERY)
     await post(client, "/v1/search", {"query": ""})
     async with client.get("/a//x") as response:
@@ -502,9 +502,14 @@ async def test_an_operator_sees_latency_refusals_admission_and_process(gateway: 
         "groundwire_http_admission_running 1",  # this one
         "groundwire_http_admission_queued 0",
         "groundwire_http_admission_refused_total 0",
+        "groundwire_store_up 1",
+        "groundwire_archive_up 1",
+        "groundwire_page_workers_running 0",
+        "groundwire_verification_workers_queued 0",
     ):
         assert line in lines
     figures = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    assert float(figures["groundwire_loop_lag_seconds"]) >= 0
     assert float(figures["process_cpu_seconds_total"]) > 0
     assert float(figures["process_resident_memory_bytes"]) > 1_000_000
     assert any(name.startswith("groundwire_build_info{") for name in figures)
@@ -515,6 +520,8 @@ async def test_a_gateway_whose_store_is_gone_is_not_ready(gateway: Any) -> None:
     client = await (await gateway(storage={"url": "valkey://127.0.0.1:1/0"})).client()
     assert await get(client, "/readyz") == (503, {"status": "no_store"})
     assert (await post(client, "/v1/search", QUERY))[0] == 200
+    async with client.get("/metrics") as response:
+        assert "groundwire_store_up 0" in (await response.text()).splitlines()
 
 
 async def test_a_gateway_over_anothers_web_leaves_it_open(settings: Callable[..., Settings], tmp_path: Path) -> None:

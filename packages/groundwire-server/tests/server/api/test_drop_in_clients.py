@@ -3,15 +3,67 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from components.environment import environment_with
+from components.needs import needed
 from world import World
 
 WORDS = "reciprocal rank fusion"
+ROOT = Path(__file__).resolve().parents[5]
+SDKS = {
+    "tavily-python==0.8.5": {"research": "/v1/ask", "get_research": "/v1/ask"},
+    "exa-py==2.28.0": {"find_similar": "/v1/search", "agent.runs.create": "/v1/ask", "websets.list": "/v1/search"},
+    "firecrawl-py==4.55.0": {
+        "agent": "/v1/ask",
+        "batch_scrape": "/v1/pages",
+        "extract": "/v1/pages",
+        "crawl": "/crawl",
+    },
+    "perplexityai==0.46.1": {"responses.create": "--upstream"},
+}
+"""The clients, and what some of their methods are told to use instead."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.req("B32")
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("sdk", SDKS)
+async def test_each_method_works_as_the_guide_says_or_is_refused(
+    sdk: str, kind: str, gateway: Any, world: World
+) -> None:
+    name = sdk.partition("==")[0]
+    python = needed(lambda: environment_with(ROOT / f".venv-{name}", (sdk,), "about 20 s", print)) / "bin/python"
+    served = await gateway()
+    command = [
+        python,
+        Path(__file__).with_name("drop_in_methods.py"),
+        name,
+        served.url,
+        world.library.search(WORDS)[0].url,
+        kind,
+    ]
+    process = await asyncio.create_subprocess_exec(*map(str, command), stdout=asyncio.subprocess.PIPE)
+    out, _ = await process.communicate()
+    outcomes = {method: tuple(said) for method, said in json.loads(out.splitlines()[-1]).items()}
+    works = {method for method, (_, statuses, _) in outcomes.items() if statuses and set(statuses) == {200}}
+    row = re.search(rf"^\| {name} \| (.*?) \|", (ROOT / "docs/guides/searching.md").read_text("utf-8"), re.MULTILINE)
+    assert row
+    told = set(re.findall(r"`([\w.]+)`", row[1])) & outcomes.keys()
+    assert {re.sub(r"^v[12]\.", "", method) for method in works} == told
+    for method, (said, statuses, kinds) in outcomes.items():
+        if method not in works and statuses:
+            assert said != "works" or 200 in statuses  # one searches for several topics, and leaves out what is refused
+            assert (set(statuses) <= {200, 400, 404}, kinds) == (True, ["application/json"]), (method, statuses, said)
+            assert SDKS[sdk].get(method, "") in said, method
 
 
 async def called(method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -50,6 +102,8 @@ async def test_tavily(gateway: Any, world: World) -> None:
     assert addresses[0] == f"{url}bm25"
     crawled = (await called(client.crawl, f"{url}bm25", limit=1))["results"]
     assert crawled[0]["raw_content"] == (await served.gateway.web.open_page(f"{url}bm25")).content
+    with pytest.raises(tavily.BadRequestError, match="/v1/ask answers"):
+        await called(client.research, WORDS)
     with pytest.raises(tavily.BadRequestError, match="instructions"):
         await called(client.crawl, url, instructions="only the pages about ranks")
 
@@ -98,7 +152,7 @@ async def test_firecrawl(gateway: Any, world: World) -> None:
         await called(client.scrape, url, formats=["markdown", "links"])
     with pytest.raises(errors.BadRequestError, match="formats"):
         await called(client.search, WORDS, scrape_options=types.ScrapeOptions(formats=["html"]))
-    with pytest.raises(errors.FirecrawlError, match="no crawl goes on in the background"):
+    with pytest.raises(errors.BadRequestError, match="crawls do not run in the background"):
         await called(client.start_crawl, url)
 
 

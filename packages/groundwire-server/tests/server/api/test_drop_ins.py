@@ -11,6 +11,7 @@ import pytest
 
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.testing.fault_injection import InjectedFault
+from groundwire_server.api.compat_apis import TEXT_ERROR_PATHS
 from groundwire_server.api.compat_searxng import SearxngReply, SearxngRequest, _sites
 from world import World
 
@@ -100,8 +101,10 @@ async def test_pages_that_cannot_be_read_are_no_empty_result(gateway: Any, world
             async with client.post(path, json=given) as response:
                 body = await response.json()
             code = "host_not_found" if "url" in given else "page_unavailable"  # of several, each may differ
-            assert (response.status, body["error"]["code"]) == (502, code), (path, given)
-            assert "gone.invalid" in body["error"]["message"]
+            is_text = path in TEXT_ERROR_PATHS
+            problem = body if is_text else body["error"]
+            assert (response.status, problem["code"]) == (502, code), (path, given)
+            assert "gone.invalid" in problem["error" if is_text else "message"]
     urls = [f"{world.site('articles').url}/wiki/bm25", gone]
     async with client.post("/v2/scrape", json={"urls": urls}) as response:
         body = await response.json()
@@ -130,9 +133,10 @@ async def test_a_search_of_another_api_is_not_ignored_in_part(gateway: Any) -> N
             return response.status, await response.json()
 
     assert (await posted(include_domains=["nowhere.test"]))[1]["results"] == []
+    assert (await posted(search_domain_filter=[".gov"]))[0] == 200
     status, body = await posted(max_result=3)
     assert (status, body["error"]["field"]) == (400, "max_result")
-    assert body["detail"]["error"] == body["error"]["message"] == "max_result: is not supported. Did you mean 'limit'?"
+    assert body["detail"]["error"] == body["error"]["message"] == "max_result is not supported. Did you mean 'limit'?"
     assert (await posted(api_key="in a header, too", search_after_date_filter=None))[0] == 200
     status, body = await posted(numResults=1, includeAnswer=True, searchDepth="deep")
     assert (status, len(body["results"]), body["query"]) == (200, 1, WORDS)
@@ -212,8 +216,9 @@ async def test_what_a_client_would_miss_is_refused(
     given = json.loads(json.dumps(asked).replace("URL", f"{site.url}/wiki/bm25"))
     async with client.post(path, json=given) as response:
         body = await response.json()
-    assert (response.status, body["error"]["field"]) == (400, field), body
-    assert body["detail"]["error"] == body["error"]["message"]
+    problem = body if path in TEXT_ERROR_PATHS else body["error"]
+    assert (response.status, problem["field"]) == (400, field), body
+    assert body["detail"]["error"] == (body["error"] if problem is body else problem["message"])
 
 
 @pytest.mark.req("B32")
@@ -235,8 +240,36 @@ async def test_a_site_in_the_form_of_other_apis(gateway: Any, world: World) -> N
     }
     async with client.post("/map", json={"url": "http://gone.invalid/"}) as response:
         assert (response.status, (await response.json())["error"]["code"]) == (502, "host_not_found")
-    async with client.post("/v2/crawl", json={"url": url}) as response:
-        assert (response.status, "no crawl goes on" in (await response.json())["error"]["message"]) == (404, True)
+
+
+@pytest.mark.req("B32")
+@pytest.mark.parametrize(
+    ("method", "path", "instead"),
+    [
+        ("POST", "/v2/crawl", "crawls do not run in the background. /crawl"),
+        ("GET", "/v2/crawl/x1/errors", "crawls do not run"),
+        ("POST", "/v2/batch/scrape", "/v1/pages"),
+        ("POST", "/v2/extract", "/v1/ask"),
+        ("DELETE", "/v2/scrape/x1/interact", "no browser"),
+        ("GET", "/v2/search/research/papers", "no such index"),
+        ("POST", "/research", "/v1/ask"),
+        ("POST", "/findSimilar", "/v1/search"),
+        ("GET", "/websets/v0/websets", "/v1/search"),
+    ],
+)
+async def test_what_other_apis_have_alone_is_refused_with_what_to_use(
+    method: str, path: str, instead: str, gateway: Any
+) -> None:
+    client = await (await gateway()).client()
+    async with client.request(method, path, json={"url": "http://pub.example.com/"}) as response:
+        body = await response.json()
+    assert (response.status, body["code"], body["success"]) == (400, "not_supported", False)
+    assert instead in body["error"] == body["detail"]["error"]
+    for tavilys in ("/extract", "/crawl"):
+        async with client.post(tavilys, json={"url": "http://pub.example.com/", "format": "text"}) as response:
+            assert (response.status, (await response.json())["error"]["field"]) == (400, "format")
+    async with client.get("/v1/nonsense") as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (404, "no_such_path")
 
 
 @pytest.mark.req("B18")
@@ -316,6 +349,18 @@ async def test_what_searxng_refuses(gateway: Any, params: dict[str, str], status
         body = await response.json()
     assert (response.status, list(body)) == (status, ["error"])
     assert error in body["error"]
+
+
+async def test_a_form_without_q_is_told_what_to_send(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    for form in ({"query": WORDS}, f'{{"query": "{WORDS}"}}'):  # the second is JSON, sent as curl sends it
+        kind = "application/x-www-form-urlencoded"
+        async with client.post("/search", data=form, headers={"content-type": kind}) as response:
+            error = (await response.json())["error"]
+        assert (response.status, error) == (
+            400,
+            "No query; send q in the form, or JSON with Content-Type: application/json",
+        )
 
 
 async def test_engines_and_categories(gateway: Any, world: World) -> None:
@@ -404,6 +449,20 @@ def test_the_models_of_the_drop_in_hold_what_searxng_sends() -> None:
 
 
 @pytest.mark.req("B32")
+async def test_a_path_that_is_not_there_is_a_page_for_browsers_and_json_for_programs(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    for path in ("/nowhere", "/v1/nowhere", "/page/../x"):
+        async with client.get(path, headers={"Accept": "text/html,*/*;q=0.8"}) as response:
+            assert (response.status, response.content_type) == (404, "text/html")
+            assert "There is no page at this address." in await response.text()
+        async with client.get(path) as response:
+            assert (response.status, response.content_type) == (404, "application/json")
+    async with client.post("/nowhere", headers={"Accept": "text/html"}) as response:
+        assert (response.status, response.content_type) == (404, "application/json")
+    async with client.get("/healthz", headers={"Accept": "text/html"}) as response:
+        assert response.status == 200
+
+
 async def test_paths_that_people_type_from_memory(gateway: Any) -> None:
     client = await (await gateway()).client()
     for path in ("/health", "/v1/health", "/ping", "/ready"):

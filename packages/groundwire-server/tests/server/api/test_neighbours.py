@@ -78,7 +78,7 @@ async def test_an_mcp_session_is_its_owners(gateway: Any) -> None:
     assert await status(alice, session, "DELETE") == 200
     assert await status(alice, session) == 404
     session = await opened(alice)
-    served.gateway.drain()
+    served.gateway.traffic.drain()
     assert await status(alice, session) == 503
 
 

@@ -73,7 +73,7 @@ async def test_every_face_says_that_it_is_of_an_earlier_search(client: Any) -> N
     assert second == f"Search results for: {AGAIN}"
     result = json.loads(tool)
     assert (said(result["notice"]), said(result["message"])) == (True, False)
-    assert '<span class="chip warn">from an earlier search</span>' in page
+    assert "From an earlier search: no provider answered now." in page
     assert said(page)
 
 

@@ -73,7 +73,7 @@ async def test_what_the_settings_deny_is_denied(gateway: Any) -> None:
         ("/v1/tools/search", [], 400, "should be an object"),
         ("/v1/tools/search?session=a%20b", {}, 400, "session"),
         ("/v1/prepare", ASK, 400, "provider: is required"),
-        ("/v1/prepare?provider=openai_chat&model=m", ASK | {"tools": 5}, 400, "tools: must be a list"),
+        ("/v1/prepare?provider=openai_chat&model=m", ASK | {"tools": 5}, 400, "tools must be a list"),
         ("/v1/prepare?provider=ollama&model=m&mode=native&tool=search", ASK, 422, "no hosted search"),
         ("/v1/resolve", {"provider": "openrouter", "model": "m", "mode": "native"}, 422, "openrouter cannot be used"),
     ],

@@ -17,6 +17,7 @@ from groundwire.settings import ServerSettings
 from groundwire.storage import MemoryStore
 from groundwire_server.auth import Access, AccessPolicy, KeyFile, tenant_of
 from groundwire_server.auth.keys import KeyLimits, KeyRecord, make_key
+from groundwire_server.auth.oauth import AccessTokens
 from groundwire_server.auth.rate_limits import Failures
 from groundwire_server.uvicorn_runner import bounded, serving
 
@@ -200,7 +201,13 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
     """Serve the application behind the gate; `clock` and `failures` are the gate's, all else are settings."""
     async with AsyncExitStack() as stack:
 
-        async def make(*, host: str = "", bounds: dict[str, Any] | None = None, **settings: Any) -> Gateway:
+        async def make(
+            *,
+            host: str = "",
+            bounds: dict[str, Any] | None = None,
+            now: Callable[[], datetime] = lambda: datetime.now(UTC),
+            **settings: Any,
+        ) -> Gateway:
             clock, echo = Clock(), Echo()
             store = MemoryStore(clock=clock)
             keys = KeyFile(tmp_path / "keys.json", clock=clock)
@@ -213,6 +220,8 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
                 policy=AccessPolicy.of(section, host),
                 larger={"/larger": 3_000_000},
                 failures=Failures(store, burst=3, interval=5.0),
+                tokens=AccessTokens(section.oauth, clock=clock) if section.oauth.issuers else None,
+                now=now,
             )
             stack.push_async_callback(access.aclose)
             url = await stack.enter_async_context(serving(access, options=bounded(**(bounds or {}))))

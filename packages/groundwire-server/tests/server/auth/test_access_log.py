@@ -67,7 +67,7 @@ async def test_a_refusal_says_who_was_refused(serve: Serve, log: Log) -> None:
     assert len({answer.headers["x-request-id"] for answer in answers}) == 6
 
 
-@pytest.mark.parametrize("given", ["", "x" * 129, "a b", "a%0Ab\x7f", "caf\xe9", 'a"b', "gw_abcdefgh_" + "x" * 43])
+@pytest.mark.parametrize("given", ["", "x" * 129, "a b", "a%0Ab", "caf\xe9", 'a"b', "gw_abcdefgh_" + "x" * 43])
 async def test_an_id_that_is_unsafe_is_replaced(serve: Serve, log: Log, given: str) -> None:
     gateway = await serve()
     answer = await gateway.ask("/x", X_Request_ID=given)

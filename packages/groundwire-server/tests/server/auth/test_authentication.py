@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,8 @@ class _Login:
     def __init__(self, id_: str | None = None) -> None:
         self._id = id_
 
-    def has(self, path: str) -> bool:
-        return path == "/login"
+    def has(self, scope: Any) -> bool:
+        return bool(scope["path"] == "/login")
 
     async def key_id(self, scope: Any) -> str | None:
         return self._id
@@ -82,8 +83,8 @@ def added(path: Path, **more: Any) -> tuple[str, KeyRecord]:
 async def test_a_right_key_is_let_in_and_others_are_told_why_not(path: Path) -> None:
     key, record = added(path)
     checked = authenticator(path)
-    assert await checked.find(at(), {"x-api-key": key}) == record
-    assert await checked.find(at(), {"authorization": f"Bearer {key}"}) == record
+    assert await checked.find(at(), {"x-api-key": key}) == Tenant.of(record)
+    assert await checked.find(at(), {"authorization": f"Bearer {key}"}) == Tenant.of(record)
     missing = await refused(checked, {})
     assert (missing.status, missing.code) == (401, "missing_key")
     assert missing.headers["www-authenticate"] == 'Bearer realm="groundwire"'
@@ -122,7 +123,7 @@ async def test_no_key_is_asked_for_where_there_never_was_one(path: Path) -> None
     asked = authenticator(path, must=False)
     assert asked.asks
     assert (await refused(asked, {})).code == "missing_key"
-    assert await asked.find(at(), {"x-api-key": key}) == record
+    assert await asked.find(at(), {"x-api-key": key}) == Tenant.of(record)
 
 
 async def test_the_token_is_an_operators_key(path: Path) -> None:
@@ -142,14 +143,14 @@ async def test_too_many_wrong_keys_have_to_wait(path: Path) -> None:
     assert (third.status, third.code) == (429, "too_many_wrong_keys")
     assert third.retry_after == 7.0
     assert (await refused(checked, {})).code == "missing_key"  # none is no guess
-    assert await checked.find(at(), {"x-api-key": key}) == record
+    assert await checked.find(at(), {"x-api-key": key}) == Tenant.of(record)
 
 
 async def test_visitors_sign_in_instead(path: Path) -> None:
     key, record = added(path, expires=NOW + HOUR)
     visitor = authenticator(path, pages=_Login(record.id))
-    assert await visitor.find(at("/login"), {}) == record
-    assert await visitor.find(at("/login"), {"x-api-key": key}) == record
+    assert await visitor.find(at("/login"), {}) == Tenant.of(record)
+    assert await visitor.find(at("/login"), {"x-api-key": key}) == Tenant.of(record)
     with pytest.raises(Refusal, match="Send a key"):
         await visitor.find(at("/other"), {})
     with pytest.raises(Refusal, match="not valid"):
@@ -163,12 +164,12 @@ async def test_visitors_sign_in_instead(path: Path) -> None:
 
 def test_a_running_request_ends_with_its_key(path: Path) -> None:
     _, record = added(path, expires=NOW + HOUR)
-    assert authenticator(path).is_still_valid(record)
-    assert not authenticator(path, now=lambda: NOW + HOUR).is_still_valid(record)
-    assert not authenticator(path).is_still_valid(record.model_copy(update={"digest": "0" * 64}))
-    assert not authenticator(path).is_still_valid(make_key("other", NOW)[1])
+    assert authenticator(path).is_still_valid(Tenant.of(record))
+    assert not authenticator(path, now=lambda: NOW + HOUR).is_still_valid(Tenant.of(record))
+    assert not authenticator(path).is_still_valid(replace(Tenant.of(record), digest="0" * 64))
+    assert not authenticator(path).is_still_valid(Tenant.of(make_key("other", NOW)[1]))
     path.write_text("damaged")
-    assert not authenticator(path).is_still_valid(record)
+    assert not authenticator(path).is_still_valid(Tenant.of(record))
 
 
 def damaged(path: Path) -> None:

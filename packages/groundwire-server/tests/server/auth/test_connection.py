@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from groundwire_server.auth.admission import Admission
 from groundwire_server.uvicorn_runner import InvalidRequests
 
 Serve = Callable[..., Any]
@@ -114,8 +116,10 @@ async def test_no_more_connections_than_there_may_be(serve: Serve) -> None:
         writer.write(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         await reader.readuntil(b"\r\n\r\n")
     reader, writer = await connect(gateway)
-    with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
-        await reader.readexactly(1)
+    writer.write(b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n" + b"x" * 50_000)
+    said = await reader.read()
+    assert said.startswith(b"HTTP/1.1 503 ")
+    assert json.loads(said.partition(b"\r\n\r\n")[2])["error"]["code"] == "overloaded"
     writer.close()
     held[0][1].close()
     await held[0][1].wait_closed()
@@ -128,6 +132,119 @@ async def test_no_more_connections_than_there_may_be(serve: Serve) -> None:
     else:
         pytest.fail("the place of a connection that was closed was not given to another")
     held[1][1].close()
+
+
+async def test_a_connection_without_a_request_ends_for_one_more(serve: Serve) -> None:
+    gateway = await serve(bounds={"connections": 2})
+    (first, to_first), (_, to_second) = [await connect(gateway) for _ in range(2)]
+    to_first.write(b"GET /x HTTP/1.1\r\nHost: ")
+    assert (await gateway.ask("/x")).status == 200
+    assert (await first.read()).startswith(b"HTTP/1.1 503 ")
+    to_first.close()
+    to_second.close()
+
+
+@pytest.mark.parametrize("lines", [b"X-A: b\r\n" * 8_000, b"X-A: " + b"b" * 40_000 + b"\r\n", b"X-A: " + b"b" * 40_000])
+async def test_a_head_that_is_too_large_is_not_read_to_its_end(serve: Serve, lines: bytes) -> None:
+    gateway = await serve()
+    assert (await gateway.raw(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n" + lines + b"\r\n", close=False)).status == 400
+    assert gateway.echo.seen == []
+
+
+async def test_a_url_that_is_too_long_is_not_read(serve: Serve) -> None:
+    gateway = await serve()
+    line = b"GET /" + b"x" * 40_000 + b" HTTP/1.1\r\n"
+    assert (await gateway.raw(line + b"Host: 127.0.0.1\r\n\r\n", close=False)).status == 400
+
+
+async def test_blanks_around_a_headers_value_are_no_part_of_it(serve: Serve) -> None:
+    gateway = await serve()
+    head = b"GET /x HTTP/1.1\r\nHost:127.0.0.1 \t\r\nX-API-Key: \t" + gateway.key().encode() + b"  \r\n\r\n"
+    assert (await gateway.raw(head, close=False)).status == 200
+
+
+async def test_what_follows_a_body_is_no_header(serve: Serve) -> None:
+    gateway = await serve(require_key=True)
+    head = b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = await gateway.raw(head + b"0\r\nX-API-Key: " + gateway.key().encode() + b"\r\n\r\n")
+    assert answer.status == 401
+
+
+BUSY = b"HTTP/1.1 503 "
+LAST = b"\r\nconnection: close\r\n"
+GET = b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+POST = b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\n{}"
+
+
+def full() -> Admission:
+    """Return an admission that has no room for anyone; the clock of a test stands still."""
+    admission = Admission(1, lambda: 100.0, queue=0)
+    admission.note(b"127.0.0.1", "127.0.0.1")
+    return admission
+
+
+async def test_a_request_for_which_there_is_no_room_is_refused_before_it_is_parsed(serve: Serve) -> None:
+    admission = full()
+    gateway = await serve(bounds={"admission": admission})
+    reader, writer = await connect(gateway)
+    for request in (GET, POST, GET):  # on one connection
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(BUSY)
+        assert LAST not in head
+        assert b"\r\nretry-after: 1\r\n" in head
+        size = int(head.partition(b"content-length: ")[2].split(b"\r\n")[0])
+        assert json.loads(await reader.readexactly(size))["error"]["code"] == "overloaded"
+    assert (gateway.echo.seen, admission.refused) == ([], 3)
+    admission.queue = 1
+    writer.write(GET)
+    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        GET + GET,
+        b"HEAD" + GET[3:],
+        POST[:-1],
+        POST + b"GET",
+        POST.replace(b"Connection: keep-alive", b"Connection: close"),
+        POST.replace(b"Connection: keep-alive", b"Transfer-Encoding: chunked"),
+        POST.replace(b"Connection: keep-alive", b"Content-Length: 2"),
+        POST.replace(b"Content-Length: 2", b"Content-Length : 2"),
+        POST.replace(b"Content-Length: 2", b"Content-Length: +2"),
+        b"GET /x",
+    ],
+)
+async def test_what_is_not_sure_to_be_one_whole_request_is_refused_with_the_end_of_its_connection(
+    serve: Serve, request_: bytes
+) -> None:
+    gateway = await serve(bounds={"admission": full()})
+    reader, writer = await connect(gateway)
+    writer.write(request_)
+    said = await reader.read()  # to its end
+    assert said.count(BUSY) == 1
+    assert LAST in said
+    assert gateway.echo.seen == []
+    writer.close()
+
+
+async def test_health_is_told_when_there_is_no_room(serve: Serve) -> None:
+    gateway = await serve(bounds={"admission": full()})
+    for path in ("/healthz", "/readyz"):
+        assert (await gateway.ask(path)).status == 200
+
+
+async def test_a_client_that_is_not_known_yet_is_let_in_once_in_an_interval(serve: Serve) -> None:
+    admission = full()
+    gateway = await serve(bounds={"admission": admission}, require_key=True)
+    key = gateway.key("alice")
+    assert (await gateway.ask("/x", key=key)).status == 200
+    assert (await gateway.ask("/x", key=key)).status == 503
+    for _ in range(10):
+        admission.observe(0.0)
+    assert (await gateway.ask("/x", key=key)).status == 200
 
 
 async def test_invalid_requests_are_logged_with_their_address_and_not_one_by_one(

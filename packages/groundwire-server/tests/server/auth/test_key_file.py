@@ -7,7 +7,6 @@ import os
 import resource
 import signal
 import stat
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -173,9 +172,9 @@ def test_a_writer_that_fails_leaves_the_old_file(path: Path) -> None:
     assert sorted(one.name for one in path.parent.iterdir()) == ["keys.json", "keys.json.lock"]
 
 
-async def test_writers_in_several_processes_lose_nothing(path: Path) -> None:
+async def test_writers_in_several_processes_lose_nothing(path: Path, warm_python: Path) -> None:
     writers = [
-        await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, str(path), name) for name in ("a", "b", "c")
+        await asyncio.create_subprocess_exec(warm_python, "-c", WRITER, str(path), name) for name in ("a", "b", "c")
     ]
     file = KeyFile(path)
     seen = 0

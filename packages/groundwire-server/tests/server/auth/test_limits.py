@@ -296,7 +296,7 @@ async def test_requests_of_one_process_never_share_a_slot_while_the_store_takes_
     results = await asyncio.gather(*(one() for _ in range(12)), return_exceptions=True)
     assert {type(result) for result in results} <= {type(None), Refusal}
     assert held == sum(result is None for result in results)
-    assert not slots.__dict__["_held"]
+    assert not slots.__dict__["_slots"]
     await slots.aclose()
 
 

@@ -293,6 +293,9 @@ def test_what_lengths_and_paths_are_refused_with() -> None:
     with pytest.raises(Refusal, match="not normalized") as caught:
         check_path({"path": "/a//b"})
     assert caught.value.status == 400
+    assert "/v1/pages" not in str(caught.value)
+    with pytest.raises(Refusal, match=r"send its address as a parameter: /v1/pages\?url="):
+        check_path({"path": "/https://a.test/page"})
 
 
 @pytest.mark.parametrize(

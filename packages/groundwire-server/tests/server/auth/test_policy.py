@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from groundwire.errors import ConfigurationError
 from groundwire.settings import ServerSettings, Settings
+from groundwire_server.api import build_mcp, build_proxy
 from groundwire_server.auth import AccessPolicy, KeyFile, check_listening
+from groundwire_server.auth.keys import make_key
 from groundwire_server.host_check import is_loopback
 
 TOKEN = "a-token-for-the-tests-only"
@@ -56,3 +59,17 @@ def test_where_a_server_may_listen(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="at least 16"):
         check_listening(settings, keys, host="127.0.0.1", token="short")
     assert TOKEN not in repr(AccessPolicy.of(settings.server, token=TOKEN))
+
+
+def test_a_proxy_that_takes_no_access_tokens_needs_a_key_even_where_there_are_issuers(tmp_path: Path) -> None:
+    oauth = {"issuers": ["https://login.example"], "resource": "https://tools.example/mcp"}
+    server = {"key_file": str(tmp_path / "keys.json"), "oauth": oauth}
+    for host in ("127.0.0.1", "0.0.0.0"):
+        with pytest.raises(ConfigurationError, match=r"takes no access tokens.* groundwire keys create NAME"):
+            build_proxy("http://127.0.0.1:1/v1", Settings.model_validate({"server": server}), host=host)
+    build_mcp(Settings.model_validate({"server": server}))
+    for path in ("", "/v1", "/v1/chat", "/v1beta", "/api"):
+        at = {"server": server | {"oauth": oauth | {"resource": f"https://tools.example{path}"}}}
+        build_proxy("http://127.0.0.1:1/v1", Settings.model_validate(at))
+    KeyFile(tmp_path / "keys.json").add(make_key("ci", datetime.now(UTC))[1])
+    build_proxy("http://127.0.0.1:1/v1", Settings.model_validate({"server": server}))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,7 +21,6 @@ Terminal = Any  # see conftest.py
 @contextmanager
 def _served(terminal: Terminal, *arguments: str, **variables: str) -> Iterator[str]:
     """Run a server in a process of its own, yield its address, and stop it as Control-C does."""
-    terminal.python = sys.executable
     process = terminal.start(*arguments, "--port", "0", **variables)
     try:
         said = b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import Any
+from urllib.parse import quote
 
 import aiohttp
 import pytest
@@ -219,8 +220,104 @@ async def test_an_address_is_opened_rather_than_searched_for(client: aiohttp.Cli
     async with client.get("/", params={"q": address}, allow_redirects=False) as response:
         assert response.status == 303
         assert response.headers["Location"].startswith("/?open=http%3A%2F%2F127.0.0.1")
-    async with client.get("/", params={"q": f"what is {address}"}, allow_redirects=False) as response:
-        assert response.status == 200
+    bare = address.removeprefix("http://")
+    for params in ({"q": bare}, {"open": bare}):
+        async with client.get("/", params=params, allow_redirects=False) as response:
+            assert (response.status, response.headers["Location"]) == (303, f"/?open={quote(address, safe='')}#reader")
+    for words in (f"what is {address}", "node.js"):
+        async with client.get("/", params={"q": words}, allow_redirects=False) as response:
+            assert response.status == 200
+
+
+async def test_an_address_that_cannot_be_read_stays_in_the_field(client: aiohttp.ClientSession, world: World) -> None:
+    address = f"{world.site('articles').url}/nothing-here"
+    async with client.get("/", params={"q": address}) as response:
+        text = await response.text()
+    assert "There is no such page" in text
+    assert f'name="q" value="{address}"' in text
+
+
+async def test_results_come_before_their_details_with_the_words_in_bold(client: aiohttp.ClientSession) -> None:
+    async with client.get("/?q=reciprocal+rank+fusion") as response:
+        text = await response.text()
+    assert text.index('class="found"') < text.index('class="receipt"')
+    rows = text[text.index('class="found"') :]
+    assert '#reader"><b>Reciprocal rank fusion</b></a>' in rows
+    assert "adding up the <b>reciprocals</b> of the <b>ranks</b>" in rows
+
+
+class _WithIcon(EmulatedServer):
+    """A site whose icon is whatever a test says."""
+
+    icon = b""
+
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        """Return the icon, whose type the site gets wrong."""
+        if request.path != "/favicon.ico":
+            return EmulatedResponse(status=404)
+        return EmulatedResponse(body=self.icon, content_type="text/html")
+
+
+PNG, SVG = b"\x89PNG\r\n\x1a\n...", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"
+
+
+@pytest.mark.req("B11")
+@pytest.mark.parametrize(
+    ("icon", "shown"),
+    [
+        (PNG, "image/png"),
+        (b"\x00\x00\x01\x00...", "image/x-icon"),
+        (SVG, ""),
+        (b"<script>alert(1)</script>", ""),
+        (PNG + b"." * 200_000, ""),
+        (b"", ""),
+    ],
+)
+async def test_an_icon_is_fetched_once_and_only_a_picture_is_shown(
+    serve: Serve, world: World, icon: bytes, shown: str
+) -> None:
+    site = world.add(_WithIcon("site"))
+    site.icon = icon
+    _, url = await serve(policy={"allowed_origins": (*world.origins, site.url)})
+    async with aiohttp.ClientSession(url) as client:
+        for origin in (site.url, f"{site.url}/any/page?q=1"):
+            async with client.get("/page/icon", params={"site": origin}) as response:
+                assert await response.read() == (icon if shown else b"")
+                assert (response.status, response.headers.get("Content-Type", "")) == (200 if shown else 204, shown)
+                assert response.headers["X-Content-Type-Options"] == "nosniff"
+                assert response.headers["Content-Security-Policy"] == "default-src 'none'"
+    assert [one.path for one in site.requests] == ["/favicon.ico"]
+
+
+@pytest.mark.req("B11")
+async def test_no_icon_is_fetched_for_other_sites_or_from_where_nothing_may_be_read(serve: Serve, world: World) -> None:
+    site = world.add(_WithIcon("site"))
+    site.icon = PNG
+    foreign = {"Sec-Fetch-Site": "cross-site"}
+    for blocked, headers in (((), foreign), (("127.0.0.1",), {})):
+        policy = {"allowed_origins": (*world.origins, site.url), "blocked_domains": blocked}
+        web, url = await serve(policy=policy)
+        path = f"/page/icon?site={site.url}"
+        async with aiohttp.ClientSession(url, headers=headers) as client, client.get(path) as response:
+            assert response.status == 204
+    async with aiohttp.ClientSession(url) as client:
+        for wrong in ("http://169.254.169.254/", "http://127.0.0.1:1"):
+            async with client.get("/page/icon", params={"site": wrong}) as response:
+                assert response.status == 204
+        async with client.get("/page/icon?site=x") as response:
+            assert response.status == 400
+    assert site.requests == []
+    assert [key async for key in web.store.scan("icon:")] == []
+
+
+@pytest.mark.req("B34")
+async def test_a_follow_up_without_a_model_is_said_to_be_a_new_search(serve: Serve) -> None:
+    _, url = await serve(answer={"local_servers": []})
+    path = "/?q=What+is+BM25&answer=1&follows=reciprocal+rank+fusion"
+    async with aiohttp.ClientSession(url) as client, client.get(path) as response:
+        text = await response.text()
+    assert "Without a model, this was searched as a new question" in text
+    assert text.index("Checking citations") < text.index('aria-label="Answer"')
 
 
 class _Changed(EmulatedServer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,20 @@ from components.browsing import DESK, PHONE, browsing
 from components.held import Held
 from components.writer import Writer
 from groundwire import Web
-from groundwire.testing import InjectedFault
+from groundwire.testing import EmulatedResponse, InjectedFault, Recorded
 from server.ui.conftest import Serve, seed
 from world import World
 
 pytestmark = pytest.mark.req("H9", "B18")
 
 QUERY = "/?q=reciprocal+rank+fusion"
+PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGPgjXEDAAEpALD75dyyAAAAAElFTkSuQmCC")
+CITED = "all => all.map(one => [one.textContent, one.href])"
+SMALL = """all => {
+  const inSentence = ".unseen, .skip, p:not(.origin, .next, .back), .prose, .wide";
+  return all.filter(one => one.checkVisibility() && !one.closest(inSentence))
+    .filter(one => one.getBoundingClientRect().height < 44).map(one => one.outerHTML);
+}"""
 
 
 async def _use(web: Web) -> None:
@@ -149,11 +157,15 @@ async def test_searching_and_reading(serve: Serve) -> None:
         assert "free" in receipt
         assert "19 of 20 searches left" in receipt
         assert "12 days ago" in await look.text(".found")
+        boxes = [await look.page.locator(f".{name}").bounding_box() for name in ("found", "receipt")]
+        assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]  # what is of interest to few comes last
         await look.follow(".found a.read >> nth=0")
         await look.page.click(".receipt summary")
         assert "Searched" in await look.text(".receipt")  # it was not searched again
         reader = await look.text(".reader")
-        assert "read by local" in reader
+        assert "read by local" not in reader
+        await look.page.click(".reader summary:has-text('Details')")
+        assert "read by local" in await look.text(".reader")
         assert "Let L be the set of lists" in reader
         boxes = [await look.page.locator(f".{name}").bounding_box() for name in ("results", "reader")]
         assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1  # beside each other
@@ -198,6 +210,7 @@ async def test_everything_works_without_a_script(serve: Serve) -> None:
         assert "3 results" in await look.text(".receipt")
         assert not await look.page.locator(".waiting").is_visible()
         await look.follow(".found a.read >> nth=1")
+        await look.page.click(".reader summary:has-text('Details')")
         assert "read by local" in await look.text(".reader")
         await look.follow("nav >> text=Archive")
         await look.follow(".found a.read >> nth=0")
@@ -272,7 +285,7 @@ async def test_the_figures_are_shown(serve: Serve) -> None:
         look = await open_()
         await look.go("/providers?days=14")
         assert re.search(
-            r"brave search [\d.]+ % good calls \d+ answered \d+ .* mean \d+ ms", await look.text(".card >> nth=0")
+            r"brave search [\d.]+ % successful calls \d+ answered \d+ .* mean \d+ ms", await look.text(".card >> nth=0")
         )
         assert "0 failed" in await look.text(".tiles")
 
@@ -290,6 +303,8 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
         }
         assert first
         said = await look.page.locator(".answer [data-question]").inner_text()
+        cited = await look.page.locator(".answer .cite").evaluate_all(CITED)
+        assert cited
         for card in await cards.all():
             assert await card.locator(".host").inner_text()
             assert await card.locator(".snippet").inner_text()
@@ -302,9 +317,10 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
         assert await look.page.locator(".answer .by a").inner_text() == "reciprocal rank fusion"
         earlier = look.page.locator(".answer .earlier")  # the answer before this one stands above it, closed
         assert await earlier.locator("summary").all_inner_texts() == ["reciprocal rank fusion"]
-        assert not await earlier.locator("p").is_visible()
+        assert not await earlier.locator(".prose").is_visible()
         await earlier.locator("summary").click()
-        assert (await earlier.locator("p").inner_text()).split() == said.split()  # a table has tabs
+        assert (await earlier.locator(".prose").inner_text()).split() == said.split()  # a table has tabs
+        assert await earlier.locator(".cite").evaluate_all(CITED) == cited  # its numbers lead to its own sources
         again = {
             await card.locator("a").inner_text(): await card.locator(".number").inner_text()
             for card in await cards.all()
@@ -318,3 +334,94 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
         await cards.first.locator("a").focus()
         await look.page.keyboard.press("Enter")
         await look.page.locator("#reader .prose").last.wait_for()
+
+
+async def test_fingers_hit_what_they_aim_at(serve: Serve, world: World) -> None:
+    web, url = await serve()
+    await _use(web)
+    page = f"&open={world.site('articles').url}/wiki/bm25"
+    async with browsing(url) as open_:
+        look = await open_(size=PHONE)
+        for path in ("/", QUERY, QUERY + "&answer=1", QUERY + page, "/archive?q=fusion", "/providers"):
+            await look.go(path)
+            assert await look.page.evaluate("document.documentElement.scrollWidth") == PHONE[0], path
+            assert await look.page.locator("a, button, summary, input, select").evaluate_all(SMALL) == [], path
+
+
+async def test_earlier_searches_are_suggested_while_typing(serve: Serve) -> None:
+    _, url = await serve()
+    async with browsing(url) as open_:
+        look = await open_()
+        for path in (QUERY, "/?q=ranking+of+lists", "/"):
+            await look.go(path)
+        field, options = look.page.locator("#q"), look.page.locator("#suggestions li")
+        await field.press_sequentially("ran")
+        await options.first.wait_for()
+        texts = await options.all_inner_texts()
+        assert texts[:2] == ["ranking of lists", "reciprocal rank fusion"]
+        await look.check_axe()
+        for key, value in (("ArrowDown", texts[0]), ("ArrowDown", texts[1]), ("ArrowUp", texts[0]), ("ArrowUp", "ran")):
+            await look.page.keyboard.press(key)
+            assert await field.input_value() == value
+        await look.page.keyboard.press("ArrowUp")  # around, to the last
+        active = await field.get_attribute("aria-activedescendant")
+        assert await look.text(f"#{active}") == texts[-1] == await field.input_value()
+        await look.check_axe()
+        await look.page.keyboard.press("Escape")
+        assert await field.get_attribute("aria-expanded") == "false"
+        assert await look.page.evaluate("document.activeElement.id") == "q"  # the list alone is closed
+        await look.page.keyboard.press("Escape")
+        assert await look.page.evaluate("document.activeElement.id") != "q"
+        await field.fill("rec")
+        await options.first.click()
+        await look.page.wait_for_url(f"{url}{QUERY}")
+        other = await open_()  # another browser has searched for nothing
+        await other.go("/")
+        async with other.page.expect_response("**/page/suggestions?q=ran") as response:
+            await other.page.locator("#q").press_sequentially("ran")
+        assert await (await response.value).json() == []
+
+
+async def test_a_site_has_its_icon_or_a_letter(serve: Serve) -> None:
+    _, url = await serve()
+    async with browsing(url) as open_:
+        look = await open_()
+        await look.go(QUERY)
+        pictures = look.page.locator(".tile img")
+        assert await pictures.first.evaluate("one => getComputedStyle(one).opacity") == "0"  # the site has none
+        await look.page.route("**/page/icon?*", lambda route: route.fulfill(body=PNG, content_type="image/png"))
+        await look.go(QUERY)
+        await look.page.locator(".tile img.there").first.wait_for()
+        await look.check_axe()
+
+
+class _Judge(Writer):
+    """A model that is asked about the sentences of its answer, too, and takes its time over them."""
+
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        """Return the next turn, or a judgment when it may go on."""
+        body: Any = request.json()
+        if body.get("stream"):
+            return super().handle(request)
+        assert self.go_on.wait(60)
+        return EmulatedResponse.json({"choices": [{"message": {"content": "1 yes"}, "finish_reason": "stop"}]})
+
+
+@pytest.mark.req("B34")
+async def test_checking_the_citations_is_seen(serve: Serve, world: World) -> None:
+    judge = world.add(
+        _Judge([], ["Reciprocal rank fusion combines ordered lists by summing reciprocal positions. [1]"])
+    )
+    judge.go_on.clear()
+    _, url = await serve(answer={"model": "m", "base_url": f"{judge.url}/v1", "judge": "model"})
+    async with browsing(url) as open_:
+        look = await open_()
+        await look.page.goto(url + QUERY + "&answer=1", wait_until="commit")
+        checking = look.page.locator(".answer .waiting", has_text="Checking citations")
+        await checking.wait_for(state="visible")
+        assert await look.page.locator(".draft", has_text="positions").is_visible()
+        assert await look.page.locator(".waiting", has_text="Answering").is_hidden()
+        await look.check_axe()
+        judge.go_on.set()
+        await look.page.locator(".answer .cards").wait_for()
+        assert await checking.is_hidden()

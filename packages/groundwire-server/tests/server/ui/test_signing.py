@@ -71,7 +71,8 @@ async def read(client: aiohttp.ClientSession, path: str) -> str:
 
 async def test_nothing_is_shown_before_signing_in(house: House) -> None:
     client = await house.browser()
-    for path in ("/", "/?q=ranking", "/providers", "/archive", "/archive?q=x"):
+    more = ("/page/icon?site=https://a.test", "/page/suggestions?q=x")
+    for path in ("/", "/?q=ranking", "/providers", "/archive", "/archive?q=x", *more):
         assert (await read(client, path)).startswith("303 /sign-in?next=%2F")
     form = await read(client, "/sign-in?next=%2Fproviders%3Fdays%3D14")
     assert 'name="next" value="/providers?days=14"' in form
@@ -148,6 +149,35 @@ async def test_the_form_must_be_ours(house: House) -> None:
     assert await house.sign_in(client, key, Origin="null") == 403
 
 
+async def test_a_browser_gets_a_page_where_there_is_nothing_and_opens_no_endpoint(house: House) -> None:
+    client, stranger = await house.browser(house.key("lost")[0]), await house.browser()
+    page = {"Accept": "text/html,*/*;q=0.8", "Sec-Fetch-Mode": "navigate"}
+    async with client.get("/nothing/here", headers=page) as response:
+        assert (response.status, response.content_type) == (404, "text/html")
+        assert "There is no page at this address" in await response.text()
+    async with stranger.get("/nothing/here", headers=page, allow_redirects=False) as response:
+        assert response.headers["Location"] == "/sign-in?next=%2Fnothing%2Fhere"
+    for path in ("/v1/search?query=x", "/v1/nothing", "/metrics", "/tools"):
+        async with client.get(path, headers={**page, "Accept": "application/json"}) as response:
+            assert (response.status, response.content_type) == (401, "application/json")
+    for path in ("/v1/search?query=x", "/search?q=x&format=json", "/metrics", "/openapi.json", "/v1/crawl", "/mcp"):
+        async with client.get(path, headers=page) as response:
+            assert response.status == (404 if path == "/v1/crawl" else 401), "a login opens the page, not the API"
+
+
+async def test_parts_of_the_page_count_apart_from_what_a_key_asks(house: House) -> None:
+    key, _ = house.key("typist", rate=1, burst=2)
+    client = await house.browser(key)
+    icons = [await client.get("/page/icon?site=https://nowhere.invalid") for _ in range(21)]
+    assert [response.status for response in icons] == [204] * 20 + [429]
+    assert icons[0].headers["RateLimit-Policy"] == '"requests";q=20;w=120'
+    several = await house.browser(house.key("reader", concurrent=2)[0])
+    icons = await asyncio.gather(*(several.get("/page/icon?site=https://nowhere.invalid") for _ in range(10)))
+    assert [response.status for response in icons] == [204] * 10, "icons side by side take no place of a search"
+    assert (await client.get("/page/page.css")).status == 200, "the files are everyone's"
+    assert (await client.get("/")).status == 200
+
+
 async def test_tenants_see_only_what_is_theirs(house: House) -> None:
     alice = await house.browser(house.key("alice", calls_per_day=50)[0])
     bob = await house.browser(house.key("bob")[0])
@@ -157,8 +187,10 @@ async def test_tenants_see_only_what_is_theirs(house: House) -> None:
         shown = await read(bob, path)
         assert "Your key cannot see" in shown
         assert "Reciprocal rank fusion" not in shown
-    assert "Reciprocal rank fusion" in await read(boss, "/archive?q=fusion")
+    assert "Reciprocal rank <b>fusion</b>" in await read(boss, "/archive?q=fusion")
     assert "of all providers" in await read(boss, "/providers")
+    suggested = [await read(one, "/page/suggestions?q=recip") for one in (alice, bob, boss)]
+    assert suggested == ['["reciprocal rank fusion"]', "[]", "[]"]
 
 
 async def test_a_browsers_session_is_not_carried_to_another_tenant(house: House) -> None:

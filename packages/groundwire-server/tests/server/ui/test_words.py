@@ -6,7 +6,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from groundwire_server.ui.formatting import age, duration, host, money, percent, plural, size, tile, web_url
+from groundwire_server.ui.formatting import (
+    age,
+    bold,
+    duration,
+    host,
+    money,
+    origin,
+    percent,
+    plural,
+    size,
+    tile,
+    web_url,
+)
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 
@@ -44,10 +56,31 @@ def test_quantities() -> None:
 
 
 def test_addresses() -> None:
-    assert host("https://www.a.test:8080/x") == "a.test"
+    assert [host(f"https://www.a.test{port}/x") for port in ("", ":443", ":8080")] == [
+        "a.test",
+        "a.test",
+        "a.test:8080",
+    ]
+    assert [origin(one) for one in ("HTTPS://u:p@A.test/x", "http://[::1]:80/", "file:///x", "http://a.test:x/")] == [
+        *("https://a.test", "http://[::1]", "", "")
+    ]
     assert host("http://[") == ""
     assert web_url(" https://a.test/x ") == "https://a.test/x"
     assert [web_url(one) for one in ("javascript:x", "http://", "//a.test", "http://[", "ftp://a.test")] == [""] * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "html"),
+    [
+        ("Ranking by rank & <b>", "ranks the", "<b>Ranking</b> by <b>rank</b> &amp; &lt;b&gt;"),
+        ("The band Who", "the who", "<b>The</b> band <b>Who</b>"),
+        ("新しい東京タワーの話", "東京タワー 高さ", "新しい<b>東京タワー</b>の話"),
+        ("Café", "cafe", "<b>Café</b>"),
+        ("Nothing", "", "Nothing"),
+    ],
+)
+def test_words_of_the_query_are_bold(text: str, query: str, html: str) -> None:
+    assert bold(text, query) == html
 
 
 def test_a_site_has_the_same_letter_and_color_everywhere() -> None:

@@ -78,7 +78,7 @@
     try {
       said = JSON.parse(sessionStorage.getItem("answers") ?? "{}");
       delete said[question];
-      said[question] = { follows, text: prose.innerText };
+      said[question] = { follows, html: prose.innerHTML };
       const latest = Object.entries(said).slice(-20);
       sessionStorage.setItem("answers", JSON.stringify(Object.fromEntries(latest)));
     } catch {
@@ -91,17 +91,94 @@
       const entry = document.createElement("details");
       entry.className = "earlier";
       const title = entry.appendChild(document.createElement("summary"));
-      const text = entry.appendChild(document.createElement("p"));
+      const text = entry.appendChild(document.createElement("div"));
+      text.className = "prose";
       title.dir = text.dir = "auto";
       title.textContent = one;
-      text.textContent = said[one].text;
+      // Its numbers still lead to its own sources; the page's policy lets nothing in it run.
+      text.append(...new DOMParser().parseFromString(said[one].html, "text/html").body.childNodes);
       above.before(entry);
       above = entry;
     }
   };
 
+  // What was searched for and found before, while a query is typed.
+  const suggest = () => {
+    const box = field();
+    const list = document.getElementById("suggestions");
+    if (!box || !list) return;
+    const roles = { role: "combobox", "aria-autocomplete": "list", "aria-controls": list.id, "aria-expanded": "false" };
+    for (const [name, value] of Object.entries(roles)) box.setAttribute(name, value);
+    let typed = "";
+    let asking = new AbortController();
+    const show = (texts) => {
+      const options = texts.map((text, number) => {
+        const option = document.createElement("li");
+        option.id = `suggestion${number}`;
+        option.role = "option";
+        option.dir = "auto";
+        option.textContent = text;
+        return option;
+      });
+      list.replaceChildren(...options);
+      list.hidden = !options.length;
+      box.setAttribute("aria-expanded", String(!list.hidden));
+      box.removeAttribute("aria-activedescendant");
+    };
+    const close = () => {
+      asking.abort();
+      show([]);
+    };
+    box.addEventListener("input", async () => {
+      asking.abort();
+      typed = box.value;
+      if (typed.trim().length < 2) return show([]);
+      const { signal } = (asking = new AbortController());
+      try {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        const asked = new URLSearchParams({ q: typed });
+        const texts = signal.aborted ? [] : await (await fetch(`/page/suggestions?${asked}`, { signal })).json();
+        if (!signal.aborted) show(texts.filter((text) => text !== typed));
+      } catch {
+        if (!signal.aborted) show([]); // nothing to suggest is no failure of the page
+      }
+    });
+    box.addEventListener("keydown", (event) => {
+      if (list.hidden || event.isComposing) return;
+      const options = [...list.children];
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (event.key === "Escape") {
+        close();
+        event.stopPropagation();
+      } else if (step) {
+        const places = [null, ...options]; // the first is what was typed
+        const from = places.findIndex((one) => one?.ariaSelected === "true");
+        const next = places.at((Math.max(from, 0) + step) % places.length);
+        for (const one of options) one.ariaSelected = String(one === next);
+        if (next) box.setAttribute("aria-activedescendant", next.id);
+        else box.removeAttribute("aria-activedescendant");
+        box.value = next ? next.textContent : typed;
+      } else return;
+      event.preventDefault();
+    });
+    box.addEventListener("blur", close);
+    list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+    list.addEventListener("click", (event) => {
+      box.value = event.target.closest("li").textContent;
+      box.form.requestSubmit();
+    });
+  };
+
+  // A site without an icon keeps its letter.
+  const showIcon = (image) => {
+    if (image.matches?.(".tile img") && image.naturalWidth) image.classList.add("there");
+  };
+  document.addEventListener("load", (event) => showIcon(event.target), true);
+
   const ready = () => {
     offerThemes();
+    suggest();
+    document.querySelectorAll(".tile img").forEach(showIcon);
     mark();
     conversation();
     const list = document.getElementById("results");

@@ -1,0 +1,145 @@
+"""What a request to the gateway does beside its search: counts of work that grew unseen before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from groundwire_server.api import endpoint
+from groundwire_server.client_disconnect import Message, answer_whole
+from groundwire_server.request_json import JSON_HEADERS
+
+pytestmark = pytest.mark.req("B23")
+
+SCOPE: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/search"}
+
+
+async def test_a_search_is_compared_with_no_route(gateway: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    client = await (await gateway()).client()
+    matches, compared = Route.matches, list[str]()
+
+    def counted(self: Route, scope: Any) -> Any:
+        compared.append(scope["path"])
+        return matches(self, scope)
+
+    async def search() -> int:
+        async with client.post("/v1/search", json={"query": "reciprocal rank fusion"}) as response:
+            await response.read()
+            return int(response.status)
+
+    assert await search() == 200  # the first at a path finds out that it is none of the web page
+    monkeypatch.setattr(Route, "matches", counted)
+    assert await search() == 200
+    assert compared == []
+    async with client.get("/v1/search") as response:  # a mistake is still answered
+        assert response.status == 400
+    async with client.put("/v1/search") as response:
+        assert response.status == 405
+    assert compared
+
+
+async def test_an_endpoint_that_fails_is_answered_with_the_reason_in_the_log(
+    gateway: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = await gateway()
+
+    async def fail(*_: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(endpoint.Endpoint, "_answer", fail)
+    async with (await served.client()).post("/v1/search", data=b"{}", headers=JSON_HEADERS) as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (500, "internal")
+
+
+class Client:
+    """A client that can leave, and what it was sent."""
+
+    def __init__(self) -> None:
+        self.leaves = asyncio.Event()
+        self.sent: list[Message] = []
+
+    async def receive(self) -> Message:
+        await self.leaves.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        self.sent.append(message)
+
+
+async def test_a_response_takes_one_task_beside_its_own() -> None:
+    """Each further one takes turns of the event loop, which under load are long."""
+    client, made, loop = Client(), list[object](), asyncio.get_running_loop()
+
+    def factory(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> Any:
+        made.append(work)
+        return asyncio.Task(work, loop=loop, **options)
+
+    async def work() -> Response:
+        await asyncio.sleep(0)
+        return Response("done")
+
+    loop.set_task_factory(factory)
+    try:
+        await answer_whole(work(), SCOPE, client.receive, client.send)
+    finally:
+        loop.set_task_factory(None)
+    assert len(made) == 1
+    assert client.sent[-1]["body"] == b"done"
+
+
+async def test_work_ends_when_its_client_leaves() -> None:
+    client, begun, ended = Client(), asyncio.Event(), asyncio.Event()
+
+    async def work() -> Response:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+            return Response()
+        finally:
+            ended.set()
+
+    answering = asyncio.create_task(answer_whole(work(), SCOPE, client.receive, client.send))
+    await begun.wait()
+    client.leaves.set()
+    await answering  # its own task was not canceled
+    assert ended.is_set()
+    assert not client.sent
+
+
+async def test_a_cancellation_from_elsewhere_is_none_of_the_client() -> None:
+    client, begun = Client(), asyncio.Event()
+
+    async def work() -> Response:
+        begun.set()
+        await asyncio.Event().wait()
+        return Response()
+
+    answering = asyncio.create_task(answer_whole(work(), SCOPE, client.receive, client.send))
+    await begun.wait()
+    answering.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await answering
+
+
+async def test_a_timeout_of_the_work_stays_an_error() -> None:
+    client = Client()
+
+    async def work() -> Response:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await answer_whole(work(), SCOPE, client.receive, client.send)
+
+
+async def test_a_header_is_parsed_once() -> None:
+    endpoint._weights.cache_clear()
+    request = Request({"type": "http", "headers": [(b"accept", b"text/plain;q=0.5, application/json;q=0.4")]})
+    assert endpoint.prefers(request, "text/plain")
+    assert not endpoint.prefers(request, "text/event-stream")
+    assert endpoint._weights.cache_info().misses == 1
