@@ -32,8 +32,8 @@ class Deadline(NamedTuple):
     def remaining(self) -> float:
         """Return the seconds left, never less than zero."""
         at, clock = self
-        left = at - clock()
-        return left if left > 0 else 0.0
+        seconds = at - clock()
+        return seconds if seconds > 0 else 0.0
 
     @property
     def passed(self) -> bool:
@@ -71,7 +71,7 @@ class Timeout:
     def __enter__(self) -> Self:
         task = asyncio.current_task()
         if task is None:
-            raise RuntimeError("A timeout works only inside of a task.")
+            raise RuntimeError("A timeout requires a running asyncio task.")
         self._task: asyncio.Task[Any] | None = task
         self._before = task.cancelling()
         self._alarms: _Alarms | None = None
@@ -139,25 +139,25 @@ class _Alarms:
         self._waiting: dict[Timeout | asyncio.Future[None], float] = {}
         self._timers: list[float] = []  # when the timers go off, the earliest last: never after what waits
 
-    def set(self, loop: asyncio.AbstractEventLoop, one: Timeout | asyncio.Future[None], when: float) -> None:
+    def set(self, loop: asyncio.AbstractEventLoop, sleeper: Timeout | asyncio.Future[None], when: float) -> None:
         """Let something know when a time has come, on the loop's clock."""
-        self._waiting[one] = when
+        self._waiting[sleeper] = when
         if not self._timers or when < self._timers[-1]:
             self._timers.append(when)
             loop.call_at(when, self._look, loop)
 
-    def clear(self, one: Timeout | asyncio.Future[None]) -> None:
+    def clear(self, sleeper: Timeout | asyncio.Future[None]) -> None:
         """Forget what waits no more."""
-        self._waiting.pop(one, None)
+        self._waiting.pop(sleeper, None)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         now = max(self._timers.pop(), loop.time())
-        for one in [one for one, when in self._waiting.items() if when <= now]:
-            del self._waiting[one]
-            if isinstance(one, Timeout):
-                one.expire()
+        for sleeper in [sleeper for sleeper, when in self._waiting.items() if when <= now]:
+            del self._waiting[sleeper]
+            if isinstance(sleeper, Timeout):
+                sleeper.expire()
             else:
-                _wake(one)
+                _wake(sleeper)
         if self._waiting:
             first = min(self._waiting, key=self._waiting.__getitem__)
             self.set(loop, first, self._waiting[first])

@@ -49,9 +49,8 @@ A class exists where a caller would act differently. Messages say what to do nex
 
 from __future__ import annotations
 
-import difflib
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from groundwire.hints import error_hint
 
@@ -80,12 +79,20 @@ __all__ = [
 
 
 class GroundwireError(Exception):
-    """The root of all exceptions that this package raises on purpose."""
+    """The root of all exceptions of this package."""
 
     @property
     def summary(self) -> str:
         """What happened and what to do, for people; usually the message."""
         return str(self)
+
+
+_VERBS = ("is ", "are ", "has ", "have ", "does ", "must ", "names ", "needs ", "cannot ", "belongs ", "asks ")
+"""What the problem of an argument begins with where it makes a sentence with the argument's name."""
+_NOUNS: Final[Mapping[str, str]] = {
+    "url": "The URL",
+    **{name: f"The {name}" for name in ("query", "limit", "session", "sources", "key", "name")},
+}
 
 
 class InvalidRequest(GroundwireError, ValueError):
@@ -102,6 +109,14 @@ class InvalidRequest(GroundwireError, ValueError):
         self.field: str = field
         self.problem: str = problem
         self.fix: str = fix
+
+    @property
+    def summary(self) -> str:
+        """The same as sentences for a terminal: "The query is empty", not "query: is empty"."""
+        if not self.problem.startswith(_VERBS):
+            return str(self)
+        name = _NOUNS.get(self.field, self.field)
+        return f"{name} {self.problem}. {self.fix}"
 
 
 class ConfigurationError(GroundwireError, ValueError):
@@ -128,7 +143,9 @@ class UnknownProvider(ConfigurationError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
         self.known: tuple[str, ...] = tuple(sorted(known))
-        near = difflib.get_close_matches(name.partition(":")[0], self.known, n=1)
+        from difflib import get_close_matches  # only a wrong name waits for it
+
+        near = get_close_matches(name.partition(":")[0], self.known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"Unknown provider {name!r}.{hint} Known providers: {', '.join(self.known) or 'none'}.")
 
@@ -401,8 +418,8 @@ class AllProvidersFailed(GroundwireError):
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self.attempts: tuple[Attempt, ...] = tuple(attempts)
         alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
-        for one in self.attempts:  # several rounds usually end alike: each provider and cause is named once
-            alike.setdefault((one.provider, one.outcome, one.status, one.reason), []).append(one)
+        for attempt in self.attempts:  # several rounds usually end alike: each provider and cause is named once
+            alike.setdefault((attempt.provider, attempt.outcome, attempt.status, attempt.reason), []).append(attempt)
         times = ((same[-1].describe(), len(same)) for same in alike.values())
         self.causes: tuple[str, ...] = tuple(text + (f" ({n} times)" if n > 1 else "") for text, n in times)
         super().__init__("Web search unavailable. Errors: " + ("; ".join(self.causes) or "no provider is configured"))
@@ -416,23 +433,25 @@ class AllProvidersFailed(GroundwireError):
     def trouble(self) -> str:
         """The same, of providers that another one may have replaced; those that only lost a race are not named."""
         last = {
-            one.provider: one
-            for one in self.attempts
-            if one.outcome not in {"ok", "partial"} and (not one.abandoned or len(self.attempts) == 1)
+            failure.provider: failure
+            for failure in self.attempts
+            if failure.outcome not in {"ok", "partial"} and (not failure.abandoned or len(self.attempts) == 1)
         }
         if not last:
             return "no provider can be used. Run groundwire setup." if not self.attempts else ""
         outcomes: dict[str, list[str]] = {}
-        for name, one in last.items():
-            outcomes.setdefault(one.outcome, []).append(name)
+        for name, failure in last.items():
+            outcomes.setdefault(failure.outcome, []).append(name)
         remedy = _REMEDIES.get(next(iter(outcomes)), _DOCTOR) if len(outcomes) == 1 else _DOCTOR
-        waits = [one.retry_after for one in last.values()]
+        waits = [failure.retry_after for failure in last.values()]
         if (shortest := min((wait for wait in waits if wait), default=0)) and all(waits):
             remedy = f"Try again in {shortest:,.0f} s."
-        if len(last) == 1 and one.reason and one.outcome != "empty":
-            what, _, fix = one.reason.rstrip(".").partition(". ")  # a provider's own remedy is the better one
-            status = f" (HTTP {one.status})" if (one.status or 0) >= 400 and str(one.status) not in what else ""
-            return f"{one.provider}: {what}{status}. {f'{fix}.' if fix else remedy}"
+        if len(last) == 1 and failure.reason and failure.outcome != "empty":
+            what, _, fix = failure.reason.rstrip(".").partition(". ")  # a provider's own remedy is the better one
+            status = (
+                f" (HTTP {failure.status})" if (failure.status or 0) >= 400 and str(failure.status) not in what else ""
+            )
+            return f"{failure.provider}: {what}{status}. {f'{fix}.' if fix else remedy}"
         did = (f"{_listed(names)} {_DID.get(outcome, 'failed')}" for outcome, names in outcomes.items())
         return f"{'; '.join(did)}. {remedy}"
 

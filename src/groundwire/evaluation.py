@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import re
 import time
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from groundwire.errors import AllProvidersFailed, GroundwireError, InvalidRequest
+from groundwire.json_text import json_object
 from groundwire.models import Strategy
 from groundwire.models.validators import check_int, check_text
 from groundwire.reading.passages.terms import DENSE, folded
@@ -131,8 +131,8 @@ def comparable(text: str) -> str:
     without spaces each character is a word.
     """
     words = [
-        _number(found[1], found[2]) if found[2] else found[0]
-        for found in _TOKEN.finditer(folded(_GROUPS.sub("", text)).casefold())
+        _number(match[1], match[2]) if match[2] else match[0]
+        for match in _TOKEN.finditer(folded(_GROUPS.sub("", text)).casefold())
     ]
     return f" {' '.join(words)} "
 
@@ -140,11 +140,11 @@ def comparable(text: str) -> str:
 def _number(sign: str | None, digits: str) -> str:
     if _DOTTED_GROUPS.fullmatch(digits):
         digits = digits.replace(".", "")
-    whole, dot, rest = digits.replace(",", ".").partition(".")
-    whole = whole.lstrip("0") or "0"
-    if "." not in rest:  # otherwise a version or a date
-        rest = rest.rstrip("0")
-    return f"{'-' if sign else ''}{whole}{dot if rest else ''}{rest}"
+    integer, dot, fraction = digits.replace(",", ".").partition(".")
+    integer = integer.lstrip("0") or "0"
+    if "." not in fraction:  # otherwise a version or a date
+        fraction = fraction.rstrip("0")
+    return f"{'-' if sign else ''}{integer}{dot if fraction else ''}{fraction}"
 
 
 def read_questions(lines: Iterable[str], name: str = "questions") -> tuple[EvalQuestion, ...]:
@@ -164,20 +164,17 @@ def read_questions(lines: Iterable[str], name: str = "questions") -> tuple[EvalQ
         place = f"{name}, line {number}"
         question = _question(line, place, str(number))
         if question.id in questions:
-            raise InvalidRequest(place, f'its "id" {question.id!r} is there already', "Give each question its own.")
+            raise InvalidRequest(place, f'its "id" {question.id!r} is already in use', "Give each question its own.")
         questions[question.id] = question
     if not questions:
-        raise InvalidRequest(name, "has no questions", f"One JSON object a line. {_FORM}")
+        raise InvalidRequest(name, "has no questions", f"Each line must be a JSON object. {_FORM}")
     return tuple(questions.values())
 
 
 def _question(line: str, place: str, number: str) -> EvalQuestion:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        raise InvalidRequest(place, "is not JSON", f"One JSON object a line. {_FORM}") from None
-    if not isinstance(value, dict):
-        raise InvalidRequest(place, "is not a JSON object", _FORM)
+    value = json_object(line)
+    if value is None:
+        raise InvalidRequest(place, "is not a JSON object", f"One a line. {_FORM}")
     if unknown := sorted(map(repr, value.keys() - {"question", "answer", "id"})):
         raise InvalidRequest(place, f"has the unknown members {', '.join(unknown)}", f"Remove them. {_FORM}")
     try:
@@ -186,13 +183,13 @@ def _question(line: str, place: str, number: str) -> EvalQuestion:
         raise InvalidRequest(place, f'its "question" {error.problem}', _FORM) from None
     answers = value.get("answer")
     answers = [answers] if isinstance(answers, str) else answers
-    if not isinstance(answers, list) or not answers or not all(isinstance(one, str) for one in answers):
+    if not isinstance(answers, list) or not answers or not all(isinstance(answer, str) for answer in answers):
         raise InvalidRequest(place, 'its "answer" is neither a text nor a list of texts', _FORM)
-    if empty := [one for one in answers if not comparable(one).strip()]:
+    if empty := [answer for answer in answers if not comparable(answer).strip()]:
         raise InvalidRequest(place, f"the answer {empty[0]!r} has neither letters nor digits", "Write it in words.")
-    if not isinstance(given := value.get("id", number), str | int):
+    if not isinstance(question_id := value.get("id", number), str | int):
         raise InvalidRequest(place, 'its "id" is neither a text nor a number', "Correct it, or leave it out.")
-    return EvalQuestion(id=str(given), text=text, answers=tuple(answers))
+    return EvalQuestion(id=str(question_id), text=text, answers=tuple(answers))
 
 
 async def evaluate(
@@ -282,7 +279,7 @@ async def _look(
     except InvalidRequest:  # of all questions
         raise
     except AllProvidersFailed as error:  # its own text has milliseconds, by which equal reasons differ
-        reasons = dict.fromkeys(f"{one.provider} {one.outcome}: {one.reason}" for one in error.attempts)
+        reasons = dict.fromkeys(f"{attempt.provider} {attempt.outcome}: {attempt.reason}" for attempt in error.attempts)
         return "failed", "", 0, "; ".join(reasons)
     except GroundwireError as error:
         return "failed", "", 0, str(error)

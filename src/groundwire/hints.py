@@ -39,10 +39,10 @@ _FIELDS: Final = _by_name(
         "published": "date published_date published_at page_age",
         "modified": "updated last_updated updated_at last_modified modified_at date_modified modified_date "
         "modified_time",
-        "title": "name headline heading metadata author favicon",
+        "title": "name headline heading metadata author",
         "language": "lang",
         "citation_id": "rank position index number score",
-        "source": "engine engines backend metadata author favicon",
+        "source": "engine engines backend metadata author",
         "provider": "engine engines backend",
         "reader": "engine engines backend fetcher",
         "sections": "headings toc outline table_of_contents",
@@ -81,6 +81,7 @@ _ADVICE: Final = _by_name(
         "model_dump()": "to_dict dict to_list to_dicts as_dict asdict",
         "model_dump_json()": "to_json json",
         "an attribute, such as .url": "get keys values",
+        "urljoin(result.url, '/favicon.ico')": "favicon icon",
         "Path(...).write_text(str(page))": "save write to_file",
     }
 )
@@ -146,6 +147,7 @@ _CLASSES: Final = _by_name(
         "SearchResponse": "SearchResults Response SearchResultSet",
         "Page": "Document WebPage PageContent OpenedPage",
         "__version__": "version",
+        "errors": "exceptions exception",
     }
 )
 
@@ -182,7 +184,7 @@ _FRAMEWORKS: Final = MappingProxyType(
 """The adapter of each framework, without underscores."""
 
 
-def _asked(right: str) -> str:
+def _hint(right: str) -> str:
     return f"; did you mean {right!r}?" if right.replace(".", "").isidentifier() else f"; use {right}"
 
 
@@ -196,18 +198,18 @@ def field_hint(name: str, has: Container[str]) -> str:
     plain = _plain(name)
     rights = (right for right in _FIELDS.get(plain, ()) if right.partition(".")[0] in has)
     right = next(rights, next(iter(_ADVICE.get(plain, ())), ""))
-    return _asked(right) if right else ""
+    return _hint(right) if right else ""
 
 
-def error_hint(name: str, known: Container[str]) -> str:
+def error_hint(name: str, errors: Container[str]) -> str:
     """Return the error that another library's name means; empty if there is none.
 
     Args:
         name: Such as `RateLimitError`.
-        known: The errors that exist.
+        errors: The errors that exist.
     """
     for plain in (*_ERRORS.get(_plain(name), ()), name.removesuffix("Error"), name.removesuffix("Exception")):
-        if plain in known:
+        if plain in errors:
             return plain
     return ""
 
@@ -231,7 +233,7 @@ def method_hint(name: str) -> str:
     if framework := _framework_of(name):
         return f"; use groundwire.integrations.{framework}.web_tools(web)"
     right = next(iter(_METHOD_ADVICE.get(_plain(name), ())), METHODS.get(name, ""))
-    return _asked(right) if right else ""
+    return _hint(right) if right else ""
 
 
 _TOOL_ADVICE: Final = _by_name(
@@ -253,7 +255,7 @@ def tool_hint(name: str) -> str:
     if framework := _framework_of(name):
         return f"; use groundwire.integrations.{framework}.web_tools(web)"
     right = next(iter(_TOOL_ADVICE.get(_plain(name), ())), "")
-    return _asked(right) if right else ""
+    return _hint(right) if right else ""
 
 
 def public_hint(name: str, errors: Container[str]) -> str:
@@ -268,4 +270,4 @@ def public_hint(name: str, errors: Container[str]) -> str:
         right = f"groundwire.errors.{error}"
     if not right and "map" in _METHOD_ADVICE.get(_plain(name), ()):
         right = "SyncWeb().map"
-    return _asked(right) if right else method_hint(name)
+    return _hint(right) if right else method_hint(name)

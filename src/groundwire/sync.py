@@ -12,7 +12,7 @@ import inspect
 import threading
 import weakref
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
 
@@ -144,11 +144,29 @@ def _once(
 
 
 _CLOSING = 10.0  # seconds, so that a server that does not let go cannot keep a program from ending
+_ENDING = 1.0  # seconds for tasks that are still running then to be canceled
+
+
+class _LoopThread(threading.Thread):
+    """The thread of the event loop of one web."""
+
+
+def _closed_error() -> Closed:
+    return Closed("This SyncWeb is closed; create a new one.")
+
+
+async def _cancel_tasks() -> None:
+    """Cancel all other tasks and wait for them, as `asyncio.run` does."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _end(web: Web, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     """Close a web and end its thread."""
-    if threading.current_thread() is thread:  # the garbage collector may run here, and a thread cannot wait for itself
+    # The garbage collector may run in such a thread, which must not wait for itself, nor for one that waits for it.
+    if isinstance(threading.current_thread(), _LoopThread):
         threading.Thread(target=_end, args=(web, loop, thread), name="groundwire-close").start()
         return
     if not thread.is_alive():  # a process that was forked has no copy of it
@@ -156,6 +174,8 @@ def _end(web: Web, loop: asyncio.AbstractEventLoop, thread: threading.Thread) ->
     ends = not threading.main_thread().is_alive()  # and with the program the threads that write files
     with suppress(TimeoutError):
         asyncio.run_coroutine_threadsafe(web.clients.aclose() if ends else web.aclose(), loop).result(_CLOSING)
+    with suppress(TimeoutError):
+        asyncio.run_coroutine_threadsafe(_cancel_tasks(), loop).result(_ENDING)
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
@@ -174,7 +194,7 @@ class SyncWeb:
     def __init__(self, *args: Any, **options: Any) -> None:
         self._web = Web(*args, **options)
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="groundwire-sync", daemon=True)
+        self._thread = _LoopThread(target=self._loop.run_forever, name="groundwire-sync", daemon=True)
         self._thread.start()
         self._end = weakref.finalize(self, _end, self._web, self._loop, self._thread)
 
@@ -187,8 +207,9 @@ class SyncWeb:
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
         def __getattr__(self, name: str) -> Any:
-            known = not name.startswith("_")
-            hint = f"; use web.inner.{name}" if known and hasattr(Web, name) else method_hint(name) if known else ""
+            hint = ""
+            if not name.startswith("_"):
+                hint = f"; use web.inner.{name}" if hasattr(Web, name) else method_hint(name)
             raise AttributeError(f"'SyncWeb' has no attribute {name!r}{hint}")
 
     @_blocking(Web.search)
@@ -249,7 +270,7 @@ class SyncWeb:
         """Start a coroutine in the thread of this web, and return immediately.
 
         Args:
-            start: Takes the `Web` and returns what is to be awaited there.
+            start: A function that takes the `Web` and returns an awaitable.
 
         Returns:
             A future of that thread; `asyncio.wrap_future` makes one that an event loop can await and cancel.
@@ -258,7 +279,7 @@ class SyncWeb:
             Closed: this web was closed.
         """
         if self.is_closed:
-            raise Closed("This SyncWeb is closed; create a new one.")
+            raise _closed_error()
         return asyncio.run_coroutine_threadsafe(start(self._web), self._loop)
 
     def run(self, start: Callable[[Web], Coroutine[Any, Any, _T]]) -> _T:
@@ -275,6 +296,10 @@ class SyncWeb:
             return future.result()
         except KeyboardInterrupt:
             future.cancel()
+            raise
+        except CancelledError:
+            if self.is_closed:  # by another thread
+                raise _closed_error() from None
             raise
 
     @property

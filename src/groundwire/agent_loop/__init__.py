@@ -6,7 +6,16 @@ print(run.answer.text, run.sources)
 
 from __future__ import annotations
 
-from groundwire.agent_loop.ask import AnswerCompleted, AskEvent, CitedAnswer, TextDelta, TextReset, ask, ask_stream
+from groundwire.agent_loop.ask import (
+    AnswerCompleted,
+    AskEvent,
+    CitedAnswer,
+    TextCompleted,
+    TextDelta,
+    TextReset,
+    ask,
+    ask_stream,
+)
 from groundwire.agent_loop.chat_model import ChatModel
 from groundwire.agent_loop.citation_ledger import CitationLedger
 from groundwire.agent_loop.entailment import verify
@@ -26,6 +35,7 @@ __all__ = [
     "Run",
     "Spent",
     "Stop",
+    "TextCompleted",
     "TextDelta",
     "TextReset",
     "ask",

@@ -25,11 +25,11 @@ from groundwire.models.validators import check_text
 from groundwire.reading.passages.quotes import best_quotes
 from groundwire.web import Web
 
-__all__ = ["AnswerCompleted", "AskEvent", "CitedAnswer", "TextDelta", "TextReset", "ask", "ask_stream"]
+__all__ = ["AnswerCompleted", "AskEvent", "CitedAnswer", "TextCompleted", "TextDelta", "TextReset", "ask", "ask_stream"]
 
-_PAGES: Final = 3  # that are read for quotes
+_MAX_QUOTED_PAGES: Final = 3  # that are read for quotes
 _ESCAPED: Final = re.compile(r"(?<=\w)\\([_(){}=^|.!$%&',/:;?@+-])")  # means the same without, after a letter
-_PLAIN: Final = re.compile(r"(\\[\[\]<*`\\])|\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
+_MARKUP: Final = re.compile(r"(\\[\[\]<*`\\])|\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,17 @@ class TextReset:
 
 
 @dataclass(frozen=True, slots=True)
+class TextCompleted:
+    """The text is complete; its citations are being verified."""
+
+    type: Literal["text_completed"] = "text_completed"
+    """Tells it from the other events."""
+
+    def __str__(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerCompleted:
     """The answer is complete, and its citations are verified. It is the last event."""
 
@@ -94,7 +105,7 @@ class AnswerCompleted:
         return ""
 
 
-AskEvent = LoopEvent | TextDelta | TextReset | AnswerCompleted
+AskEvent = LoopEvent | TextDelta | TextReset | TextCompleted | AnswerCompleted
 """What happens while a question is answered. The text of all `TextDelta` after the last `TextReset` is the answer's."""
 
 _Tell = Callable[[AskEvent], None]
@@ -116,14 +127,14 @@ class _Draft:
 
     def feed(self, text: str) -> None:
         """Take more of the text."""
-        self._say(self._scanner.feed(self._filter.feed(text)))
+        self._emit(self._scanner.feed(self._filter.feed(text)))
 
     def close(self) -> None:
         """Tell of what was held back; the turn has ended."""
-        self._say([*self._scanner.feed(self._filter.close()), *self._scanner.close()])
+        self._emit([*self._scanner.feed(self._filter.close()), *self._scanner.close()])
 
-    def _say(self, pieces: Sequence[str | Mark]) -> None:
-        if text := "".join(one.text if isinstance(one, Mark) else one for one in pieces):
+    def _emit(self, pieces: Sequence[str | Mark]) -> None:
+        if text := "".join(piece.text if isinstance(piece, Mark) else piece for piece in pieces):
             self.is_empty = False
             self._tell(TextDelta(text))
 
@@ -218,12 +229,14 @@ async def _answer(
     if writer is None and not quote:
         writer = await find_model(web, deadline, model)
     if writer is None:
-        text, warnings, pages = await _quoted(words, web, deadline)
+        text, warnings, pages = await _quote(words, web, deadline)
         if tell is not None:
             tell(TextDelta(text))
     else:
-        told = f"{words}\n\n(This question follows another: {check_text(follows)})" if follows else words
-        text, warnings, pages = await _written(told, web, writer, deadline, on_event, tell)
+        prompt = f"{words}\n\n(This question follows another: {check_text(follows)})" if follows else words
+        text, warnings, pages = await _write(prompt, web, writer, deadline, on_event, tell)
+    if tell is not None:
+        tell(TextCompleted())
     cited = await asyncio.to_thread(cited_numbers, text)  # a model may write very much
     used = tuple(page for page in pages if page.number in cited)
     report = await verify_off_loop(web.verification_workers, text, used)
@@ -242,7 +255,7 @@ async def _answer(
     )
 
 
-async def _written(
+async def _write(
     question: str,
     web: Web,
     writer: ChatModel,
@@ -254,19 +267,19 @@ async def _written(
     ledger = CitationLedger()
     for page in await web.sources(content=False):  # a page that the session knows keeps its number
         ledger.number(page.url, page.title)
-    said = False
+    has_shown_text = False
 
     async def call(body: dict[str, Any]) -> HostedAnswer | Any:
-        nonlocal said
+        nonlocal has_shown_text
         if tell is None:
             return await writer(body)
-        if said:
+        if has_shown_text:
             tell(TextReset())
         draft = _Draft(tell, policy_filter((source.url for source in ledger.sources), web.settings.policy))
-        made = await writer.stream(body, draft.feed)
+        answer = await writer.stream(body, draft.feed)
         draft.close()
-        said = not draft.is_empty
-        return made
+        has_shown_text = not draft.is_empty
+        return answer
 
     run = await run_tools(
         writer.request(question),
@@ -282,10 +295,10 @@ async def _written(
         if run.stop == "deadline":
             raise DeadlineExceeded(f"The model {writer.model} gave no answer in time. Allow more with answer.timeout.")
         raise ProviderError("model", f"{writer.model} gave no answer: {run.reason}")
-    shown = {page.url: page for page in await web.sources()}
+    pages_by_url = {page.url: page for page in await web.sources()}
     pages = tuple(
-        replace(shown[source.url], number=source.citation_id, title=source.title)
-        if source.url in shown
+        replace(pages_by_url[source.url], number=source.citation_id, title=source.title)
+        if source.url in pages_by_url
         else CitedPage(number=source.citation_id, url=source.url, title=source.title)
         for source in run.sources
     )
@@ -293,30 +306,30 @@ async def _written(
     return run.answer.text, warnings, pages
 
 
-async def _quoted(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...], tuple[CitedPage, ...]]:
+async def _quote(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...], tuple[CitedPage, ...]]:
     """Return the passages that answer a question best, the warnings of the search, and the pages."""
     response = await web.search(question, timeout=deadline.remaining())
-    urls, left = [row.url for row in response.results[:_PAGES]], deadline.remaining()
-    opened = await web.open_pages(urls, timeout=left) if urls and left > 0 else ()
-    known = {page.number: page for page in await web.sources()}
-    read = [known[page.citation_id] for page in opened if page.citation_id in known]
-    texts = [(page.title, page.content) for page in read if page.content]
-    numbers = [page.number for page in read if page.content]
+    urls, remaining_seconds = [row.url for row in response.results[:_MAX_QUOTED_PAGES]], deadline.remaining()
+    opened = await web.open_pages(urls, timeout=remaining_seconds) if urls and remaining_seconds > 0 else ()
+    pages_by_number = {page.number: page for page in await web.sources()}
+    opened_pages = [pages_by_number[page.citation_id] for page in opened if page.citation_id in pages_by_number]
+    texts = [(page.title, page.content) for page in opened_pages if page.content]
+    numbers = [page.number for page in opened_pages if page.content]
     if not texts:  # no page could be read: what the search shows of them
         numbers = [row.citation_id for row in response.results if row.citation_id]
         texts = [(row.title, row.snippet) for row in response.results if row.citation_id]
     quotes = await asyncio.to_thread(best_quotes, texts, question)  # pages of any length
-    text = "\n\n".join(_cited(quote.text, numbers[quote.page]) for quote in quotes)
+    text = "\n\n".join(_with_marker(quote.text, numbers[quote.page]) for quote in quotes)
     pages = f"in {len(texts)} page{'s' if len(texts) != 1 else ''} " if texts else ""
-    return text or f"Nothing was found {pages}that answers this.", response.warnings, tuple(known.values())
+    return text or f"Nothing was found {pages}that answers this.", response.warnings, tuple(pages_by_number.values())
 
 
-def _cited(markdown: str, number: int) -> str:
+def _with_marker(markdown: str, number: int) -> str:
     text = _plain(markdown)
     return text + ("\n\n" if text.endswith("|") else " ") + f"[{number}]"  # a mark behind a row would break the table
 
 
 def _plain(markdown: str) -> str:
     """Return Markdown without links, emphasis, and headings, as paragraphs, lists, and tables."""
-    lines = (" ".join(_ESCAPED.sub(r"\1", line).split()) for line in _PLAIN.sub(r"\1\2", markdown).splitlines())
+    lines = (" ".join(_ESCAPED.sub(r"\1", line).split()) for line in _MARKUP.sub(r"\1\2", markdown).splitlines())
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

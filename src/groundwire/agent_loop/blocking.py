@@ -78,8 +78,8 @@ def ask(
     """
     if unknown:
         raise unknown_argument("ask", unknown, _ARGUMENTS, ASK)
-    given: object = web
-    if isinstance(given, Web):
+    web_argument: object = web
+    if isinstance(web_argument, Web):
         raise TypeError("ask() takes a SyncWeb; with a Web, use `await groundwire.agent_loop.ask(question, web=web)`")
     if stream and on_event is not None:
         raise InvalidRequest("on_event", "is given with stream", "Read the events from what ask returns.")

@@ -36,9 +36,9 @@ _SYSTEM: Final = (
     "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
     f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
 )
-_LARGEST: Final = 32_000_000  # bytes of an answer; a stream takes some hundred for each token
-_OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API requires a number
-_PROBE: Final = 2.0  # seconds to wait for a local server to list its models
+_MAX_ANSWER_BYTES: Final = 32_000_000  # bytes of an answer; a stream takes some hundred for each token
+_OUTPUT_TOKENS: Final = 1_500  # tokens of an answer; Anthropic's API requires a number
+_PROBE_SECONDS: Final = 2.0  # seconds to wait for a local server to list its models
 
 
 class ChatModel:
@@ -82,20 +82,20 @@ class ChatModel:
             ProviderError: the model cannot be reached, refuses, or ends the response before its first text.
         """
         answer = AnswerStream(cast("AnswerApi", self.api))
-        said = False
+        has_text = False
 
         def tell(events: list[AnswerEvent]) -> None:
-            nonlocal said
+            nonlocal has_text
             for event in events:
                 if isinstance(event, TextAdded) and event.text:
-                    said = True
+                    has_text = True
                     on_text(event.text)
 
         reply = await self._send(body, lambda data: tell(answer.feed(data)))
         if reply.status != 200:
             _json(reply, self._base, self.api)
         tell(answer.close())
-        if (error := answer.answer.error) is not None and answer.answer.finish == "failed" and not said:
+        if (error := answer.answer.error) is not None and answer.answer.finish == "failed" and not has_text:
             raise ProviderError("model", f"{self._base} failed: {error.message or error.code}", status=error.status)
         return answer.answer
 
@@ -107,19 +107,19 @@ class ChatModel:
             "anthropic": ("/v1/messages", {"x-api-key": self._key, "anthropic-version": "2023-06-01"}),
             "gemini": (f"/v1beta/models/{self.model}:{gemini}", {"x-goog-api-key": self._key}),
         }[self.api]
-        sent = dict(body)
+        payload = dict(body)
         if self.api == "gemini":
-            sent.pop("model", None)
+            payload.pop("model", None)
         elif streams:
-            sent["stream"] = True
+            payload["stream"] = True
         return await self._transport.call(
             "model",
             "POST",
             self._base + path,
             deadline=self._deadline,
             headers=headers,
-            json_body=sent,
-            cap=_LARGEST,
+            json_body=payload,
+            cap=_MAX_ANSWER_BYTES,
             on_data=on_data,
         )
 
@@ -141,22 +141,23 @@ class ChatModel:
             }
         user = {"role": "user", "content": question}
         if self.api == "anthropic":
-            return {"model": self.model, "max_tokens": max_tokens or _OUTPUT, "system": system, "messages": [user]}
+            limit = max_tokens or _OUTPUT_TOKENS
+            return {"model": self.model, "max_tokens": limit, "system": system, "messages": [user]}
         # OpenAI's newer models refuse max_tokens, and other servers know no other name
         name = "max_completion_tokens" if self._base == _MAKERS["openai_chat"][0] else "max_tokens"
-        most = {name: max_tokens} if max_tokens else {}
-        return {"model": self.model, "messages": [{"role": "system", "content": system}, user], **most}
+        options = {name: max_tokens} if max_tokens else {}
+        return {"model": self.model, "messages": [{"role": "system", "content": system}, user], **options}
 
 
 def _json(reply: Response, base: str, api: str) -> Any:
-    said = parsed(reply.body)
-    if reply.status == 200 and isinstance(said, dict):
-        return said
-    error = said.get("error") if isinstance(said, dict) else None
-    why = error.get("message") if isinstance(error, dict) else error
+    data = parsed(reply.body)
+    if reply.status == 200 and isinstance(data, dict):
+        return data
+    error = data.get("error") if isinstance(data, dict) else None
+    reason = error.get("message") if isinstance(error, dict) else error
     fix = f"Check {_MAKERS[api][1]}" if reply.status in {401, 403} else "Check answer.base_url and answer.model"
-    why = str(why or "no reason given")[:300]
-    raise ProviderError("model", f"{base} answered with HTTP {reply.status}: {why}", status=reply.status, fix=fix)
+    reason = str(reason or "no reason given")[:300]
+    raise ProviderError("model", f"{base} answered with HTTP {reply.status}: {reason}", status=reply.status, fix=fix)
 
 
 async def find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | None:
@@ -165,40 +166,40 @@ async def find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | 
     Raises:
         ConfigurationError: a model is named, and it has neither an address nor a key, or the address is none.
     """
-    chosen, clients = web.settings.answer, web.clients
-    wanted = str(name or chosen.model)
-    if wanted:
-        api: str = chosen.api
-        if not chosen.base_url and web.settings.origin("answer.api") == "default":
-            api, wanted = _api_of(wanted)
+    settings, clients = web.settings.answer, web.clients
+    model_name = str(name or settings.model)
+    if model_name:
+        api: str = settings.api
+        if not settings.base_url and web.settings.origin("answer.api") == "default":
+            api, model_name = _api_of(model_name)
         base, variable = _MAKERS[api]
         secret = web.settings.secret(variable)
-        if not chosen.base_url and secret is None:
-            names = (wanted, f"{wanted}:latest")
-            for local in chosen.local_servers:
-                if found := next((one for one in await _models(clients, local) if one in names), ""):
-                    return ChatModel(clients, api="openai_chat", base_url=local, model=found, deadline=deadline)
+        if not settings.base_url and secret is None:
+            names = (model_name, f"{model_name}:latest")
+            for address in settings.local_servers:
+                if match := next((served for served in await _models(clients, address) if served in names), ""):
+                    return ChatModel(clients, api="openai_chat", base_url=address, model=match, deadline=deadline)
             raise ConfigurationError(
-                f"answer.model is {wanted!r}, and there is no key for it. Set {variable}, or answer.base_url to "
+                f"answer.model is {model_name!r}, and there is no key for it. Set {variable}, or answer.base_url to "
                 "the address of another server."
             )
         key = secret.get_secret_value() if secret is not None else ""
-        base = chosen.base_url or base
+        base = settings.base_url or base
         try:
-            return ChatModel(clients, api=api, base_url=base, model=wanted, key=key, deadline=deadline)
+            return ChatModel(clients, api=api, base_url=base, model=model_name, key=key, deadline=deadline)
         except InvalidRequest as error:
             raise ConfigurationError(f"answer.base_url = {base!r}: {error.problem}. {error.fix}") from error
-    for base in (chosen.base_url,) if chosen.base_url else chosen.local_servers:
-        if listed := await _models(clients, base):
-            return ChatModel(clients, api="openai_chat", base_url=base, model=listed[0], deadline=deadline)
+    for base in (settings.base_url,) if settings.base_url else settings.local_servers:
+        if models := await _models(clients, base):
+            return ChatModel(clients, api="openai_chat", base_url=base, model=models[0], deadline=deadline)
     return None
 
 
 def _api_of(model: str) -> tuple[str, str]:
     """Return the API of a model, which its maker's name before it or its own name tells, and the model's name there."""
-    maker, _, rest = model.replace(":", "/", 1).partition("/")
-    if rest and maker in _PREFIXES:
-        return _PREFIXES[maker], rest
+    maker, _, model_name = model.replace(":", "/", 1).partition("/")
+    if model_name and maker in _PREFIXES:
+        return _PREFIXES[maker], model_name
     return next((api for word, api in _PREFIXES.items() if model.startswith(f"{word}-")), "openai_chat"), model
 
 
@@ -206,9 +207,9 @@ async def _models(clients: HttpClients, base: str) -> tuple[str, ...]:
     """Return the models that a server lists; none where nothing answers."""
     try:
         reply = await clients.operator(base).call(
-            "model", "GET", f"{base.rstrip('/')}/models", deadline=Deadline.after(_PROBE)
+            "model", "GET", f"{base.rstrip('/')}/models", deadline=Deadline.after(_PROBE_SECONDS)
         )
-        listed = reply.json()["data"]
-        return tuple(str(one["id"]) for one in listed)
+        rows = reply.json()["data"]
+        return tuple(str(row["id"]) for row in rows)
     except (GroundwireError, ValueError, LookupError, TypeError):
         return ()

@@ -14,7 +14,7 @@ from groundwire.web.known_urls import addresses_in
 
 __all__ = ["CitationLedger", "CitedText", "citations_in", "marked", "marks_in"]
 
-_LOOKED_AT = 10_000  # characters searched for URLs, in a few milliseconds
+_MAX_SCANNED_CHARS = 10_000  # characters searched for URLs, in a few milliseconds
 _YEARS = 1_000  # from here on, a number in brackets is probably a year
 _BLANK = re.compile(r"[ \t]{1,80}\Z")
 
@@ -29,10 +29,10 @@ class CitationLedger:
 
     def __init__(self, sources: Iterable[Source] = (), *, reserved: Iterable[int] = ()) -> None:
         self.reserved: frozenset[int] = frozenset(reserved)
-        self.last: int = max((one for one in self.reserved if one < _YEARS), default=0)
+        self.last: int = max((number for number in self.reserved if number < _YEARS), default=0)
         """The largest number assigned; four digits are more often a year than a source."""
         self._numbers: dict[str, int] = {}
-        self._given: frozenset[str] = frozenset()
+        self._user_urls: frozenset[str] = frozenset()
         self._from_text: set[str] = set()
         self._sources: dict[int, Source] = {}
         for source in sources:
@@ -50,21 +50,21 @@ class CitationLedger:
 
     def given(self, *texts: str) -> None:
         """Record the URLs that the user has written; in a long conversation, those at its end."""
-        recent, left = list[str](), _LOOKED_AT
+        recent, remaining = list[str](), _MAX_SCANNED_CHARS
         for text in reversed(texts):
-            recent.append(text[-left:])
-            left -= len(recent[-1])
-            if left <= 0:
+            recent.append(text[-remaining:])
+            remaining -= len(recent[-1])
+            if remaining <= 0:
                 break
-        found = {url.request_text for url in addresses_in("\n".join(recent))}
-        self._given |= found
-        self._from_text -= found
+        urls = {url.request_text for url in addresses_in("\n".join(recent))}
+        self._user_urls |= urls
+        self._from_text -= urls
 
-    def _meet(self, result: ToolResult) -> None:
+    def _note_origins(self, result: ToolResult) -> None:
         """Record which URLs only a page, or the model, has named."""
         if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
             self._from_text.difference_update(row.url for row in result.results)
-        elif result.status == "success" and result.url not in self._numbers and result.url not in self._given:
+        elif result.status == "success" and result.url not in self._numbers and result.url not in self._user_urls:
             address = result.final_url or result.url
             if address not in self._numbers:
                 self._from_text.add(address)
@@ -82,26 +82,26 @@ class CitationLedger:
 
     def unnumbered(self, results: Sequence[ToolResult]) -> dict[str, str]:
         """Return the pages of tool results that have no number yet, as titles by URL."""
-        found: dict[str, str] = {}
+        titles: dict[str, str] = {}
         for result in results:
-            self._meet(result)
+            self._note_origins(result)
             if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
-                found |= {row.url: row.title for row in result.results}
+                titles |= {row.url: row.title for row in result.results}
             elif result.status == "success" and result.url not in self._numbers:
-                found[result.final_url or result.url] = result.title
-        return {url: title for url, title in found.items() if url not in self._numbers}
+                titles[result.final_url or result.url] = result.title
+        return {url: title for url, title in titles.items() if url not in self._numbers}
 
     def _add(self, number: int, url: str, title: str) -> int:
-        known = self._sources.get(number)
+        source = self._sources.get(number)
         self._numbers.setdefault(url, number)
         self.last = max(self.last, number)
-        if known is None or (title and not known.title):
+        if source is None or (title and not source.title):
             self._sources[number] = Source(citation_id=number, title=title, url=url)
         return number
 
     def take(self, result: ToolResult) -> str:
         """Record the pages of a tool result and return it as text for the model, with the run's numbers."""
-        self._meet(result)
+        self._note_origins(result)
         if isinstance(result, WebSearchToolResult):
             rows = tuple(
                 row.model_copy(update={"citation_id": self.number(row.url, row.title)}) for row in result.results
@@ -118,8 +118,8 @@ class CitationLedger:
 
     def take_hosted(self, answer: HostedAnswer) -> None:
         """Record the pages that a hosted search found."""
-        for one in answer.sources:
-            self.number(one.url, one.title)
+        for source in answer.sources:
+            self.number(source.url, source.title)
 
 
 def marked(answer: HostedAnswer, ledger: CitationLedger) -> HostedAnswer:
@@ -127,8 +127,8 @@ def marked(answer: HostedAnswer, ledger: CitationLedger) -> HostedAnswer:
 
     If the API has already cited sources, the answer keeps only those citations.
     """
-    known = {one.url: one for one in answer.sources}
-    sources = tuple(known.get(one.url) or HostedSource(url=one.url, title=one.title) for one in ledger.sources)
+    rows = {row.url: row for row in answer.sources}
+    sources = tuple(rows.get(page.url) or HostedSource(url=page.url, title=page.title) for page in ledger.sources)
     citations = answer.citations or tuple(citations_in(answer.text, ledger))
     origin = answer.sources_from if answer.sources_from != "none" else "results" if sources else "none"
     return replace(answer, sources=sources, citations=citations, sources_from=origin)
@@ -175,23 +175,23 @@ class CitedText:
 
     def close(self) -> list[tuple[str, tuple[Source, ...]]]:
         """End the text, and return the rest."""
-        made = list(self._resolved(self._scanner.close()))
+        pieces = list(self._resolved(self._scanner.close()))
         gap, self._gap = self._gap, ""
-        return [*made, (gap, ())] if gap else made
+        return [*pieces, (gap, ())] if gap else pieces
 
     def _resolved(self, pieces: Iterable[str | Mark]) -> Iterator[tuple[str, tuple[Source, ...]]]:
-        said = ""
+        text_before = ""
         for piece in pieces:
             numbers = piece.numbers if isinstance(piece, Mark) else ()
             if sources := tuple(source for number in numbers if (source := self._ledger.get(number))):
-                if said:
-                    yield said, ()
-                said = self._gap = ""
+                if text_before:
+                    yield text_before, ()
+                text_before = self._gap = ""
                 yield "", sources
                 continue
             text = self._gap + (piece.text if isinstance(piece, Mark) else piece)
             blank = _BLANK.search(text)
             self._gap = blank[0] if blank else ""
-            said += text[: len(text) - len(self._gap)]
-        if said:
-            yield said, ()
+            text_before += text[: len(text) - len(self._gap)]
+        if text_before:
+            yield text_before, ()

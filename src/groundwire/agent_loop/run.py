@@ -39,26 +39,26 @@ from groundwire.routing.budget import Reservation
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, web_tools
 from groundwire.web import Web
 
-__all__ = ["CallModel", "planned", "run_tools"]
+__all__ = ["CallModel", "plan_request", "run_tools"]
 
 
-def planned(
-    body: Body, row: Api, web: Web, mode: Mode | None, needs: Needs | None, tools: Sequence[Tool], most: int
+def plan_request(
+    body: Body, row: Api, web: Web, mode: Mode | None, needs: Needs | None, tools: Sequence[Tool], max_uses: int
 ) -> Plan:
     """Return the search plan for a request.
 
     When the session's searches are limited, `auto` never chooses a hosted search that cannot be limited.
     """
 
-    def made(asked: Needs) -> Plan:
-        return plan_for(body, row, mode=mode, needs=asked, settings=web.settings, tools=tools)
+    def plan_with(requirements: Needs) -> Plan:
+        return plan_for(body, row, mode=mode, needs=requirements, settings=web.settings, tools=tools)
 
-    first = made(needs or NO_NEEDS)
+    plan = plan_with(needs or NO_NEEDS)
     automatic = (web.settings.search.mode if mode is None else mode) == "auto"
-    if first.hosted is None or first.hosted.max_uses != "no" or web.budget is None or not automatic:
-        return first
-    ours = made((needs or NO_NEEDS).also(Needs(max_uses=most)))
-    return replace(ours, needs=first.needs)
+    if plan.hosted is None or plan.hosted.max_uses != "no" or web.budget is None or not automatic:
+        return plan
+    bounded = plan_with((needs or NO_NEEDS).also(Needs(max_uses=max_uses)))
+    return replace(bounded, needs=plan.needs)
 
 
 CallModel = Callable[[dict[str, Any]], Any]
@@ -66,15 +66,15 @@ CallModel = Callable[[dict[str, Any]], Any]
 
 _USD = 0.01
 """Cost of a hosted search: ten dollars per thousand at Anthropic and OpenAI (price lists of 2026-11)."""
-_REFUSALS = frozenset({400, 403, 404, 410, 422})
-_REFUSED = re.compile(
+_REFUSAL_STATUSES = frozenset({400, 403, 404, 410, 422})
+_REFUSAL_TEXT = re.compile(
     r"model_not_found|model_not_available|model.{0,80}(not found|not exist|deprecated|shut down|retired|decommissioned)"
     r"|tools?\b.{0,80}(not supported|unsupported|unknown|not match|not permitted|invalid)"
     r"|(unsupported|unknown|invalid|unrecognized).{0,40}(tool|web.?search)",
     re.IGNORECASE | re.DOTALL,
 )
-_LIMIT = "Search limit reached"  # beginning of the messages for an exhausted budget
-_DRY = 2  # consecutive rounds in which every call was rejected for lack of budget
+_LIMIT_MESSAGE = "Search limit reached"  # beginning of the messages for an exhausted budget
+_MAX_EMPTY_ROUNDS = 2  # consecutive rounds in which every call was rejected for lack of budget
 
 
 async def run_tools(
@@ -137,7 +137,7 @@ async def run_tools(
         body.setdefault("model", model)
     body = with_search(body, row, needs or NO_NEEDS, tools=tools or ())
     if plan is None:
-        plan = planned(body, row, web, mode, needs, tools or (), hosted_searches)
+        plan = plan_request(body, row, web, mode, needs, tools or (), hosted_searches)
     ours = tuple(web_tools(web, plan.needs) if tools is None else tools)
     deadline = Deadline.after(timeout) if timeout is not None else None
     loop = _Loop(
@@ -147,24 +147,24 @@ async def run_tools(
         tools={tool.name: tool for tool in ours} if plan.path == "local" else {},
         body=body,
         messages=tuple(conversation(body, row)),
-        begun=len(conversation(body, row)),
+        initial_length=len(conversation(body, row)),
         max_rounds=max_rounds,
-        most=hosted_searches,
+        max_hosted_searches=hosted_searches,
         price_usd=hosted_price_usd,
         ledger=CitationLedger() if ledger is None else ledger,
-        tell=on_event or (lambda _: None),
-        given=None if tools is None else tuple(tools),
-        automatic=(web.settings.search.mode if mode is None else mode) == "auto",
+        on_event=on_event or (lambda _: None),
+        caller_tools=None if tools is None else tuple(tools),
+        is_automatic=(web.settings.search.mode if mode is None else mode) == "auto",
     )
     loop.ledger.given(*users_texts(loop.messages))
-    loop.first = loop.prepared()  # an invalid request raises before the first model call
+    loop.first_request = loop.next_request()  # an invalid request raises before the first model call
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()
     except TimeoutError:
         if not limit.expired():
             raise
-        return loop.ended("deadline", f"The {timeout:g} seconds of the run were over.")
+        return loop.end("deadline", f"The {timeout:g} seconds of the run have passed.")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -177,58 +177,57 @@ class _Loop:
     tools: Mapping[str, Tool]
     body: Body
     messages: tuple[Any, ...]
-    begun: int
+    initial_length: int
     max_rounds: int
-    most: int
+    max_hosted_searches: int
     price_usd: float
     ledger: CitationLedger
-    tell: Callable[[LoopEvent], None]
-    given: tuple[Tool, ...] | None
-    automatic: bool
-    first: Body | None = None
-    fallen: HostedError | None = None
+    on_event: Callable[[LoopEvent], None]
+    caller_tools: tuple[Tool, ...] | None
+    is_automatic: bool
+    first_request: Body | None = None
+    fallback_error: HostedError | None = None
     answers: list[HostedAnswer] = field(default_factory=list)
     paused: list[HostedAnswer] = field(default_factory=list)
     searches: int = 0
     hosted: int = 0
     pages: int = 0
-    dry: int = 0
+    empty_rounds: int = 0
 
     async def run(self) -> Run:
         """Run rounds until there is a reason to stop."""
         while True:
             answer = await self._next_answer()
             if answer is None:
-                spent = "The session's search limit is reached, and the API requires further searches."
-                return self.ended("budget", spent)
+                reason = "The session's search limit is reached, and the API requires further searches."
+                return self.end("budget", reason)
             self._take(answer)
             if answer.finish == "failed" and not answer.calls:
                 error = answer.error
-                return self.ended(
-                    "failed", f"The API failed: {error.message or error.code}." if error else "It failed."
-                )
+                return self.end("failed", f"The API failed: {error.message or error.code}." if error else "It failed.")
             ours = [call for call in answer.calls if call.name in self.tools or self._is_invented(call)]
-            if echoed := [call for call in answer.calls if call.name == self.plan.tool and self.plan.path == "native"]:
-                given = [Result(call, str(call.arguments)) for call in echoed]  # Kimi's search needs its arguments back
-                self.messages = with_results(self.messages, self.plan.api.wire, given)
-                ours = echoed
+            if echoes := [call for call in answer.calls if call.name == self.plan.tool and self.plan.path == "native"]:
+                results = [Result(call, str(call.arguments)) for call in echoes]  # Kimi's search needs them back
+                self.messages = with_results(self.messages, self.plan.api.wire, results)
+                ours = echoes
             theirs = tuple(call for call in answer.calls if call not in ours)
             if len(self.answers) >= self.max_rounds and (ours or answer.finish == "pause"):
-                return self.ended("rounds", f"The model would go on after {self.max_rounds} rounds.", theirs)
-            if ours and not echoed:
+                return self.end("rounds", f"The model did not finish within {self.max_rounds} rounds.", theirs)
+            if ours and not echoes:
                 await self._make(ours)
             if theirs:
                 names = ", ".join(dict.fromkeys(call.name for call in theirs))
-                return self.ended("calls", f"The model calls functions of the caller: {names}.", theirs)
+                return self.end("calls", f"The model calls functions of the caller: {names}.", theirs)
             if not ours and answer.finish != "pause":
-                return self.ended("answered", "The model answered.")
-            if self.dry >= _DRY:
-                return self.ended("budget", "The session may search no more, and the model goes on searching.")
+                return self.end("answered", "The model answered.")
+            if self.empty_rounds >= _MAX_EMPTY_ROUNDS:
+                return self.end("budget", "The session's search limit is reached, and the model keeps searching.")
 
     async def _next_answer(self) -> HostedAnswer | None:
         """Call the model, with hosted search if the plan has it; None if the model cannot go on without searching."""
         while True:
-            request, self.first = self.first or self.prepared(last=len(self.answers) + 1 >= self.max_rounds), None
+            is_last = len(self.answers) + 1 >= self.max_rounds
+            request, self.first_request = self.first_request or self.next_request(last=is_last), None
             if self.plan.path != "native":
                 return await self._ask(request)
             try:
@@ -240,7 +239,7 @@ class _Loop:
             if answer is None or answer.finish != "failed" or not self._falls_back(answer.error):
                 return answer
 
-    def prepared(self, *, last: bool = False) -> Body:
+    def next_request(self, *, last: bool = False) -> Body:
         """Return the next request: the conversation so far, and the search of the plan."""
         row = self.plan.api
         body = {**self.body, row.body: list(self.messages) if self.answers else self.body.get(row.body)}
@@ -255,18 +254,19 @@ class _Loop:
     async def _ask(self, request: Body) -> HostedAnswer:
         call = self.call_model
         if inspect.iscoroutinefunction(call):
-            given = await call(request)
+            reply = await call(request)
         else:
-            given = await asyncio.to_thread(call, request)
-            if inspect.isawaitable(given):
-                given = await given
-        return answer_of(cast("AnswerApi", self.plan.api.name), given)
+            reply = await asyncio.to_thread(call, request)
+            if inspect.isawaitable(reply):
+                reply = await reply
+        return answer_of(cast("AnswerApi", self.plan.api.name), reply)
 
     async def _ask_native(self, request: Body) -> HostedAnswer | None:
         """Call a model with hosted search within the remaining budget; None if a turn cannot go on without search."""
         limit = self.plan.needs.max_uses
-        left = self.most if limit is None else min(self.most, limit - total(self.paused).searches)
-        reservation = await self.web.reserve_searches(left, price_usd=self.price_usd) if left > 0 else Reservation(0)
+        most = self.max_hosted_searches
+        most = most if limit is None else min(most, limit - total(self.paused).searches)
+        reservation = await self.web.reserve_searches(most, price_usd=self.price_usd) if most > 0 else Reservation(0)
         body = {**self.body, self.plan.api.body: request[self.plan.api.body]}
         if not reservation.searches:
             return None if self.paused else await self._ask(without_search(body, self.plan.api))
@@ -274,37 +274,38 @@ class _Loop:
         if (self.web.budget is not None or limit is not None) and hosted is not None and hosted.max_uses != "no":
             bounded = replace(self.plan, needs=replace(self.plan.needs, max_uses=reservation.searches))
             request = prepare(body, bounded)
-        made = 0
+        searches = 0
         try:
             answer = await self._ask(request)
-            made = answer.usage.searches
+            searches = answer.usage.searches
         except asyncio.CancelledError:
-            made = reservation.searches  # the API may have made them and will charge for them
+            searches = reservation.searches  # the API may have made them and will charge for them
             raise
         finally:
-            await asyncio.shield(self.web.settle_searches(reservation, made))
-        self.hosted += made
+            await asyncio.shield(self.web.settle_searches(reservation, searches))
+        self.hosted += searches
         return answer
 
     def _falls_back(self, refusal: HostedError | None) -> bool:
         """Switch to local search if the API rejected its hosted search and the plan permits it."""
         hosted = self.plan.hosted
-        if refusal is None or hosted is None or not self.automatic or self.answers:
+        if refusal is None or hosted is None or not self.is_automatic or self.answers:
             return False
-        named = [name for name in (self.plan.tool, hosted.switch_to, *hosted.request.get("body", ())) if name]
-        if refusal.status not in _REFUSALS or not (
-            _REFUSED.search(f"{refusal.code} {refusal.message}") or any(name in refusal.message for name in named)
+        names = [name for name in (self.plan.tool, hosted.switch_to, *hosted.request.get("body", ())) if name]
+        if refusal.status not in _REFUSAL_STATUSES or not (
+            _REFUSAL_TEXT.search(f"{refusal.code} {refusal.message}") or any(name in refusal.message for name in names)
         ):
             return False
-        tools = tuple(web_tools(self.web, self.plan.needs)) if self.given is None else self.given
+        tools = tuple(web_tools(self.web, self.plan.needs)) if self.caller_tools is None else self.caller_tools
         try:
-            local = planned(self.body, self.plan.api, self.web, "local", self.plan.needs, tools, self.most)
+            row, needs = self.plan.api, self.plan.needs
+            local = plan_request(self.body, row, self.web, "local", needs, tools, self.max_hosted_searches)
         except InvalidRequest:
             return False  # the model calls no tools
-        why = f"{self.plan.api.title} refused its own search ({refusal.message or refusal.code})"
-        self.plan = replace(local, reason=f"Groundwire searches: {why}.", warnings=(*local.warnings, f"{why}."))
+        reason = f"{self.plan.api.title} refused its own search ({refusal.message or refusal.code})"
+        self.plan = replace(local, reason=f"Groundwire searches: {reason}.", warnings=(*local.warnings, f"{reason}."))
         self.tools = {tool.name: tool for tool in tools}
-        self.fallen = replace(refusal, code="hosted_search_refused", message=f"{why}.")
+        self.fallback_error = replace(refusal, code="hosted_search_refused", message=f"{reason}.")
         return True
 
     def _take(self, answer: HostedAnswer) -> None:
@@ -317,27 +318,27 @@ class _Loop:
         """Run tool calls; searches over the request's limit are rejected, as hosted ones would be."""
         limit = self.plan.needs.max_uses
         room = len(calls) if limit is None else max(0, limit - self.searches)
-        kept: list[HostedCall] = []
+        accepted: list[HostedCall] = []
         for call in calls:
             if call.name not in self.tools:
                 continue
             if call.name == "open_page" or room > 0:
-                kept.append(call)
+                accepted.append(call)
                 room -= call.name != "open_page"
-        results = dict(zip(map(id, kept), await make_calls(kept, self.tools, self.tell), strict=True))
-        over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}).", limit=limit or 0, spent=limit or 0)
-        made = [results.get(id(call)) or refused(call.name, {}, over) for call in calls]
-        for call, result in zip(calls, made, strict=True):
-            if id(call) not in results and call.name in self.tools:
-                self.tell(CallStarted(call))
-                self.tell(CallEnded(call, result))
-        await self.ledger.assign(made)
-        given = [
+        results_by_id = dict(zip(map(id, accepted), await make_calls(accepted, self.tools, self.on_event), strict=True))
+        over = BudgetExceeded(f"{_LIMIT_MESSAGE} ({limit}/{limit}).", limit=limit or 0, spent=limit or 0)
+        results = [results_by_id.get(id(call)) or refused(call.name, {}, over) for call in calls]
+        for call, result in zip(calls, results, strict=True):
+            if id(call) not in results_by_id and call.name in self.tools:
+                self.on_event(CallStarted(call))
+                self.on_event(CallEnded(call, result))
+        await self.ledger.assign(results)
+        outputs = [
             Result(call, self._unknown(call) or self.ledger.take(result), result.status == "error")
-            for call, result in zip(calls, made, strict=True)
+            for call, result in zip(calls, results, strict=True)
         ]
-        self.messages = with_results(self.messages, self.plan.api.wire, given)
-        self._count(made)
+        self.messages = with_results(self.messages, self.plan.api.wire, outputs)
+        self._count(results)
 
     def _is_invented(self, call: HostedCall) -> bool:
         """Whether a call names a function that the request does not declare."""
@@ -352,29 +353,30 @@ class _Loop:
         return f"There is no tool named {call.name[:80]!r}. Call one of: {', '.join(names)}."
 
     def _count(self, results: Sequence[ToolResult]) -> None:
-        pages = [one for one in results if isinstance(one, OpenPageToolResult)]
-        self.pages += sum(one.status == "success" for one in pages)
-        self.searches += sum(one.status == "success" for one in results) - sum(one.status == "success" for one in pages)
-        empty = [one for one in results if one.status == "error" and one.error.startswith(_LIMIT)]
-        self.dry = self.dry + 1 if len(empty) == len(results) else 0
+        successes = [result for result in results if result.status == "success"]
+        pages = sum(isinstance(result, OpenPageToolResult) for result in successes)
+        self.pages += pages
+        self.searches += len(successes) - pages
+        empty = [result for result in results if result.status == "error" and result.error.startswith(_LIMIT_MESSAGE)]
+        self.empty_rounds = self.empty_rounds + 1 if len(empty) == len(results) else 0
 
-    def _shown(self, text: str) -> str:
+    def _filtered(self, text: str) -> str:
         """Return an answer in which only sources' URLs load anything; its length does not change."""
-        made = policy_filter(self.ledger.vouched, self.web.settings.policy)
-        return made.feed(text) + made.close()
+        links = policy_filter(self.ledger.vouched, self.web.settings.policy)
+        return links.feed(text) + links.close()
 
-    def ended(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
+    def end(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
         """Return the run in its current state."""
         last = joined(last_turn(self.answers)) if self.answers else HostedAnswer(api=self.plan.api.name)
         used = total(self.answers)
-        errors = (*last.errors, *([self.fallen] if self.fallen else []))
+        errors = (*last.errors, *([self.fallback_error] if self.fallback_error else []))
         return Run(
             stop=stop,
             reason=reason,
-            answer=replace(marked(last, self.ledger), usage=used, text=self._shown(last.text), errors=errors),
+            answer=replace(marked(last, self.ledger), usage=used, text=self._filtered(last.text), errors=errors),
             answers=tuple(self.answers),
             messages=self.messages,
-            added=len(self.messages) - self.begun,
+            added=len(self.messages) - self.initial_length,
             pending=pending,
             sources=self.ledger.sources,
             spent=Spent(

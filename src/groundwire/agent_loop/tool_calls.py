@@ -14,7 +14,7 @@ from groundwire.tools import Tool, ToolResult, refused
 
 __all__ = ["answer_of", "arguments_of", "make_calls", "refusal_of"]
 
-_AT_ONCE = 8  # concurrent calls of one turn; a model that asks for fifty pages at once gets them in batches
+_MAX_CONCURRENT_CALLS = 8  # of one turn; a model that asks for fifty pages at once gets them in batches
 
 
 async def make_calls(
@@ -27,10 +27,10 @@ async def make_calls(
         tools: The tools by their names.
         tell: Called with each call.
     """
-    room = asyncio.Semaphore(_AT_ONCE)
+    slots = asyncio.Semaphore(_MAX_CONCURRENT_CALLS)
 
     async def make(call: HostedCall) -> ToolResult:
-        async with room:
+        async with slots:
             tell(CallStarted(call))
             try:
                 arguments = arguments_of(call)
@@ -52,17 +52,17 @@ def arguments_of(call: HostedCall) -> dict[str, Any]:
     Raises:
         InvalidRequest: they are not a JSON object.
     """
-    given = call.arguments
-    if isinstance(given, str):
+    arguments = call.arguments
+    if isinstance(arguments, str):
         try:
-            given = json.loads(given or "{}")
+            arguments = json.loads(arguments or "{}")
         except (ValueError, RecursionError):
-            given = None
-    if given is None and call.arguments is None:
-        given = {}
-    if not isinstance(given, Mapping):
+            arguments = None
+    if arguments is None and call.arguments is None:
+        arguments = {}
+    if not isinstance(arguments, Mapping):
         raise InvalidRequest("arguments", "are no JSON object", 'Write them as {"name": "value"}.')
-    return {str(key): value for key, value in given.items()}
+    return {str(key): value for key, value in arguments.items()}
 
 
 def refusal_of(error: Exception) -> HostedError | None:
@@ -76,33 +76,33 @@ def refusal_of(error: Exception) -> HostedError | None:
         for holder in (error, response):
             if isinstance(status := getattr(holder, name, None), int) and 400 <= status < 500:
                 code = getattr(error, "code", None)
-                said = code if isinstance(code, str) else f"http_{status}"
-                return HostedError(code=said, outcome="bad_request", message=str(error)[:300], status=status)
+                label = code if isinstance(code, str) else f"http_{status}"
+                return HostedError(code=label, outcome="bad_request", message=str(error)[:300], status=status)
     return None
 
 
-def answer_of(api: AnswerApi, given: Any) -> HostedAnswer:
+def answer_of(api: AnswerApi, reply: Any) -> HostedAnswer:
     """Convert the return value of a caller's function to an answer.
 
     Args:
         api: The API that the answer comes from.
-        given: JSON, as values or as bytes; an object of the openai, anthropic or google-genai SDK; or an answer that is
+        reply: JSON, as values or as bytes; an object of the openai, anthropic or google-genai SDK; or an answer that is
             already parsed.
 
     Raises:
         InvalidRequest: it is empty or of another type.
         UnexpectedResponse: it is not a model's answer.
     """
-    if isinstance(given, HostedAnswer):
-        return given
-    if callable(to_dict := getattr(given, "to_dict", None)):
-        given = to_dict(mode="json")  # openai and anthropic: as sent by the API, without unset fields
-    elif callable(dump := getattr(given, "model_dump", None)):
-        given = dump(by_alias=True, exclude_none=True)  # google-genai: bytes stay bytes, so that the SDK accepts them
-    if not isinstance(given, (dict, list, str, bytes, bytearray)):
+    if isinstance(reply, HostedAnswer):
+        return reply
+    if callable(to_dict := getattr(reply, "to_dict", None)):
+        reply = to_dict(mode="json")  # openai and anthropic: as sent by the API, without unset fields
+    elif callable(dump := getattr(reply, "model_dump", None)):
+        reply = dump(by_alias=True, exclude_none=True)  # google-genai: bytes stay bytes, so that the SDK accepts them
+    if not isinstance(reply, (dict, list, str, bytes, bytearray)):
         raise InvalidRequest(
             "call_model",
-            f"returned {type(given).__name__}",
+            f"returned {type(reply).__name__}",
             "Return the API's answer: its JSON, or the object of its SDK.",
         )
-    return read_answer(api, given)
+    return read_answer(api, reply)

@@ -108,5 +108,5 @@ class Run:
             raise InvalidRequest(
                 "results", f"has {len(results)} for {len(self.pending)} calls", "Pass one for each of run.pending."
             )
-        given = [Result(call, text) for call, text in zip(self.pending, results, strict=True)]
-        return with_results(self.messages, self.plan.api.wire, given)
+        outputs = [Result(call, text) for call, text in zip(self.pending, results, strict=True)]
+        return with_results(self.messages, self.plan.api.wire, outputs)

@@ -50,20 +50,20 @@ def check_wire(api: Api) -> None:
     if api.wire not in _WIRES:
         raise InvalidRequest(
             "api",
-            f"{api.title} speaks a form that run_tools does not",
-            "Use one that speaks Anthropic Messages, chat completions, Responses or Gemini.",
+            f"{api.title} has a format that run_tools does not support",
+            "Use one with the format of Anthropic Messages, chat completions, Responses or Gemini.",
         )
 
 
 def conversation(body: Mapping[str, Any], api: Api) -> list[Any]:
     """Return the messages of a request as a new list; a bare string is a user message."""
-    given = body.get(api.body)
-    if given is None:
+    value = body.get(api.body)
+    if value is None:
         return []
-    if isinstance(given, str):
-        part = {"parts": [{"text": given}]} if api.wire == "gemini" else {"content": given}
+    if isinstance(value, str):
+        part = {"parts": [{"text": value}]} if api.wire == "gemini" else {"content": value}
         return [{"role": "user", **part}]
-    return list(given) if isinstance(given, (list, tuple)) else [given]
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def users_texts(messages: Sequence[Any]) -> Iterator[str]:
@@ -87,10 +87,10 @@ def declared_functions(body: Mapping[str, Any], api: Api) -> frozenset[str] | No
             names.add("web_search")
             continue
         declared = tool.get("functionDeclarations", tool.get("function_declarations")) if _is_object(tool) else None
-        for one in declared if isinstance(declared, list) else [tool]:
-            inner = one.get("function", one) if _is_object(one) else None
+        for entry in declared if isinstance(declared, list) else [tool]:
+            inner = entry.get("function", entry) if _is_object(entry) else None
             name = inner.get("name") if _is_object(inner) else None
-            if not isinstance(name, str) or (_is_object(one) and "tools" in one):  # a namespace of others, of Responses
+            if not isinstance(name, str) or (_is_object(entry) and "tools" in entry):  # a namespace of Responses
                 return None
             names.add(name)
     return frozenset(names)
@@ -110,63 +110,63 @@ def with_results(messages: Sequence[Any], wire: Wire, results: Sequence[Result])
     if wire == "chat":
         return (
             *messages,
-            *({"role": "tool", "tool_call_id": one.call.id, "content": one.text} for one in results),
+            *({"role": "tool", "tool_call_id": result.call.id, "content": result.text} for result in results),
         )
     if wire == "responses":
         return (
             *messages,
-            *({"type": "function_call_output", "call_id": one.call.id, "output": one.text} for one in results),
+            *({"type": "function_call_output", "call_id": result.call.id, "output": result.text} for result in results),
         )
     if wire == "anthropic":
-        return _joined(messages, "content", [_tool_result(one) for one in results], "tool_result")
-    return _joined(messages, "parts", [_response(one) for one in results], "functionResponse")
+        return _with_user_parts(messages, "content", [_tool_result(result) for result in results], "tool_result")
+    return _with_user_parts(messages, "parts", [_function_response(result) for result in results], "functionResponse")
 
 
 def free_choice(body: Mapping[str, Any], wire: Wire) -> dict[str, Any]:
     """Return a request that no longer forces a tool call, because one was made."""
-    changed = dict(body)
+    request = dict(body)
     choice = body.get("tool_choice")
     if wire == "gemini":
-        return _gemini_mode(changed, "AUTO", only=("ANY",))
+        return _gemini_mode(request, "AUTO", only=("ANY",))
     if wire == "anthropic":
         if isinstance(choice, Mapping) and choice.get("type") in ("any", "tool"):
-            kept = {key: value for key, value in choice.items() if key not in ("type", "name")}
-            changed["tool_choice"] = {**kept, "type": "auto"}
+            options = {key: value for key, value in choice.items() if key not in ("type", "name")}
+            request["tool_choice"] = {**options, "type": "auto"}
     elif isinstance(choice, Mapping) or choice == "required":
-        changed["tool_choice"] = "auto"
-    return changed
+        request["tool_choice"] = "auto"
+    return request
 
 
 def no_choice(body: Mapping[str, Any], wire: Wire) -> dict[str, Any]:
     """Return a request in which tools are disabled and the model must answer."""
-    changed = dict(body)
+    request = dict(body)
     if wire == "gemini":
-        return _gemini_mode(changed, "NONE")
-    if changed.get("tools"):
-        changed["tool_choice"] = {"type": "none"} if wire == "anthropic" else "none"
-        changed.pop("parallel_tool_calls", None)
-    return changed
+        return _gemini_mode(request, "NONE")
+    if request.get("tools"):
+        request["tool_choice"] = {"type": "none"} if wire == "anthropic" else "none"
+        request.pop("parallel_tool_calls", None)
+    return request
 
 
-def _joined(messages: Sequence[Any], key: str, parts: list[dict[str, Any]], kind: str) -> tuple[Any, ...]:
+def _with_user_parts(messages: Sequence[Any], key: str, parts: list[dict[str, Any]], kind: str) -> tuple[Any, ...]:
     last = messages[-1] if messages else None
     if isinstance(last, Mapping) and last.get("role") == "user":
-        there = last.get(key)
-        end = there[-1] if isinstance(there, list) and there else None
-        if isinstance(there, list) and isinstance(end, Mapping) and (end.get("type") == kind or kind in end):
-            return (*messages[:-1], {**last, key: [*there, *parts]})
+        earlier = last.get(key)
+        end = earlier[-1] if isinstance(earlier, list) and earlier else None
+        if isinstance(earlier, list) and isinstance(end, Mapping) and (end.get("type") == kind or kind in end):
+            return (*messages[:-1], {**last, key: [*earlier, *parts]})
     return (*messages, {"role": "user", key: parts})
 
 
-def _tool_result(one: Result) -> dict[str, Any]:
-    made: dict[str, Any] = {"type": "tool_result", "tool_use_id": one.call.id, "content": one.text}
-    return {**made, "is_error": True} if one.failed else made
+def _tool_result(result: Result) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call.id, "content": result.text}
+    return {**block, "is_error": True} if result.failed else block
 
 
-def _response(one: Result) -> dict[str, Any]:
-    named = {"id": one.call.id} if one.call.id else {}
-    key = "error" if one.failed else "output"
-    return {"functionResponse": {**named, "name": one.call.name, "response": {key: one.text}}}
+def _function_response(result: Result) -> dict[str, Any]:
+    identity = {"id": result.call.id} if result.call.id else {}
+    key = "error" if result.failed else "output"
+    return {"functionResponse": {**identity, "name": result.call.name, "response": {key: result.text}}}
 
 
 def _gemini_mode(body: dict[str, Any], mode: str, only: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -189,39 +189,37 @@ def _gemini_mode(body: dict[str, Any], mode: str, only: tuple[str, ...] = ()) ->
 def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
     """Join the parts of one turn into one answer: concatenate texts and shift citations accordingly.
 
+    Anthropic's are read again as one message: a page may be fetched in one part and cited in another.
+
     Args:
         answers: The pieces in order, at least one.
     """
-    if len(answers) > 1 and all(one.api == "anthropic" for one in answers):
-        return _read_as_one(answers)
+    last, usage = answers[-1], total(answers)
+    turn = tuple(part for answer in answers for part in answer.turn)
+    errors = tuple(dict.fromkeys(error for answer in answers for error in answer.errors))
+    error = next((answer.error for answer in answers if answer.error is not None), None)
+    if len(answers) > 1 and all(answer.api == "anthropic" for answer in answers):
+        content = [block for part in turn for block in part.get("content") or ()]
+        message = read_answer("anthropic", {"type": "message", "content": content, "stop_reason": last.stop_reason})
+        return replace(message, model=last.model, usage=usage, turn=turn, errors=errors, error=error)
     text = ""
     citations: list[HostedCitation] = []
-    for one in answers:
-        citations += [_moved(citation, len(text)) for citation in one.citations]
-        text += one.text
+    for answer in answers:
+        citations += [_shifted(citation, len(text)) for citation in answer.citations]
+        text += answer.text
     return replace(
-        answers[-1],
+        last,
         text=text,
         citations=tuple(citations),
-        queries=tuple(dict.fromkeys(query for one in answers for query in one.queries)),
-        sources=tuple({source.url: source for one in reversed(answers) for source in one.sources}.values()),
-        opened=tuple(dict.fromkeys(url for one in answers for url in one.opened)),
-        errors=tuple(dict.fromkeys(error for one in answers for error in one.errors)),
-        error=next((one.error for one in answers if one.error is not None), None),
-        usage=total(answers),
-        turn=tuple(part for one in answers for part in one.turn),
-        sources_from=next((one.sources_from for one in answers if one.sources), "none"),
+        queries=tuple(dict.fromkeys(query for answer in answers for query in answer.queries)),
+        sources=tuple({source.url: source for answer in reversed(answers) for source in answer.sources}.values()),
+        opened=tuple(dict.fromkeys(url for answer in answers for url in answer.opened)),
+        errors=errors,
+        error=error,
+        usage=usage,
+        turn=turn,
+        sources_from=next((answer.sources_from for answer in answers if answer.sources), "none"),
     )
-
-
-def _read_as_one(answers: Sequence[HostedAnswer]) -> HostedAnswer:
-    """Join the parts of a turn into one message: a page may be fetched in one part and cited in another."""
-    turn = tuple(part for one in answers for part in one.turn)
-    content = [block for message in turn for block in message.get("content") or ()]
-    whole = read_answer("anthropic", {"type": "message", "content": content, "stop_reason": answers[-1].stop_reason})
-    errors = tuple(dict.fromkeys(error for one in answers for error in one.errors))
-    error = next((one.error for one in answers if one.error is not None), None)
-    return replace(whole, model=answers[-1].model, usage=total(answers), turn=turn, errors=errors, error=error)
 
 
 def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:
@@ -235,14 +233,14 @@ def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:
 def total(answers: Sequence[HostedAnswer]) -> HostedUsage:
     """Return the total usage of several answers."""
     return HostedUsage(
-        searches=sum(one.usage.searches for one in answers),
-        fetches=sum(one.usage.fetches for one in answers),
-        input_tokens=sum(one.usage.input_tokens for one in answers),
-        output_tokens=sum(one.usage.output_tokens for one in answers),
+        searches=sum(answer.usage.searches for answer in answers),
+        fetches=sum(answer.usage.fetches for answer in answers),
+        input_tokens=sum(answer.usage.input_tokens for answer in answers),
+        output_tokens=sum(answer.usage.output_tokens for answer in answers),
     )
 
 
-def _moved(citation: HostedCitation, by: int) -> HostedCitation:
+def _shifted(citation: HostedCitation, by: int) -> HostedCitation:
     def plus(place: int | None) -> int | None:
         return None if place is None else place + by
 

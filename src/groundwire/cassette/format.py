@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import fcntl
 import gzip
 import json
 import os
@@ -25,6 +24,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from groundwire._version import __version__
 from groundwire.errors import ConfigurationError
+from groundwire.json_text import json_object
 from groundwire.settings.user_folders import os_reason
 
 __all__ = [
@@ -176,13 +176,13 @@ def from_line(line: object) -> Exchange:
         raise ValueError("a failure is an object with a kind (a text)")
     if kind == "http" and response is not None:
         unpack(response)
-    said = line.get("ms", 0)
+    milliseconds = line.get("ms", 0)
     return Exchange(
         kind=kind,
         request=request,
         response=response,
         failure=None if failure is None else RecordedFailure(failure["kind"], str(failure.get("detail", ""))),
-        ms=said if isinstance(said, int) else 0,
+        ms=milliseconds if isinstance(milliseconds, int) else 0,
         day=date.fromisoformat(str(line.get("day", ""))),
     )
 
@@ -190,6 +190,7 @@ def from_line(line: object) -> Exchange:
 _MARK = "groundwire_cassette"
 _VERSION = 1
 _STEP = 65_536  # bytes
+_WAIT = 0.001  # seconds between two tries to get the lock
 
 
 class CassetteFile:
@@ -206,12 +207,12 @@ class CassetteFile:
     def __init__(self, path: Path, *, append: bool) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._known = 0  # bytes whose lines are already counted
+        self._counted_bytes = 0  # bytes whose lines are already counted
         self._lines = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._lock, path.open("a+b") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
+                _lock(file)
                 if _at_end(file):
                     file.seek(0)
                     _check_mark(file.readline(), path)  # before truncating: the path may be a typo
@@ -228,21 +229,21 @@ class CassetteFile:
             OSError: it cannot be written.
         """
         with self._lock, self.path.open("a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            _lock(file)
             _mend(file)
             _begin(file)
             self._count(file)
-            file.write(_encoded(to_line(exchange, self._lines)))
+            file.write(_encode(to_line(exchange, self._lines)))
 
     def _count(self, file: BinaryIO) -> None:
         """Count the lines added since the last time, by this process and others."""
         size = _at_end(file)
-        if size < self._known:  # another process replaced it
-            self._known = self._lines = 0
-        file.seek(self._known)
+        if size < self._counted_bytes:  # another process replaced it
+            self._counted_bytes = self._lines = 0
+        file.seek(self._counted_bytes)
         while piece := file.read(_STEP):
             self._lines += piece.count(b"\n")
-        self._known = size
+        self._counted_bytes = size
 
 
 def load(path: Path) -> list[Exchange]:
@@ -261,17 +262,17 @@ def load(path: Path) -> list[Exchange]:
         raise ConfigurationError(f"The cassette {path} cannot be read: {os_reason(error, path)}.") from error
     first, *lines = data.split(b"\n")
     _check_mark(first, path)
-    found = []
+    exchanges = []
     for number, line in enumerate(lines, start=2):
         if not line.strip():
             continue
         try:
-            found.append(from_line(json.loads(line)))
+            exchanges.append(from_line(json.loads(line)))
         except (ValueError, RecursionError) as error:
             if number == len(lines) + 1:
                 break
             raise ConfigurationError(f"The cassette {path} has an error in line {number}: {error}.") from error
-    return found
+    return exchanges
 
 
 def count_exchanges(path: Path) -> int:
@@ -279,16 +280,11 @@ def count_exchanges(path: Path) -> int:
     if not path.is_file():
         return 0
     with path.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
         return max(0, sum(piece.count(b"\n") for piece in iter(lambda: file.read(_STEP), b"")) - 1)
 
 
 def _check_mark(line: bytes, path: Path) -> None:
-    try:
-        mark = json.loads(line)
-        version = mark.get(_MARK) if isinstance(mark, dict) else None
-    except ValueError:
-        version = None
+    version = (json_object(line) or {}).get(_MARK)
     if version is None:
         raise ConfigurationError(f"{path} is not a cassette: its first line does not name {_MARK}.")
     if version != _VERSION:
@@ -298,7 +294,7 @@ def _check_mark(line: bytes, path: Path) -> None:
 def _begin(file: BinaryIO) -> None:
     """Write the header line if it is missing."""
     if not _at_end(file):
-        file.write(_encoded({_MARK: _VERSION, "recorded_with": f"groundwire {__version__}"}))
+        file.write(_encode({_MARK: _VERSION, "recorded_with": f"groundwire {__version__}"}))
         file.flush()
 
 
@@ -323,11 +319,18 @@ def _mend(file: BinaryIO) -> None:
         file.flush()
 
 
+def _lock(file: BinaryIO) -> None:
+    """Wait for the other processes that write to a file, until it is closed."""
+    from filelock import lock_descriptor  # only a recording waits for it
+
+    lock_descriptor(file.fileno(), poll_interval=_WAIT)
+
+
 def _at_end(file: BinaryIO) -> int:
     return file.seek(0, os.SEEK_END)
 
 
-def _encoded(line: dict[str, Any]) -> bytes:
+def _encode(line: dict[str, Any]) -> bytes:
     try:
         return json.dumps(line, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError:  # lone surrogates, for header bytes that are not UTF-8

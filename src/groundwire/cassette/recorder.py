@@ -59,14 +59,14 @@ class Index:
             today: The day, in UTC, that dates are relative to.
         """
         key = _key(kind, request)
-        found = self._exact.get(key) or self._shifted.get(_relative(key, today))
-        if not found and self._loose is not None:
-            found = self._loose.get(_where(kind, request))
-        if not found:
+        exchanges = self._exact.get(key) or self._shifted.get(_relative(key, today))
+        if not exchanges and self._loose is not None:
+            exchanges = self._loose.get(_where(kind, request))
+        if not exchanges:
             return None
-        number = self._used.get(id(found), 0)
-        self._used[id(found)] = number + 1
-        return found[min(number, len(found) - 1)]
+        number = self._used.get(id(exchanges), 0)
+        self._used[id(exchanges)] = number + 1
+        return exchanges[min(number, len(exchanges) - 1)]
 
 
 def _key(kind: str, request: Mapping[str, Any]) -> str:
@@ -78,7 +78,7 @@ def _key(kind: str, request: Mapping[str, Any]) -> str:
 def _without_waits(value: object) -> object:
     if not isinstance(value, dict):
         return value
-    return {name: one for name, one in value.items() if not (name in _WAITS and isinstance(one, (int, float)))}
+    return {name: item for name, item in value.items() if not (name in _WAITS and isinstance(item, (int, float)))}
 
 
 def _where(kind: str, request: Mapping[str, Any]) -> str:
@@ -95,17 +95,17 @@ def _from(day: date) -> Callable[[re.Match[str]], str]:
     def days(match: re.Match[str]) -> str:
         year, month, number, us_month, us_number, us_year = match.groups()
         try:
-            found = date(int(year or us_year), int(month or us_month), int(number or us_number))
+            other = date(int(year or us_year), int(month or us_month), int(number or us_number))
         except ValueError:
             return match[0]
-        return f"<{(found - day).days} days>"
+        return f"<{(other - day).days} days>"
 
     return days
 
 
 _logger = logging.getLogger(__name__)
 
-_SHOWN = 300  # characters of a URL in a message
+_LONGEST = 300  # characters of a URL in a message
 _SOMEWHERE = "1.1.1.1"  # a public address that the guard accepts; replay never connects
 
 
@@ -120,14 +120,11 @@ class Cassette:
     thread-safe. Secrets are removed before anything is written.
     """
 
-    def __init__(
-        self, path: Path, *, file: CassetteFile | None, index: Index | None, today: Callable[[], date] = _today
-    ) -> None:
+    def __init__(self, path: Path, *, file: CassetteFile | None, index: Index | None) -> None:
         self.path = path
         """The file."""
         self._file = file
         self._index = index
-        self._today = today
         self._masks = Masks()
         self._lock = threading.Lock()
         self._missing: list[str] = []
@@ -146,19 +143,18 @@ class Cassette:
         return cls(Path(path), file=CassetteFile(Path(path), append=append), index=None)
 
     @classmethod
-    def replay(cls, path: str | Path, *, strict: bool = True, today: Callable[[], date] = _today) -> Self:
+    def replay(cls, path: str | Path, *, strict: bool = True) -> Self:
         """Return a cassette that answers from its file. Anything else fails and never reaches the network.
 
         Args:
             path: The file.
             strict: Whether parameters and body must be as recorded. Otherwise, a request that is not in the file gets
                 the response of the next recorded one with the same method and URL.
-            today: The day in UTC that dates in requests are relative to.
 
         Raises:
             ConfigurationError: the file does not exist, or is not a cassette that this version can read.
         """
-        return cls(Path(path), file=None, index=Index(load(Path(path)), strict=strict), today=today)
+        return cls(Path(path), file=None, index=Index(load(Path(path)), strict=strict))
 
     @classmethod
     def auto(cls, path: str | Path) -> Self:
@@ -200,15 +196,15 @@ class Cassette:
             RuntimeError: the cassette records.
         """
         if self._index is None:
-            raise RuntimeError("This cassette records; only a replaying one can be asked.")
+            raise RuntimeError("This cassette is recording; only a replaying one can answer.")
         with self._lock:
-            asked = self._without_secrets(request)
-            found = self._index.take(kind, asked, self._today())
-            if found is not None:
-                return found
-            shown = _shown(kind, asked)
-            self._missing.append(shown)
-        raise CallFailed(RecordedFailure("cassette", f"is not in the cassette {self.path} with this request ({shown})"))
+            masked = self._without_secrets(request)
+            exchange = self._index.take(kind, masked, _today())
+            if exchange is not None:
+                return exchange
+            label = _label(kind, masked)
+            self._missing.append(label)
+        raise CallFailed(RecordedFailure("cassette", f"is not in the cassette {self.path} with this request ({label})"))
 
     def add(
         self,
@@ -234,10 +230,10 @@ class Cassette:
         if self._file is None:
             raise RuntimeError("This cassette replays; nothing can be added to it.")
         with self._lock:
-            asked = self._without_secrets(request)  # first: it shows what to remove from the response
+            masked = self._without_secrets(request)  # first: it shows what to remove from the response
             answered = self._answer_without_secrets(response)
-        said = None if failure is None else RecordedFailure(failure.kind, self._masks.text(failure.detail))
-        exchange = Exchange(kind=kind, request=asked, response=answered, failure=said, ms=ms, day=self._today())
+        masked_failure = None if failure is None else RecordedFailure(failure.kind, self._masks.text(failure.detail))
+        exchange = Exchange(kind=kind, request=masked, response=answered, failure=masked_failure, ms=ms, day=_today())
         try:
             self._file.add(exchange)
         except OSError as error:
@@ -256,10 +252,10 @@ class Cassette:
             CallFailed: `do` raised it, now or when recording, or the call is not in the file (kind `cassette`).
         """
         if self.replaying:
-            found = self.find(kind, request)
-            if found.failure is not None:
-                raise CallFailed(found.failure)
-            return found.response or {}
+            exchange = self.find(kind, request)
+            if exchange.failure is not None:
+                raise CallFailed(exchange.failure)
+            return exchange.response or {}
         started = time.perf_counter()
         try:
             answer = do()
@@ -280,13 +276,13 @@ class Cassette:
         return (_SOMEWHERE,)
 
     def _without_secrets(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        asked = {name: self._masks.value(value, name) for name, value in request.items() if name != "headers"}
+        masked = {name: self._masks.value(value, name) for name, value in request.items() if name != "headers"}
         if isinstance(headers := request.get("headers"), Mapping):
-            shown = self._masks.request_headers(headers)
+            masked_headers = self._masks.request_headers(headers)
             # Again: a header may have shown what to remove from the URL and the body.
-            asked = {name: self._masks.value(value, name) for name, value in asked.items()}
-            return asked | ({"headers": shown} if shown else {})
-        return asked
+            masked = {name: self._masks.value(value, name) for name, value in masked.items()}
+            return masked | ({"headers": masked_headers} if masked_headers else {})
+        return masked
 
     def _answer_without_secrets(self, response: Mapping[str, Any] | Answer | None) -> dict[str, Any] | None:
         if response is None:
@@ -298,11 +294,11 @@ class Cassette:
         return masked
 
 
-def _shown(kind: str, request: Mapping[str, Any]) -> str:
+def _label(kind: str, request: Mapping[str, Any]) -> str:
     if "url" not in request:
-        return f"{kind} {dict(request)}"[:_SHOWN]
+        return f"{kind} {dict(request)}"[:_LONGEST]
     body = request.get("json", request.get("form"))
-    return f"{request.get('method', kind)} {request['url']}"[:_SHOWN] + (f" {body}"[:_SHOWN] if body else "")
+    return f"{request.get('method', kind)} {request['url']}"[:_LONGEST] + (f" {body}"[:_LONGEST] if body else "")
 
 
 def _since(started: float) -> int:
@@ -349,7 +345,7 @@ def choose_cassette(
     Raises:
         ConfigurationError: more than one is given, or the file cannot be used.
     """
-    if sum(given is not None for given in (cassette, record, replay)) > 1:
+    if sum(choice is not None for choice in (cassette, record, replay)) > 1:
         raise ConfigurationError("Give one of cassette, record and replay.")
     if record is not None:
         return Cassette.record(record)

@@ -20,22 +20,22 @@ __all__ = ["MASK", "Masks"]
 MASK = "***"
 """The placeholder for a secret."""
 
-_SHOWN = frozenset(
+_PLAIN_REQUEST_HEADERS = frozenset(
     re.findall(
         r"[\w-]+",
         "accept accept-language content-type dnt user-agent x-engine x-no-cache x-retain-images x-return-format "
         "x-tavily-access-mode x-token-budget",
     )
 )
-_LEFT_OUT = frozenset({"x-timeout"})  # the client's timeout, which varies
-_KEPT = frozenset(
+_OMITTED_HEADERS = frozenset({"x-timeout"})  # the client's timeout, which varies
+_RESPONSE_HEADERS = frozenset(
     re.findall(
         r"[\w-]+",
         "cf-mitigated content-disposition content-language content-location content-type date etag last-modified "
         "location refresh retry-after",
     )
 )
-_KEPT_STARTS = ("ratelimit", "x-rate-limit", "x-ratelimit", "x-usage")
+_RESPONSE_HEADER_STARTS = ("ratelimit", "x-rate-limit", "x-ratelimit", "x-usage")
 _SECRET = frozenset(
     re.findall(
         r"\w+",
@@ -43,7 +43,8 @@ _SECRET = frozenset(
         "jwt key passcode passphrase passwd password pwd refreshtoken secret sig signature token",
     )
 )
-_PERHAPS = frozenset({"code", "nonce", "sas", "session", "sessionid", "sid", "ticket"})  # if the value looks random
+# If the value looks random.
+_AMBIGUOUS = frozenset({"code", "nonce", "sas", "session", "sessionid", "sid", "ticket"})
 _PAGING = frozenset({"continuation", "cursor", "next", "page", "paging", "pagination", "prev", "start"})
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PARAMETER = re.compile(r"([?&;#])([^=&;#?/]+)=([^&;#]*)")
@@ -56,24 +57,24 @@ class Masks:
     """The known secrets, and their redaction."""
 
     def __init__(self) -> None:
-        self._known: tuple[str, ...] = ()
+        self._secrets: tuple[str, ...] = ()
 
     def learn(self, secret: str) -> None:
         """Redact a secret from now on; one of fewer than six characters is ignored."""
-        if len(secret) < _SHORTEST or secret in self._known or secret == MASK:
+        if len(secret) < _SHORTEST or secret in self._secrets or secret == MASK:
             return
         spellings = {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
-        self._known = tuple(sorted({*self._known, *spellings}, key=len, reverse=True))
+        self._secrets = tuple(sorted({*self._secrets, *spellings}, key=len, reverse=True))
 
     def text(self, text: str) -> str:
         """Return a text without the known secrets."""
-        for secret in self._known:
+        for secret in self._secrets:
             text = text.replace(secret, MASK)
         return text
 
     def body(self, body: bytes) -> bytes:
         """Return a body without the known secrets."""
-        for secret in self._known:
+        for secret in self._secrets:
             body = body.replace(secret.encode("utf-8", "surrogatepass"), MASK.encode())
         return body
 
@@ -90,9 +91,9 @@ class Masks:
         """
         match value:
             case dict():
-                return {self.text(str(key)): self.value(one, str(key)) for key, one in value.items()}
+                return {self.text(str(key)): self.value(item, str(key)) for key, item in value.items()}
             case list() | tuple():
-                return [self.value(one, name) for one in value]
+                return [self.value(item, name) for item in value]
             case str() if value and _is_secret(name, value):
                 self._remember(name, value)
                 return MASK
@@ -103,22 +104,22 @@ class Masks:
 
     def request_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the headers of a request; possibly secret values are redacted and remembered."""
-        shown = {}
+        masked = {}
         for name, value in headers.items():
-            if name.lower() in _LEFT_OUT:
+            if name.lower() in _OMITTED_HEADERS:
                 continue
-            if name.lower() not in _SHOWN:
+            if name.lower() not in _PLAIN_REQUEST_HEADERS:
                 self._remember_header(name, value)
-            shown[name] = self.text(value) if name.lower() in _SHOWN else MASK
-        return shown
+            masked[name] = self.text(value) if name.lower() in _PLAIN_REQUEST_HEADERS else MASK
+        return masked
 
     def response_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return the response headers that are used, the first of each; never cookies."""
-        kept: dict[str, str] = {}
+        masked: dict[str, str] = {}
         for name, value in headers.items():
-            if name.lower() in _KEPT or name.lower().startswith(_KEPT_STARTS):
-                kept.setdefault(name, self.url(value))
-        return kept
+            if name.lower() in _RESPONSE_HEADERS or name.lower().startswith(_RESPONSE_HEADER_STARTS):
+                masked.setdefault(name, self.url(value))
+        return masked
 
     def _remember(self, name: str, value: str) -> None:
         """Remember a value that cannot be an ordinary word elsewhere."""
@@ -133,10 +134,10 @@ class Masks:
             for part in parts:
                 self.learn(part)
             return
-        scheme, _, rest = value.strip().partition(" ")
-        self.learn(rest.strip() or scheme)
+        scheme, _, credentials = value.strip().partition(" ")
+        self.learn(credentials.strip() or scheme)
         if scheme.lower() == "basic":
-            for part in _basic(rest):
+            for part in _basic(credentials):
                 self.learn(part)
 
     def _parameters(self, url: str, depth: int) -> str:
@@ -159,13 +160,13 @@ def _is_secret(name: str, value: str) -> bool:
     words = _words(name)
     if _PAGING & words:
         words -= {"key", "token"}
-    return bool(_SECRET & words) or (bool(_PERHAPS & words) and _looks_random(value))
+    return bool(_SECRET & words) or (bool(_AMBIGUOUS & words) and _looks_random(value))
 
 
 def _words(name: str) -> set[str]:
-    whole = re.sub(r"[^A-Za-z0-9]", "", unquote(name)).lower()
+    joined = re.sub(r"[^A-Za-z0-9]", "", unquote(name)).lower()
     parts = [word.lower() for part in re.split(r"[^A-Za-z0-9]+", unquote(name)) for word in _HUMP.split(part) if word]
-    return {*parts, whole}
+    return {*parts, joined}
 
 
 def _looks_random(value: str) -> bool:

@@ -46,10 +46,6 @@ def _address(url: str) -> str:
     return quote(url, safe=_SAFE_IN_URLS)
 
 
-def _same(text: str) -> str:
-    return text
-
-
 def _bracketed_link(label: str, url: str) -> str:
     return f"[{label}]({_address(url)})"
 
@@ -176,12 +172,12 @@ _DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
             quote=_prefixed("> "),
         ),
         "plain": Dialect(
-            text=_same,
+            text=str,
             link=lambda label, url: label if url in label else f"{label} ({url})",
             strong=("", ""),
             emphasis=("", ""),
             struck=("", ""),
-            code=_same,
+            code=str,
             block=lambda text, _language: text.rstrip("\n"),
             quote=_prefixed("> "),
         ),

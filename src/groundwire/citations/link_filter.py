@@ -13,9 +13,8 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from groundwire.citations.marker_parser import address_of_link, written_address
-from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models.validators import check_choice
-from groundwire.safety.urls import parse_url
+from groundwire.safety.urls import url_or_none
 from groundwire.settings.sections import PolicySettings
 
 __all__ = ["Addresses", "LinkFilter", "neutralized", "policy_filter"]
@@ -23,8 +22,8 @@ __all__ = ["Addresses", "LinkFilter", "neutralized", "policy_filter"]
 Addresses = Literal["known", "any"]
 """Which URLs of images or links are kept: those shown to the session, or all."""
 
-_INFORMATION: Final = 200  # characters after the run of a fence, and of the run
-_LONGEST: Final = 4_000  # characters held back until their meaning is clear
+_MAX_INFO_CHARS: Final = 200  # characters after the run of a fence, and of the run
+_MAX_HELD_CHARS: Final = 4_000  # characters held back until their meaning is clear
 _TRIGGER: Final = re.compile(r"\\|`+|!|<|\]|\$|h", re.IGNORECASE)
 _FENCE: Final = re.compile(r"(`{3,200}(?!`)(?=[^`\n]{0,200}\n)|~{3,200}(?!~))[^\n]{0,200}\n")
 _MAY_BE_FENCE: Final = re.compile(r"(?:`{3,200}+(?!`)|~{3,200}+(?!~))[^\n]{0,200}\Z")
@@ -32,8 +31,8 @@ _FENCE_END: Final = re.compile(r" {0,3}(`+|~+)[ \t]*\r?\n?")
 _RUN: Final = re.compile(r"( {0,3})(`{3,}|~{3,})")
 _MAY_BE_RUN: Final = re.compile(r" {0,3}(?:`{0,2}|~{0,2})\Z")
 _LONE_RETURN: Final = re.compile(r"\r(?!\n|\Z)")
-_BARE: Final = re.compile(r"</?[A-Za-z][\w:.-]{0,100} ?/?>")
-_PLAIN: Final = re.compile(
+_BARE_TAG: Final = re.compile(r"</?[A-Za-z][\w:.-]{0,100} ?/?>")
+_PLAIN_TAG: Final = re.compile(
     r"<[A-Za-z][A-Za-z\d-]{0,100}"
     r"(?:\s{1,9}[A-Za-z_:][\w.:-]{0,100}(?:\s{0,9}=\s{0,9}(?:[^\s\"'=<>`]+|'[^'<>`]*'|\"[^\"<>`]*\"))?)*\s{0,9}/?>"
 )
@@ -42,7 +41,7 @@ _BREAK: Final = re.compile(r"(>|\n[ \t]*\r?\n)|\n[ \t>*+.)\d-]*")
 """What may end a tag: not the marks of containers that begin its further lines."""
 _ATTRIBUTE: Final = re.compile(r"([^\s\"'<>/=]{1,100})[\s>]*=")
 _QUOTED: Final = re.compile(r"=[\s>]*[\"']")
-_LOADING: Final = frozenset(
+_LOADING_ATTRIBUTES: Final = frozenset(
     {
         "src",
         "srcset",
@@ -75,8 +74,8 @@ _LOADING: Final = frozenset(
 )
 """Attributes that load, or change what others load; like those that begin with `on`."""
 _SCRIPT: Final = re.compile(r"<(?:script|style)\b", re.IGNORECASE)
-_RAW: Final = re.compile(r"<(?:[!?]|(?:pre|textarea)\b)", re.IGNORECASE)
-_ENDS: Final = MappingProxyType(
+_RAW_HTML: Final = re.compile(r"<(?:[!?]|(?:pre|textarea)\b)", re.IGNORECASE)
+_RAW_HTML_ENDS: Final = MappingProxyType(
     {"<!--": "-->", "<![CDATA[": "]]>", "<!": ">", "<?": "?>", "<pre": "</pre>", "<textarea": "</textarea>"}
 )
 """What begins HTML that no empty line ends, and how it ends (CommonMark 0.31, 4.6)."""
@@ -87,7 +86,7 @@ _MARKS: Final = " \t>*+.)-0123456789"
 """What containers of blocks are written with (CommonMark 0.31, 5)."""
 _NUMBERS: Final = re.compile(r"[\s\ufeff>*+.)\d,;–-]*+")
 """What a label such as `1, 2` is written with, over several lines of containers, as white space is one space in it."""
-_DEFINED: Final = re.compile(r"\]:[ \t]{0,40}([^ \t\r\n]{0,2000})")
+_DEFINITION: Final = re.compile(r"\]:[ \t]{0,40}([^ \t\r\n]{0,2000})")
 _BLOCK: Final = re.compile(
     r"</?(?:(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div"
     r"|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main"
@@ -101,35 +100,35 @@ _URL: Final = re.compile(r"https?://[^\s<>\"`\]]{0,2000}", re.IGNORECASE)
 _SCHEME: Final = "https://"
 
 
-def neutralized(text: str, known: Iterable[str], *, images: Addresses = "known", links: Addresses = "any") -> str:
+def neutralized(text: str, known_urls: Iterable[str], *, images: Addresses = "known", links: Addresses = "any") -> str:
     """Neutralize the unknown URLs of a whole answer in Markdown, without changing its length.
 
     Args:
         text: The answer.
-        known: The URLs that the session was shown.
+        known_urls: The URLs that the session was shown.
         images: Which images are kept; in others, the exclamation mark becomes a backslash, so that their label is text.
         links: Which links are kept; in others, the colon of the scheme is replaced.
     """
-    made = LinkFilter(known, images=images, links=links)
-    return made.feed(text) + made.close()
+    links_filter = LinkFilter(known_urls, images=images, links=links)
+    return links_filter.feed(text) + links_filter.close()
 
 
-def policy_filter(known: Iterable[str], policy: PolicySettings) -> LinkFilter:
+def policy_filter(known_urls: Iterable[str], policy: PolicySettings) -> LinkFilter:
     """Return the filter of the answers of the agent loop and the proxy.
 
     Args:
-        known: The URLs that the session was shown.
+        known_urls: The URLs that the session was shown.
         policy: Whether other images and links are dropped.
     """
     images: Addresses = "known" if policy.untrusted_images == "drop" else "any"
-    return LinkFilter(known, images=images, links="known" if policy.untrusted_links == "drop" else "any")
+    return LinkFilter(known_urls, images=images, links="known" if policy.untrusted_links == "drop" else "any")
 
 
 class LinkFilter:
     """Filters an answer in chunks. The output does not depend on the chunks and is as long as the input.
 
     Args:
-        known: The URLs to keep.
+        known_urls: The URLs to keep.
         images: Which images to keep.
         links: Which links to keep.
         markdown: Whether the output is rendered as Markdown and HTML; otherwise only URLs matter.
@@ -139,11 +138,11 @@ class LinkFilter:
     """
 
     def __init__(
-        self, known: Iterable[str], *, images: Addresses = "known", links: Addresses = "any", markdown: bool = True
+        self, known_urls: Iterable[str], *, images: Addresses = "known", links: Addresses = "any", markdown: bool = True
     ) -> None:
         check_choice("images", images, ("known", "any"))
         check_choice("links", links, ("known", "any"))
-        self._known = {_name(url) for url in known}
+        self._known_urls = {_request_text(url) for url in known_urls}
         self._images, self._links = images, links
         self._markdown = markdown
         self._text = ""
@@ -157,13 +156,13 @@ class LinkFilter:
         self._word, self._in_address = "", False  # the end of the word so far; whether it may be an address
         self._in_formula = False
         self._inner: tuple[str, str] | None = None  # spaces and run of an indented fence, perhaps in a list item
-        self._ahead = ("", 0)  # what `<` becomes in the next characters, and in how many
-        self._given = ""  # the text as it came, of which a lone return ends a line, too
+        self._tag_start = ("", 0)  # what `<` becomes in the next characters, and in how many
+        self._input = ""  # the text as it came, of which a lone return ends a line, too
         self._unsure = False  # whether code may be open here in a renderer: no fence is believed from then on
 
     def knows(self, url: str) -> bool:
         """Return whether a URL is always kept."""
-        return _name(url) in self._known
+        return _request_text(url) in self._known_urls
 
     def keeps_image(self, url: str) -> bool:
         """Return whether an image is kept."""
@@ -183,29 +182,29 @@ class LinkFilter:
         if self._links == "any":
             return text
 
-        def written(found: re.Match[str]) -> str:
-            whole = not goes_on or found.end() < len(text)
-            return found[0] if whole and self._may_link(found[0]) else found[0].replace(":", "-", 1)
+        def replacement(match: re.Match[str]) -> str:
+            is_complete = not goes_on or match.end() < len(text)
+            return match[0] if is_complete and self._may_link(match[0]) else match[0].replace(":", "-", 1)
 
-        return _URL.sub(written, text)
+        return _URL.sub(replacement, text)
 
     def feed(self, chunk: str) -> str:
         """Take the next chunk of the answer and return the text that is final."""
         if self._images == self._links == "any":
             return chunk
-        self._given += chunk
+        self._input += chunk
         self._text = _LONE_RETURN.sub("\n", self._text + chunk)  # Markdown ends a line there
-        return self._taken(ended=False)
+        return self._take(ended=False)
 
     def close(self) -> str:
         """End the answer and return the text held back."""
-        return self._taken(ended=True)
+        return self._take(ended=True)
 
-    def _taken(self, *, ended: bool) -> str:
+    def _take(self, *, ended: bool) -> str:
         out: list[str] = []
         place, text = 0, self._text
-        held = "\r" if text.endswith("\r") and not ended else ""
-        text = text.removesuffix(held)
+        lone_return = "\r" if text.endswith("\r") and not ended else ""
+        text = text.removesuffix(lone_return)
         while place < len(text):
             if self._line_start:
                 step = self._at_line_start(text, place, ended=ended)
@@ -218,12 +217,12 @@ class LinkFilter:
             piece, end = step
             out.append(piece)
             self._note(text[place:end])
-            self._ahead = self._ahead[0], max(0, self._ahead[1] - (end - place))
+            self._tag_start = self._tag_start[0], max(0, self._tag_start[1] - (end - place))
             place = end
-        self._text = text[place:] + held
-        made, given = "".join(out), self._given[:place]
-        self._given = self._given[place:]
-        return "".join(map(_restored, made, given)) if "\r" in given else made
+        self._text = text[place:] + lone_return
+        output, original = "".join(out), self._input[:place]
+        self._input = self._input[place:]
+        return "".join(map(_with_return, output, original)) if "\r" in original else output
 
     def _note(self, piece: str) -> None:
         """Note what the meaning of the following text depends on."""
@@ -245,16 +244,16 @@ class LinkFilter:
     def _at_line_start(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
         """Check whether a fence begins or ends here."""
         line = _line(text, place)
-        is_whole = line.endswith("\n") or ended or len(line) >= _LONGEST
+        is_whole = line.endswith("\n") or ended or len(line) >= _MAX_HELD_CHARS
         if self._fence:
-            if not line[:_LONGEST].strip(" \t\r\n" + self._fence[0]):
+            if not line[:_MAX_HELD_CHARS].strip(" \t\r\n" + self._fence[0]):
                 if not is_whole:
                     return None
-                self._unsure = len(line) >= _LONGEST
+                self._unsure = len(line) >= _MAX_HELD_CHARS
                 self._fence = "" if self._unsure or _closes(line, self._fence) else self._fence
             return line, place + len(line)
         if not self._unsure:
-            opens = self._opens_inner(line, whole=is_whole) if self._inner else self._opens(line, whole=is_whole)
+            opens = self._opens_inner(line, is_whole=is_whole) if self._inner else self._opens(line, is_whole=is_whole)
             if opens is None:
                 return None
             if opens:
@@ -263,32 +262,32 @@ class LinkFilter:
             self._paragraph &= {"<!"}
         return self._in_line(text, place, ended=ended)
 
-    def _opens(self, line: str, *, whole: bool) -> bool | None:
+    def _opens(self, line: str, *, is_whole: bool) -> bool | None:
         """Open a fence if one begins a line, and return whether it does; None if more of the line is needed."""
         run = _RUN.match(line)
         if run is None:
-            return None if not whole and _MAY_BE_RUN.match(line) else False
-        if not whole and _MAY_BE_FENCE.match(line, run.start(2)):
+            return None if not is_whole and _MAY_BE_RUN.match(line) else False
+        if not is_whole and _MAY_BE_FENCE.match(line, run.start(2)):
             return None
-        if found := _FENCE.match(line, run.start(2)):
+        if fence := _FENCE.match(line, run.start(2)):
             if "<" in self._paragraph or self._in_formula:  # perhaps HTML, in which it is text
                 self._unsure = True
                 return False
             if run[1]:
-                self._inner = run[1], found[1]
+                self._inner = run[1], fence[1]
             else:
-                self._fence = found[1]
+                self._fence = fence[1]
             self._paragraph &= {"<!"}
             return bool(self._fence)
-        self._unsure = run[2][0] == "~" or "`" not in line[run.end() :][:_INFORMATION]
+        self._unsure = run[2][0] == "~" or "`" not in line[run.end() :][:_MAX_INFO_CHARS]
         return False
 
-    def _opens_inner(self, line: str, *, whole: bool) -> bool | None:
+    def _opens_inner(self, line: str, *, is_whole: bool) -> bool | None:
         """Look for the end of an indented fence; return None if more of the line is needed, else False.
 
         It ends at a line that is indented less if it is in a list item, but not if it is in none.
         """
-        if not whole:
+        if not is_whole:
             return None
         spaces, fence = self._inner or ("", "")
         if not line.startswith(spaces) and line.strip():
@@ -301,167 +300,167 @@ class LinkFilter:
     def _in_line(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
         end = text.find("\n", place)
         stop = len(text) if end < 0 else end + 1
-        found = _TRIGGER.search(text, place, stop)
-        if found is None:
+        trigger = _TRIGGER.search(text, place, stop)
+        if trigger is None:
             return text[place:stop], stop
-        at = found.start()
-        if at > place:
-            return text[place:at], at
+        start = trigger.start()
+        if start > place:
+            return text[place:start], start
         if text.startswith(("<", "\\<"), place):  # a tag may go on in other lines
             end, stop = -1, len(text)
-        rest = text[place : min(stop, place + _LONGEST)]
-        open_ended = end < 0 and not ended and len(rest) < _LONGEST  # more of it may come
-        made = self._special(rest, open_ended=open_ended)
-        return None if made is None else (made[0], place + made[1])
+        tail = text[place : min(stop, place + _MAX_HELD_CHARS)]
+        open_ended = end < 0 and not ended and len(tail) < _MAX_HELD_CHARS  # more of it may come
+        step = self._special(tail, open_ended=open_ended)
+        return None if step is None else (step[0], place + step[1])
 
-    def _special(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+    def _special(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
         """Return the replacement for the start of a line's rest and its length; None if more text is needed."""
-        if rest[0] == "\\":
-            if open_ended and len(rest) < 3:
+        if tail[0] == "\\":
+            if open_ended and len(tail) < 3:
                 return None
-            if rest[1:2] == "<":  # no autolink, but perhaps in HTML
-                made = self._tag(rest[1:], open_ended=open_ended, is_escaped=True)
-                return None if made is None else (f"\\{made[0]}", made[1] + 1)
-            return (rest[:2], len(rest[:2])) if rest[1:2] in "\\`" else _one(rest)
+            if tail[1:2] == "<":  # no autolink, but perhaps in HTML
+                step = self._tag(tail[1:], open_ended=open_ended, is_escaped=True)
+                return None if step is None else (f"\\{step[0]}", step[1] + 1)
+            return (tail[:2], len(tail[:2])) if tail[1:2] in "\\`" else _first_character(tail)
         kinds = {"$": self._dollars, "`": self._code, "!": self._image, "<": self._tag, "]": self._bracket}
-        return kinds.get(rest[0], self._address)(rest, open_ended=open_ended)
+        return kinds.get(tail[0], self._address)(tail, open_ended=open_ended)
 
-    def _code(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+    def _code(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
         """Return a code span unchanged if it ends in its line and in no other table cell; else its backticks.
 
         It is none in HTML, and in other renderers none that begins in an address or a formula.
         """
-        run = len(rest) - len(rest.lstrip("`"))
-        place = len(rest) if self._in_address or self._paragraph & {"`", "<p", "<!"} else run
-        while (at := rest.find("`", place)) >= 0:
-            place = at + len(rest[at:]) - len(rest[at:].lstrip("`"))
-            if place - at == run and not (open_ended and place == len(rest)):
-                if "|" not in rest[:place] and not ("$" in self._paragraph and "$" in rest[:place]):
-                    return rest[:place], place
+        run = len(tail) - len(tail.lstrip("`"))
+        place = len(tail) if self._in_address or self._paragraph & {"`", "<p", "<!"} else run
+        while (at := tail.find("`", place)) >= 0:
+            place = at + len(tail[at:]) - len(tail[at:].lstrip("`"))
+            if place - at == run and not (open_ended and place == len(tail)):
+                if "|" not in tail[:place] and not ("$" in self._paragraph and "$" in tail[:place]):
+                    return tail[:place], place
                 break
         else:
             if open_ended:
                 return None
         self._paragraph.add("`")  # it may begin code here
-        return rest[:run], run
+        return tail[:run], run
 
-    def _dollars(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+    def _dollars(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
         """Note where a formula may begin or end, which some renderers show."""
-        run = len(rest) - len(rest.lstrip("$"))
-        if open_ended and run == len(rest):
+        run = len(tail) - len(tail.lstrip("$"))
+        if open_ended and run == len(tail):
             return None
         if run > 1 and (self._only_marks or self._in_formula):
             self._in_formula = not self._in_formula
         self._paragraph.add("$")
-        return rest[:run], run
+        return tail[:run], run
 
-    def _image(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
-        if self._images == "any" or not rest.startswith("!["[: len(rest)]):
-            return _one(rest)
-        if len(rest) < 2:
-            return None if open_ended else _one(rest)
-        if _MARKER.match(rest) and not (open_ended and _MARKER.match(rest[:-1]) is None):
-            return _one(rest)
-        url = address_of_link(rest, 1)
+    def _image(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
+        if self._images == "any" or not tail.startswith("!["[: len(tail)]):
+            return _first_character(tail)
+        if len(tail) < 2:
+            return None if open_ended else _first_character(tail)
+        if _MARKER.match(tail) and not (open_ended and _MARKER.match(tail[:-1]) is None):
+            return _first_character(tail)
+        url = address_of_link(tail, 1)
         if url is None and open_ended:
             return None
         return ("![" if url and self.knows(url) else "\\["), 2
 
-    def _tag(self, rest: str, *, open_ended: bool, is_escaped: bool = False) -> tuple[str, int] | None:
+    def _tag(self, tail: str, *, open_ended: bool, is_escaped: bool = False) -> tuple[str, int] | None:
         self._paragraph.add("<")
         if self._images == "any" or not self._markdown:
-            return _one(rest)
-        if not is_escaped and (found := _AUTOLINK.match(rest)):
-            is_kept = rest[1] in "mM" or self._may_link(found[0][1:-1])
-            return (found[0], found.end()) if is_kept else ("‹", 1)
-        if open_ended and re.fullmatch(r"</?[A-Za-z]{0,8}", rest):
+            return _first_character(tail)
+        if not is_escaped and (match := _AUTOLINK.match(tail)):
+            is_kept = tail[1] in "mM" or self._may_link(match[0][1:-1])
+            return (match[0], match.end()) if is_kept else ("‹", 1)
+        if open_ended and re.fullmatch(r"</?[A-Za-z]{0,8}", tail):
             return None
-        if _SCRIPT.match(rest):
+        if _SCRIPT.match(tail):
             return "‹", 1
-        if "<!" not in self._paragraph and (raw := _RAW.match(rest)):
-            closes = next(end for begin, end in _ENDS.items() if rest[: len(begin)].lower() == begin.lower())
-            line, newline, _ = rest[len(raw[0]) :].partition("\n")
+        if "<!" not in self._paragraph and (raw := _RAW_HTML.match(tail)):
+            closes = next(end for begin, end in _RAW_HTML_ENDS.items() if tail[: len(begin)].lower() == begin.lower())
+            line, newline, _ = tail[len(raw[0]) :].partition("\n")
             is_long = closes not in line.lower()
             if is_long and open_ended and not newline:
                 return None
             self._unsure = self._unsure or (is_long and self._only_marks)
             self._paragraph.add("<!" if self._unsure else "<p")
-        if not re.match(r"</?[A-Za-z]", rest):
-            return _one(rest)
-        if found := _BARE.match(rest):
+        if not re.match(r"</?[A-Za-z]", tail):
+            return _first_character(tail)
+        if match := _BARE_TAG.match(tail):
             if self._only_marks:
-                if open_ended and not rest[found.end() :].strip(" \t\r"):
+                if open_ended and not tail[match.end() :].strip(" \t\r"):
                     return None
-                if _BLOCK.match(rest):
+                if _BLOCK.match(tail):
                     self._paragraph.add("<p")
-            return found[0], found.end()
-        return (self._ahead[0], 1) if self._ahead[1] else self._open_tag(rest, open_ended=open_ended)
+            return match[0], match.end()
+        return (self._tag_start[0], 1) if self._tag_start[1] else self._open_tag(tail, open_ended=open_ended)
 
-    def _open_tag(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+    def _open_tag(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
         """Return a tag unchanged if it neither loads nor runs anything, by its attributes."""
         is_raw = "<!" in self._paragraph
-        ends = (one.end() for one in _BREAK.finditer(rest) if one[1] and not (is_raw and one[1] != ">"))
+        ends = (match.end() for match in _BREAK.finditer(tail) if match[1] and not (is_raw and match[1] != ">"))
         end = next(ends, 0)
         if not end and open_ended:
             return None
-        tag = rest[:end] if end else rest
+        tag = tail[:end] if end else tail
         self._paragraph.add("<p")
-        acting = [one.end() for one in _ATTRIBUTE.finditer(tag) if self._acts(tag, one[1].lower())]
-        if not acting and _PLAIN.fullmatch(tag):
+        acting = [match.end() for match in _ATTRIBUTE.finditer(tag) if self._acts(tag, match[1].lower())]
+        if not acting and _PLAIN_TAG.fullmatch(tag):
             return tag, len(tag)
-        acting += [one.end() for one in _QUOTED.finditer(tag)]  # in which the end of the tag may be none
-        if not end and len(rest) >= _LONGEST:
-            acting.append(_LONGEST // 2)
+        acting += [match.end() for match in _QUOTED.finditer(tag)]  # in which the end of the tag may be none
+        if not end and len(tail) >= _MAX_HELD_CHARS:
+            acting.append(_MAX_HELD_CHARS // 2)
         if not tag.endswith(">") and self._only_marks:
             acting.append(1)
         # What holds for this tag holds for what looks like another one before its end, too.
-        self._ahead = ("‹", max(acting)) if acting else ("<", len(tag))
-        return self._ahead[0], 1
+        self._tag_start = ("‹", max(acting)) if acting else ("<", len(tag))
+        return self._tag_start[0], 1
 
     def _acts(self, tag: str, attribute: str) -> bool:
         """Return whether an attribute of a tag may load or run something."""
         if attribute == "href" and re.match(r"<a\s", tag, re.IGNORECASE):
             return self._links == "known"
-        return attribute.startswith("on") or attribute in _LOADING
+        return attribute.startswith("on") or attribute in _LOADING_ATTRIBUTES
 
-    def _bracket(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
-        if not self._markdown or (open_ended and len(rest) < 2):
-            return None if self._markdown else _one(rest)
-        if found := _DEFINED.match(rest):
-            return self._definition(found, open_ended=open_ended and found.end() == len(rest))
-        if self._links == "any" or rest[1:2] != "(":
-            return _one(rest)
-        url = address_of_link(f"[{rest}", 0)
+    def _bracket(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
+        if not self._markdown or (open_ended and len(tail) < 2):
+            return None if self._markdown else _first_character(tail)
+        if definition := _DEFINITION.match(tail):
+            return self._definition(definition, open_ended=open_ended and definition.end() == len(tail))
+        if self._links == "any" or tail[1:2] != "(":
+            return _first_character(tail)
+        url = address_of_link(f"[{tail}", 0)
         if url is None and open_ended:
             return None
-        return _one(rest) if len(rest) < 3 or (url and self.knows(url)) else ("](#", 3)
+        return _first_character(tail) if len(tail) < 3 or (url and self.knows(url)) else ("](#", 3)
 
-    def _definition(self, found: re.Match[str], *, open_ended: bool) -> tuple[str, int] | None:
+    def _definition(self, definition: re.Match[str], *, open_ended: bool) -> tuple[str, int] | None:
         """Neutralize a bracket and a colon from which an image such as ![1] or a link may take its URL."""
-        url = written_address(found[1])
+        url = written_address(definition[1])
         matters = (self._images == "known" and self._number) or self._links == "known"
         if matters and open_ended:
             return None
         if matters and url and self.knows(url):
-            return found[0], found.end()
+            return definition[0], definition.end()
         is_kept = not matters or (not self._number and url and set("/:&\\").isdisjoint(url))
         return f"]{':' if is_kept else '꞉'}", 2
 
-    def _address(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+    def _address(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
         if self._links == "any":
-            return _one(rest)
+            return _first_character(tail)
         if (
             open_ended
-            and len(rest) < len(_SCHEME)
-            and any(one.startswith(rest.lower()) for one in (_SCHEME, "http://"))
+            and len(tail) < len(_SCHEME)
+            and any(scheme.startswith(tail.lower()) for scheme in (_SCHEME, "http://"))
         ):
             return None
-        found = _URL.match(rest)
-        if found is None:
-            return _one(rest)
-        if open_ended and found.end() == len(rest):
+        match = _URL.match(tail)
+        if match is None:
+            return _first_character(tail)
+        if open_ended and match.end() == len(tail):
             return None
-        return (found[0] if self._may_link(found[0]) else found[0].replace(":", "-", 1)), found.end()
+        return (match[0] if self._may_link(match[0]) else match[0].replace(":", "-", 1)), match.end()
 
     def _may_link(self, url: str) -> bool:
         if self._links == "any":
@@ -471,12 +470,12 @@ class LinkFilter:
         return any(self.knows(f"{bare}{url[len(bare) : len(url) - less]}") for less in range(min(signs, 10) + 1))
 
 
-def _one(rest: str) -> tuple[str, int]:
-    return rest[0], 1
+def _first_character(tail: str) -> tuple[str, int]:
+    return tail[0], 1
 
 
-def _restored(shown: str, given: str) -> str:
-    return given if given == "\r" else shown
+def _with_return(output: str, original: str) -> str:
+    return original if original == "\r" else output
 
 
 def _line(text: str, place: int) -> str:
@@ -486,13 +485,11 @@ def _line(text: str, place: int) -> str:
 
 def _closes(line: str, fence: str) -> bool:
     """Return whether a line ends the code that a run of backticks or tildes began."""
-    found = _FENCE_END.fullmatch(line)
-    return found is not None and found[1].startswith(fence)
+    run = _FENCE_END.fullmatch(line)
+    return run is not None and run[1].startswith(fence)
 
 
-def _name(url: str) -> str:
+def _request_text(url: str) -> str:
     """Return the part of a URL that is sent: a known URL must not be extended."""
-    try:
-        return parse_url(url).request_text
-    except (InvalidRequest, BlockedByPolicy):
-        return url
+    parsed = url_or_none(url)
+    return url if parsed is None else parsed.request_text

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMULA", "BlockSplitter", "Dialect", "render_block"]
 
-_HELD: Final = re.compile("\ue000(\\d{1,6})\ue001")
-_OURS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})
+_PLACEHOLDER: Final = re.compile("\ue000(\\d{1,6})\ue001")
+_PLACEHOLDER_SIGNS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
-_LONGEST: Final = 100_000  # characters of a block; a longer one is split at a line break
+_MAX_BLOCK_CHARS: Final = 100_000  # characters of a block; a longer one is split at a line break
 
 
 class BlockSplitter:
@@ -46,11 +46,11 @@ class BlockSplitter:
 
     def feed(self, chunk: str) -> Iterator[str]:
         """Take the next chunk and yield the complete blocks."""
-        *lines, rest = (self._line + chunk).split("\n")
-        self._line = rest
+        *lines, tail = (self._line + chunk).split("\n")
+        self._line = tail
         for line in lines:
             yield from self._take(f"{line}\n")
-        begins = self._blank and not self._fence and rest[:1].strip()
+        begins = self._blank and not self._fence and tail[:1].strip()
         if begins and self._lines and not _ITEM.match(self._lines[0]):  # no need to wait for the whole line
             yield "".join(self._lines)
             self._lines, self._size, self._blank = [], 0, False
@@ -67,7 +67,7 @@ class BlockSplitter:
     def _take(self, line: str) -> Iterator[str]:
         begins = self._blank and not self._fence and bool(line.strip()) and not line.startswith((" ", "\t"))
         goes_on = _ITEM.match(line) and self._lines and _ITEM.match(self._lines[0])
-        if (begins and not goes_on) or self._size > _LONGEST:
+        if (begins and not goes_on) or self._size > _MAX_BLOCK_CHARS:
             yield "".join(self._lines)
             self._lines, self._size = [], 0
         self._lines.append(line)
@@ -121,8 +121,8 @@ def render_block(text: str, dialect: Dialect, mark: Callable[[Mark], str], links
         links: Which images, links and URLs are kept; the others are reduced to their text.
     """
     writer = _Writer(dialect, links)
-    text = text.translate(_OURS)
-    formulas = [found.span() for found in FORMULA.finditer(text)]
+    text = text.translate(_PLACEHOLDER_SIGNS)
+    formulas = [match.span() for match in FORMULA.finditer(text)]
     out: list[str] = []
     at = 0
     for piece in find_marks(text):
@@ -132,7 +132,7 @@ def render_block(text: str, dialect: Dialect, mark: Callable[[Mark], str], links
         else:
             out.append(text[at : at + length])
         at += length
-    source = FORMULA.sub(lambda found: writer.hold_formula(found[0]), "".join(out))
+    source = FORMULA.sub(lambda match: writer.hold_formula(match[0]), "".join(out))
     return writer.blocks(_parser().parse(source)) or writer.text(source.strip())  # definitions for other blocks
 
 
@@ -142,13 +142,13 @@ class _Writer:
     def __init__(self, dialect: Dialect, links: LinkFilter) -> None:
         self._dialect = dialect
         self._links = links
-        self._held: list[tuple[str, str]] = []  # original and converted text
+        self._replacements: list[tuple[str, str]] = []  # original and converted text
         self._bold = False  # whether everything is already bold, as in a heading
 
     def hold(self, raw: str, written: str) -> str:
         """Replace text that the parser must not see with a placeholder, and return the placeholder."""
-        self._held.append((raw, written))
-        return f"\ue000{len(self._held) - 1}\ue001"
+        self._replacements.append((raw, written))
+        return f"\ue000{len(self._replacements) - 1}\ue001"
 
     def hold_formula(self, text: str) -> str:
         """Replace a formula with a placeholder."""
@@ -156,7 +156,7 @@ class _Writer:
         return self.hold(raw, self._plain(raw, goes_on=True))
 
     def _raw(self, text: str) -> str:
-        return _HELD.sub(lambda found: self._held[int(found[1])][0], text)
+        return _PLACEHOLDER.sub(lambda match: self._replacements[int(match[1])][0], text)
 
     def text(self, text: str, *, goes_on: bool = False) -> str:
         """Write plain text and restore its placeholders.
@@ -165,10 +165,10 @@ class _Writer:
             text: The text.
             goes_on: Whether the text shown after it could extend a URL at its end.
         """
-        parts = _HELD.split(text)
+        parts = _PLACEHOLDER.split(text)
         last = len(parts) - 1
         return "".join(
-            self._held[int(part)][1] if at % 2 else self._plain(part, goes_on=goes_on or at < last)
+            self._replacements[int(part)][1] if at % 2 else self._plain(part, goes_on=goes_on or at < last)
             for at, part in enumerate(parts)
         )
 
@@ -240,11 +240,11 @@ class _Writer:
                 rows.append([])
             elif token.type in {"th_open", "td_open"}:
                 cell = inner[at + 1 : at + 2]
-                rows[-1].append((token.tag, self._inline(cell), self._raw(_shown(cell))))
+                rows[-1].append((token.tag, self._inline(cell), self._raw(_visible_text(cell))))
         if self._dialect.html:
             lines = ("".join(f"<{tag}>{body}</{tag}>" for tag, body, _ in row) for row in rows)
             return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-        marks = any(body != self._dialect.text(shown) for row in rows for _, body, shown in row)
+        marks = any(body != self._dialect.text(visible) for row in rows for _, body, visible in row)
         if marks:  # a code block cannot contain links or bold text
             return "\n".join(self._dialect.text(" | ").join(body for _, body, _ in row) for row in rows)
         widths = [
@@ -260,7 +260,7 @@ class _Writer:
         links: list[tuple[str, int]] = []
         dialect = self._dialect
         pairs = {"strong": dialect.strong, "em": dialect.emphasis, "s": dialect.struck}
-        children = [child for one in tokens for child in one.children or ()]
+        children = [child for token_with_children in tokens for child in token_with_children.children or ()]
         for at, token in enumerate(children):
             name, _, side = token.type.rpartition("_")
             if name == "strong" and self._bold:
@@ -278,8 +278,8 @@ class _Writer:
             elif token.type == "image":  # a person decides whether to load it
                 url = self._raw(str(token.attrs.get("src", "")))
                 label = self.text(token.content, goes_on=True) or self._plain(url, goes_on=True)
-                kept = self._links.keeps_image(url) and self._links.keeps_link(url)
-                out.append(dialect.link(label, url) if kept else label)
+                is_kept = self._links.keeps_image(url) and self._links.keeps_link(url)
+                out.append(dialect.link(label, url) if is_kept else label)
             elif token.type in {"softbreak", "hardbreak"}:
                 out.append("<br>\n" if dialect.html and token.type == "hardbreak" else "\n")
             else:
@@ -305,7 +305,7 @@ def _closing(tokens: Sequence[Token], at: int) -> int:
     return len(tokens) - 1
 
 
-def _shown(tokens: Sequence[Token]) -> str:
+def _visible_text(tokens: Sequence[Token]) -> str:
     return "".join(child.content for token in tokens for child in token.children or ())
 
 

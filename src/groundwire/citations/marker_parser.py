@@ -29,9 +29,9 @@ FORMULA: Final = re.compile(
 """A TeX formula. Markdown inside it means nothing, and a bracketed number in it is not a marker."""
 
 _PAIRS: Final[Mapping[str, str]] = {"[": "]", "［": "］", "【": "】"}
-_LONGEST: Final = 64  # characters; enough for a list of a dozen sources
-_LONGEST_RUN: Final = 1_000  # backticks or tildes in a row; longer runs count as equal
-_WIDEST: Final = 50  # sources in a range such as [1-50]
+_MAX_MARKER_CHARS: Final = 64  # characters; enough for a list of a dozen sources
+_MAX_RUN_CHARS: Final = 1_000  # backticks or tildes in a row; longer runs count as equal
+_MAX_RANGE: Final = 50  # sources in a range such as [1-50]
 _INNER: Final = frozenset(" \t\u00a0\u3000,;、，；-‐‑‒–—−")  # allowed between the numbers
 _SEPARATOR: Final = r"[ \t\u00a0\u3000]{0,2}(?:[,;、，；\-‐‑‒–—−]|(?<=[ \t\u00a0\u3000]))[ \t\u00a0\u3000]{0,2}"
 _BODY: Final = re.compile(rf"[ \u00a0]?(\d{{1,4}}(?:{_SEPARATOR}\d{{1,4}})*)(?:†[^\]］】]*)?[ \u00a0]?")
@@ -41,10 +41,10 @@ _BEFORE_FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 _HEADING: Final = re.compile(r"[ \t>]*#{1,6}[ \t]")
 _BLOCK: Final = re.compile(r"[ \t>]*(?:[-*+]|1[.)]|#{1,6})")  # interrupts a paragraph, before its space
 _BEFORE_END: Final = re.compile(r"[ \t>]*")
-_DULL: Final = re.compile(r"[^\\`~\[\]［【(/\n]+")  # plain text without effect on the state
+_PLAIN_RUN: Final = re.compile(r"[^\\`~\[\]［【(/\n]+")  # plain text without effect on the state
 _PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _URL_ENDS: Final = frozenset('<>"`')
-_PREFIX: Final = 40  # characters of a line's start that are remembered
+_LINE_START_CHARS: Final = 40  # characters of a line's start that are remembered
 _ENTITY: Final = re.compile(r"&#?\w{1,40};")
 _AMBIGUOUS: Final = frozenset("`<[")
 _LABEL: Final = re.compile(r"\[((?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+)\]", re.DOTALL)
@@ -53,11 +53,11 @@ _TARGET: Final = re.compile(
 )
 """Where a link leads, and its title (CommonMark 0.31, 6.3), with brackets in one another once."""
 
-_LINKED: Final = re.compile(
+_LINKED_MARKER: Final = re.compile(
     r"\[(?:\\?[\[【［][ ]?([0-9]{1,4}(?:[ ,;\-–—]{1,3}[0-9]{1,4}){0,12})[ ]?\\?[\]】］]|([0-9]{1,3}))\]"
     + _TARGET.pattern
 )
-_TOGETHER: Final = re.compile(r"\\?\[([ ]*+(?:\[\d{1,3}\](?:[ ,;\-–—]|\\-)*+)++)\\?\]", re.ASCII)  # [[1], [2]]
+_NESTED: Final = re.compile(r"\\?\[([ ]*+(?:\[\d{1,3}\](?:[ ,;\-–—]|\\-)*+)++)\\?\]", re.ASCII)  # [[1], [2]]
 _RANGE: Final = re.compile(r"\][ ]*\\?[\-–—][ ]*\[")  # within that: [[1]-[3]]
 _FOOTNOTE: Final = re.compile(r"\[\^(?=\d{1,4}\](?!:))", re.ASCII)
 _SOURCE: Final = re.compile(r"\\?\[\^?\d{1,4}\\?\]:?[ \t]+[^\n]*(?:\]\(|://)", re.ASCII)  # [1] Title - https://a.test
@@ -91,7 +91,7 @@ class MarkScanner:
         self._out: list[str | Mark] = []
         self._plain: list[str] = []
         self._mode: _Mode = "text"
-        self._held = ""  # the start of a possible marker, or a whole one whose next character decides
+        self._head = ""  # the start of a possible marker, or a whole one whose next character decides
         self._mark: Mark | None = None  # the held marker, if it is complete
         self._line = ""  # the beginning of the current line
         self._blank = True  # whether the current line has only spaces so far
@@ -109,8 +109,8 @@ class MarkScanner:
         """Take the next chunk and return the final plain text and markers, in order."""
         place = 0
         while place < len(chunk):
-            if self._mode == "text" and not (self._held or self._run or self._escaped or self._closed or self._depth):
-                dull = _DULL.match(chunk, place)
+            if self._mode == "text" and not (self._head or self._run or self._escaped or self._closed or self._depth):
+                dull = _PLAIN_RUN.match(chunk, place)
                 if dull is not None:
                     self._plain.append(dull[0])
                     self._note(dull[0])
@@ -118,24 +118,24 @@ class MarkScanner:
                     continue
             self._step(chunk[place])
             place += 1
-        return self._taken()
+        return self._take()
 
     def close(self) -> list[str | Mark]:
         """End the text and return what was held back."""
         if self._mark is not None:
-            self._found(self._mark)
-        elif self._held:
-            self._emit_held()
+            self._emit_mark(self._mark)
+        elif self._head:
+            self._emit_head()
         if self._run:
             self._end_run()
-        return self._taken()
+        return self._take()
 
     @property
     def open_fence(self) -> str:
         """The fence that would close the current code block; empty outside of one."""
         return self._opened if self._mode in {"info", "fence"} else ""
 
-    def _taken(self) -> list[str | Mark]:
+    def _take(self) -> list[str | Mark]:
         self._flush()
         out, self._out = self._out, []
         return out
@@ -145,27 +145,27 @@ class MarkScanner:
             self._out.append("".join(self._plain))
             self._plain.clear()
 
-    def _found(self, mark: Mark) -> None:
+    def _emit_mark(self, mark: Mark) -> None:
         self._flush()
         self._out.append(mark)
-        self._held, self._mark = "", None
+        self._head, self._mark = "", None
         self._note(mark.text)
 
-    def _emit_held(self) -> None:
+    def _emit_head(self) -> None:
         """Emit the held text as plain text."""
-        self._plain.append(self._held)
-        self._note(self._held)
-        self._held, self._mark = "", None
+        self._plain.append(self._head)
+        self._note(self._head)
+        self._head, self._mark = "", None
 
     def _note(self, text: str) -> None:
         """Record the position in the current line."""
-        if len(self._line) < _PREFIX:
-            self._line = (self._line + text)[:_PREFIX]
+        if len(self._line) < _LINE_START_CHARS:
+            self._line = (self._line + text)[:_LINE_START_CHARS]
         self._tail = (self._tail + text)[-3:]
         self._blank = self._blank and not text.strip()
 
     def _step(self, character: str) -> None:
-        if self._held and self._holds(character):
+        if self._head and self._holds(character):
             return
         if self._run and character != self._run[0]:
             self._end_run()
@@ -210,7 +210,7 @@ class MarkScanner:
             self._begin_run(character, character)
         elif character in _PAIRS:
             if not self._depth:
-                self._held = character
+                self._head = character
                 return True
             self._depth += character == "["
         elif character == "]" and self._depth:
@@ -226,29 +226,29 @@ class MarkScanner:
         """Process the character after the held text and return whether it belongs to it."""
         if self._mark is not None:
             if character == "(":
-                self._emit_held()
+                self._emit_head()
                 self._closed = True
             elif character == ":" and _BEFORE_FENCE.fullmatch(self._line):
-                self._emit_held()
+                self._emit_head()
             else:
-                self._found(self._mark)
+                self._emit_mark(self._mark)
             return False
-        if character == _PAIRS[self._held[0]]:
-            mark = _parse(self._held + character)
-            self._held += character
+        if character == _PAIRS[self._head[0]]:
+            mark = _parse(self._head + character)
+            self._head += character
             if mark is None:
-                self._emit_held()
+                self._emit_head()
                 self._closed = character == "]"
             elif character == "]":
                 self._mark = mark
             else:
-                self._found(mark)
+                self._emit_mark(mark)
             return True
-        if len(self._held) < _LONGEST and _may_follow(self._held, character):
-            self._held += character
+        if len(self._head) < _MAX_MARKER_CHARS and _may_follow(self._head, character):
+            self._head += character
             return True
-        opens = self._held[0] == "[" and character != ")"
-        self._emit_held()
+        opens = self._head[0] == "[" and character != ")"
+        self._emit_head()
         self._depth += opens
         return False
 
@@ -256,7 +256,7 @@ class MarkScanner:
         if character == of:
             if not self._run:
                 self._run_before = self._line
-            if len(self._run) < _LONGEST_RUN:
+            if len(self._run) < _MAX_RUN_CHARS:
                 self._run += character
 
     def _end_run(self) -> None:
@@ -317,7 +317,8 @@ def find_marks(text: str) -> list[str | Mark]:
 
 def cited_numbers(answer: str) -> frozenset[int]:
     """Return the numbers cited by the markers of an answer, linked or not."""
-    return frozenset(one for mark in find_marks(plain_marks(answer)) if isinstance(mark, Mark) for one in mark.numbers)
+    marks = (piece for piece in find_marks(plain_marks(answer)) if isinstance(piece, Mark))
+    return frozenset(number for mark in marks for number in mark.numbers)
 
 
 def plain_marks(text: str) -> str:
@@ -326,8 +327,8 @@ def plain_marks(text: str) -> str:
     These are `[\[1\]](https://example.com)`, as `render_answer` writes them, `[[1]](...)`, `[1](...)`, and `[^1]`.
     """
     if "](" in text:
-        text = _LINKED.sub(lambda found: f"[{found[1] or found[2]}]".rjust(len(found[0])), text)
-        text = _TOGETHER.sub(lambda found: _RANGE.sub("-", found[1].replace(",", " ")).center(len(found[0])), text)
+        text = _LINKED_MARKER.sub(lambda match: f"[{match[1] or match[2]}]".rjust(len(match[0])), text)
+        text = _NESTED.sub(lambda match: _RANGE.sub("-", match[1].replace(",", " ")).center(len(match[0])), text)
     return _FOOTNOTE.sub(" [", text)
 
 
@@ -345,11 +346,11 @@ def without_sources(text: str) -> str:
     return text if begin is None else text[:begin] + " " * (len(text) - begin)
 
 
-def _may_follow(held: str, character: str) -> bool:
-    """Return whether a character can continue a marker that began as `held`."""
-    if "†" in held:
+def _may_follow(candidate: str, character: str) -> bool:
+    """Return whether a character can continue a marker that began as `candidate`."""
+    if "†" in candidate:
         return character != "\n"
-    return character.isdecimal() or character in _INNER or (character == "†" and held[-1].isdecimal())
+    return character.isdecimal() or character in _INNER or (character == "†" and candidate[-1].isdecimal())
 
 
 def _parse(text: str) -> Mark | None:
@@ -365,28 +366,28 @@ def _parse(text: str) -> Mark | None:
             continue
         before = pieces[place - 2] if place >= 3 else None
         if isinstance(before, int) and _DASH.fullmatch(spelled[place - 1]):
-            if not before < piece <= before + _WIDEST:
+            if not before < piece <= before + _MAX_RANGE:
                 return None
             numbers.update(dict.fromkeys(range(before, piece)))
         numbers[piece] = None
     return Mark(text, tuple(pieces), tuple(spelled), tuple(numbers))
 
 
-def address_of_link(rest: str, opens: int) -> str | None:
+def address_of_link(line: str, opens: int) -> str | None:
     """Return the URL of a link or image; empty if it has none in this line.
 
     None if the text ends before that is clear, and for anything that a renderer should not take for a link.
 
     Args:
-        rest: The rest of a line.
+        line: The rest of a line.
         opens: Where its bracket opens.
     """
-    found = _LABEL.match(rest, opens)
-    if found is None or found.end() == len(rest):
+    label = _LABEL.match(line, opens)
+    if label is None or label.end() == len(line):
         return None
-    if rest[found.end()] != "(" or not _AMBIGUOUS.isdisjoint(found[1]):  # constructs that bind tighter or end elsewhere
+    if line[label.end()] != "(" or not _AMBIGUOUS.isdisjoint(label[1]):  # constructs that bind tighter or end elsewhere
         return ""
-    target = _TARGET.match(rest, found.end())
+    target = _TARGET.match(line, label.end())
     return written_address(target[1]) if target else None
 
 

@@ -26,13 +26,16 @@ __all__ = [
 
 Untrusted = Literal["drop", "keep"]
 """The treatment of images or links whose URL belongs to no source."""
-_REPLACED: Final = ("link", "marker")  # citations that are themselves the reference to the source
+_REPLACED_COVERS: Final = ("link", "marker")  # citations that are themselves the reference to the source
 _UNTRUSTED: Final = ("drop", "keep")
-_PREVIEWING: Final = frozenset({"slack", "telegram_markdown_v2", "telegram_html"})  # they fetch every URL they show
-_FETCHING: Final = frozenset({"markdown", "html"}) | _PREVIEWING  # rendering the text may load its content
-_JOINING: Final = frozenset("!\\")  # before a Markdown link, the first makes it an image and the second disables it
+# They fetch every URL they show.
+_PREVIEW_CHANNELS: Final = frozenset({"slack", "telegram_markdown_v2", "telegram_html"})
+# Rendering the text may load its content.
+_FETCHING_CHANNELS: Final = frozenset({"markdown", "html"}) | _PREVIEW_CHANNELS
+# Before a Markdown link, the first makes it an image and the second disables it.
+_JOINING_SIGNS: Final = frozenset("!\\")
 _MAY_BEGIN: Final = re.compile(r"[$\\]")  # the start of a formula
-_LONGEST_FORMULA: Final = 2_000  # characters
+_MAX_FORMULA_CHARS: Final = 2_000  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +90,9 @@ class CitationStream:
             self._sources.setdefault(source.citation_id, source)
         self._links = dict(links or {})
         self._footer = footer
-        if channel not in _FETCHING:
+        if channel not in _FETCHING_CHANNELS:
             untrusted_images = "keep"
-        elif channel in _PREVIEWING and untrusted_images == "drop":
+        elif channel in _PREVIEW_CHANNELS and untrusted_images == "drop":
             untrusted_links = "drop"
         self._filter = LinkFilter(
             (*(source.url for source in self._sources.values()), *self._links.values()),
@@ -98,7 +101,7 @@ class CitationStream:
         )
         self._scanner = MarkScanner()
         self._blocks = BlockSplitter()
-        self._begun = False
+        self._has_begun = False
         self._pending: list[str | Mark] = []  # a line with a possible formula, from its first dollar sign on
         self._used: set[int] = set()
         self._unknown: dict[int, None] = {}
@@ -117,32 +120,32 @@ class CitationStream:
     def feed(self, chunk: str) -> str:
         """Take the next chunk of the answer and return the text that can be shown now."""
         if self._channel.dialect is not None:
-            return "".join(map(self._rendered, self._blocks.feed(chunk)))
-        return self._written(self._settled(self._scanner.feed(self._filter.feed(chunk))))
+            return "".join(map(self._render, self._blocks.feed(chunk)))
+        return self._write(self._settle(self._scanner.feed(self._filter.feed(chunk))))
 
     def close(self) -> str:
         """End the answer and return the text held back, followed by the cited sources."""
         if self._channel.dialect is not None:
-            rest = "".join(map(self._rendered, self._blocks.close()))
+            tail = "".join(map(self._render, self._blocks.close()))
         else:
             pieces = [*self._scanner.feed(self._filter.close()), *self._scanner.close()]
-            rest = self._written([*self._settled(pieces), *self._without_formulas()])
+            tail = self._write([*self._settle(pieces), *self._without_formulas()])
         if not self._footer or not self._used:
-            return rest
+            return tail
         fence = f"\n{self._scanner.open_fence}" if self._channel.name == "markdown" and self._scanner.open_fence else ""
-        return rest + fence + self._channel.sources([self._line(number) for number in self.used])
+        return tail + fence + self._channel.sources([self._line(number) for number in self.used])
 
-    def _rendered(self, block: str) -> str:
+    def _render(self, block: str) -> str:
         """Render a block of the answer's Markdown."""
         dialect = self._channel.dialect
         if dialect is None or not block.strip():
             return ""
         written = render_block(block, dialect, self._mark, self._filter)
-        between = ("\n" if dialect.html else "\n\n") if self._begun else ""
-        self._begun = True
+        between = ("\n" if dialect.html else "\n\n") if self._has_begun else ""
+        self._has_begun = True
         return between + written
 
-    def _settled(self, pieces: Iterable[str | Mark]) -> list[str | Mark]:
+    def _settle(self, pieces: Iterable[str | Mark]) -> list[str | Mark]:
         """Return the pieces that certainly are or are not part of a formula; hold back the rest."""
         out: list[str | Mark] = []
         for piece in pieces:
@@ -164,26 +167,26 @@ class CitationStream:
 
     def _goes_on(self) -> bool:
         """Return whether the held text is a multiline formula that has not ended."""
-        whole = "".join(piece.text if isinstance(piece, Mark) else piece for piece in self._pending)
-        if not whole.startswith(("$$", "\\[")) or len(whole) > _LONGEST_FORMULA or not whole.splitlines()[-1].strip():
+        text = "".join(piece.text if isinstance(piece, Mark) else piece for piece in self._pending)
+        if not text.startswith(("$$", "\\[")) or len(text) > _MAX_FORMULA_CHARS or not text.splitlines()[-1].strip():
             return False
-        return FORMULA.match(whole) is None
+        return FORMULA.match(text) is None
 
     def _without_formulas(self) -> list[str | Mark]:
         """Return the pieces held back; markers inside formulas are plain text."""
         pieces, self._pending = self._pending, []
-        whole = "".join(piece.text if isinstance(piece, Mark) else piece for piece in pieces)
-        formulas = [found.span() for found in FORMULA.finditer(whole)]
+        joined = "".join(piece.text if isinstance(piece, Mark) else piece for piece in pieces)
+        formulas = [formula.span() for formula in FORMULA.finditer(joined)]
         out: list[str | Mark] = []
-        at = 0
+        position = 0
         for piece in pieces:
             text = piece.text if isinstance(piece, Mark) else piece
-            inside = any(start <= at and at + len(text) <= end for start, end in formulas)
+            inside = any(start <= position and position + len(text) <= end for start, end in formulas)
             out.append(text if inside else piece)
-            at += len(text)
+            position += len(text)
         return out
 
-    def _written(self, pieces: Iterable[str | Mark]) -> str:
+    def _write(self, pieces: Iterable[str | Mark]) -> str:
         out: list[str] = []
         for piece in pieces:
             out.append(self._mark(piece) if isinstance(piece, Mark) else piece)
@@ -192,20 +195,20 @@ class CitationStream:
 
     def _mark(self, mark: Mark) -> str:
         """Write a marker: known numbers become links, the rest is unchanged."""
-        known = [number for number in mark.numbers if number in self._sources]
-        self._used.update(known)
+        known_numbers = [number for number in mark.numbers if number in self._sources]
+        self._used.update(known_numbers)
         self._unknown.update(dict.fromkeys(number for number in mark.numbers if number not in self._sources))
         dialect, text = self._channel.dialect, self._channel.text
-        if self._channel.name == "plain" or not known:
+        if self._channel.name == "plain" or not known_numbers:
             return dialect.text(mark.text) if dialect else mark.text
-        if len(mark.numbers) == 1 and self._last not in _JOINING:
-            return self._linked(mark.numbers[0], text(mark.text))
+        if len(mark.numbers) == 1 and self._last not in _JOINING_SIGNS:
+            return self._link(mark.numbers[0], text(mark.text))
         return "".join(
-            self._linked(piece, text(spelled)) if isinstance(piece, int) else text(spelled)
+            self._link(piece, text(spelled)) if isinstance(piece, int) else text(spelled)
             for piece, spelled in zip(mark.pieces, mark.spelled, strict=True)
         )
 
-    def _linked(self, number: int, label: str) -> str:
+    def _link(self, number: int, label: str) -> str:
         url = self._address(number)
         return self._channel.link(label, url) if url else label
 
@@ -300,18 +303,18 @@ def _pieces(text: str, placed: list[HostedCitation], numbers: dict[str, int]) ->
     waiting: dict[int, None] = {}
     for citation in placed:
         end = min(len(text), _place(citation) or 0)
-        start = citation.start if citation.covers in _REPLACED and citation.start is not None else end
+        start = citation.start if citation.covers in _REPLACED_COVERS and citation.start is not None else end
         start = min(max(start, at), len(text))
         if start > at:
-            yield _written(waiting) + _escaped(text[at:start])
+            yield _markers(waiting) + _escaped(text[at:start])
             waiting = {}
         at = max(at, end)
         if citation.url in numbers:
             waiting[numbers[citation.url]] = None
-    yield _written(waiting) + _escaped(text[at:])
+    yield _markers(waiting) + _escaped(text[at:])
 
 
-def _written(numbers: dict[int, None]) -> str:
+def _markers(numbers: dict[int, None]) -> str:
     return "".join(f"[{number}]" for number in numbers)
 
 
@@ -328,12 +331,12 @@ def _page(answer: HostedAnswer, url: str, number: int) -> CitedPage:
         for citation in cited
         if citation.covers == "block" and citation.cited_text and citation.cited_text not in answer.text
     ]  # the others refer to the text of the answer
-    shown = [source.snippet] if source is not None and source.snippet else []
+    snippets = [source.snippet] if source is not None and source.snippet else []
     titles = [source.title] if source is not None else []
     titles += [citation.title for citation in cited]
     return CitedPage(
         number=number,
         url=url,
         title=next(filter(None, titles), ""),
-        snippet=" … ".join(dict.fromkeys([*shown, *quoted])),
+        snippet=" … ".join(dict.fromkeys([*snippets, *quoted])),
     )

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from groundwire.citations.marker_parser import FORMULA, Mark, find_marks, plain_marks, without_sources
@@ -29,19 +30,19 @@ __all__ = [
 _QUOTES: Final = re.compile(
     r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
 )
-_QUOTED_WORDS: Final = 3  # fewer are a title or a term
-_QUOTED_SIGNS: Final = 6  # the same in a script without spaces
+_MIN_QUOTED_WORDS: Final = 3  # fewer are a title or a term
+_MIN_QUOTED_SIGNS: Final = 6  # the same in a script without spaces
 
 
 DENSE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 """The characters of scripts without spaces between words, as a class of a regular expression."""
 
-_SHORTENED: Final = (
+_ABBREVIATION_LIST: Final = (
     "mr mrs ms dr prof st sr jr vs etc e.g i.e cf al no nos vol fig p pp ed eds approx ca inc ltd co corp bros "
     "dept est gen gov sen rep rev capt lt col sgt mt ft jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k "
     "u.n a.m p.m ph.d z.b bzw ggf usw nr bd mio mrd tsd млн млрд тыс руб им ул mme mlle sra"
 )
-_ABBREVIATIONS: Final = frozenset(_SHORTENED.split())
+_ABBREVIATIONS: Final = frozenset(_ABBREVIATION_LIST.split())
 _GERMAN: Final = "januar februar märz april mai juni juli august september oktober november dezember"
 _MONTHS: Final = frozenset(_GERMAN.split())  # 31. März
 
@@ -68,7 +69,7 @@ _END: Final = re.compile(
 )
 _MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］)){1,50}")
 _DAY: Final = re.compile(r"(?<!\d)\d{1,2}\.$")
-_COUNTED: Final = re.compile(
+_ORDINAL_PHRASE: Final = re.compile(
     r"(?<!\bI )\b(?:d(?:e[rmns]|ie|as)|[aio]m|ins|zu[mr]|vom|beim|(?:ihr|sein|jed)e[mnrs]?)\s\d+\.$"
 )
 _MONTH: Final = re.compile(r"\s+([^\W\d_]+)")
@@ -86,19 +87,19 @@ def sentences(text: str) -> Iterator[TextSpan]:
     sentence before them.
     """
     for block in blocks(text):
-        yield from sentences_of_block(text, block)
+        yield from _of_block(text, block.start, block.end)
 
 
 def table_heads(text: str) -> list[TextSpan]:
     """Return the header rows of the tables in a Markdown text, with their delimiter rows."""
-    found: list[TextSpan] = []
-    begin, before = 0, ""
+    heads: list[TextSpan] = []
+    start, before = 0, ""
     for line in text.splitlines(keepends=True):
         bare = line.strip()
         if "|" in before and "-" in bare and not bare.strip("|:- \t") and "|" in bare:
-            found.append(TextSpan(begin - len(before), begin + len(line)))
-        begin, before = begin + len(line), line
-    return found
+            heads.append(TextSpan(start - len(before), start + len(line)))
+        start, before = start + len(line), line
+    return heads
 
 
 def blocks(text: str) -> Iterator[TextSpan]:
@@ -112,20 +113,16 @@ def blocks(text: str) -> Iterator[TextSpan]:
 
 
 def _of_part(text: str, start: int, end: int) -> Iterator[TextSpan]:
-    for found in _NEW_BLOCK.finditer(text, start, end):
-        if found.start() > start:
-            yield TextSpan(start, found.start())
-        start = found.end()
+    for separator in _NEW_BLOCK.finditer(text, start, end):
+        if separator.start() > start:
+            yield TextSpan(start, separator.start())
+        start = separator.end()
     if end > start:
         yield TextSpan(start, end)
 
 
-def sentences_of_block(text: str, block: TextSpan) -> Iterator[TextSpan]:
-    """Yield the sentences of a block, in order."""
-    return _of_block(text, block.start, block.end)
-
-
 def _of_block(text: str, start: int, end: int) -> Iterator[TextSpan]:
+    """Yield the sentences of a block, in order."""
     begin = start
     for stop in _END.finditer(text, start, end):
         after = stop.end()
@@ -150,7 +147,7 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
         return True
     if following[1].islower():
         return False
-    if not marked and _COUNTED.search(text, max(0, dot - 12), dot + 1):
+    if not marked and _ORDINAL_PHRASE.search(text, max(0, dot - 12), dot + 1):
         return False  # im 21. Jahrhundert
     if _DAY.search(text, dot - 2, dot + 1) and (month := _MONTH.match(text, after, end)):
         return month[1].lower() not in _MONTHS
@@ -178,7 +175,7 @@ _MARKUP: Final = re.compile(  # each group begins with what it may start with, s
 
 def blank_markup(text: str) -> str:
     """Replace Markdown syntax and link destinations with spaces; every character keeps its position."""
-    return _MARKUP.sub(lambda found: " " * len(found[0]), text)
+    return _MARKUP.sub(lambda match: " " * len(match[0]), text)
 
 
 def squeezed(text: str) -> str:
@@ -189,12 +186,8 @@ def squeezed(text: str) -> str:
 _WORDS: Final = re.compile(rf"[{DENSE}]{{2}}|[^\W_{DENSE}]+(?:[.,'’][^\W_]+)*")
 
 
-def _words(text: str) -> list[str]:
-    return _WORDS.findall(text)
-
-
-_SHORT: Final = 7  # words after the last marker from which they form a part of their own
-_CLAUSE: Final = 3  # words and numbers of a clause that is verified on its own
+_MAX_TRAILING_WORDS: Final = 7  # words after the last marker from which they form a part of their own
+_MIN_CLAUSE_WORDS: Final = 3  # words and numbers of a clause that is verified on its own
 _AND: Final = r"(?:and|but|und|aber|et|mais|y|pero|e|mas|и|а|но|و)(?=\s)"
 _JOINED: Final = re.compile(rf"^[\s,;，、；،]*(?:{_AND})?\s*", re.IGNORECASE)
 
@@ -237,7 +230,7 @@ def sentences_of(answer: str) -> list[CitedSentence]:
     marked = without_sources(plain_marks(answer))
     clean, cited, places = [], list[tuple[int, Mark]](), list[int]()
     place = 0
-    formulas = {at for found in FORMULA.finditer(marked) for at in range(*found.span())}
+    formulas = {at for formula in FORMULA.finditer(marked) for at in range(*formula.span())}
     for piece in find_marks(marked):
         text = piece.text if isinstance(piece, Mark) else piece
         if isinstance(piece, Mark) and place not in formulas:
@@ -248,35 +241,31 @@ def sentences_of(answer: str) -> list[CitedSentence]:
         place += len(text)
     plain = blank_markup("".join(clean))
     heads = table_heads(marked)
-    found: list[tuple[TextSpan, Sequence[tuple[int, Mark]], dict[int, None], int]] = []
+    rows: list[tuple[TextSpan, Sequence[tuple[int, Mark]], dict[int, None], int]] = []
     for span in sentences(marked):
-        head = bisect_right(heads, span.start, key=_start) - 1
+        head = bisect_right(heads, span.start, key=attrgetter("start")) - 1
         if head >= 0 and span.start < heads[head].end:
             continue
         marks = cited[bisect_left(places, span.start) : bisect_left(places, span.end)]
         if squeezed(plain[span.start : span.end]):
-            found.append((span, marks, {}, span.end))
-        elif marks and found:
-            first, own, more, _ = found[-1]
+            rows.append((span, marks, {}, span.end))
+        elif marks and rows:
+            first, own, more, _ = rows[-1]
             more.update(dict.fromkeys(number for _, mark in marks for number in mark.numbers))
-            found[-1] = (first, own, more, span.end)
-    return [_cited_sentence(answer, plain, *one) for one in found]
+            rows[-1] = (first, own, more, span.end)
+    return [_cited_sentence(answer, plain, *row) for row in rows]
 
 
 def _cited_sentence(
     answer: str, plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]], more: dict[int, None], end: int
 ) -> CitedSentence:
     """Return a sentence whose text ends at `end`, extended by the lines of markers after it, which cite `more`."""
-    said = plain[span.start : min(span.end, span.start + MAX_SENTENCE)]
+    text = plain[span.start : min(span.end, span.start + MAX_SENTENCE)]
     parts = _parts(plain, span, marks)
-    if more or len(said) < span.end - span.start:
+    if more or len(text) < span.end - span.start:
         numbers = dict.fromkeys(number for _, mark in marks for number in mark.numbers) | more
-        parts = (Part(said, tuple(numbers), span.start),)
-    return CitedSentence(span.start, end, answer[span.start : end], said, parts)
-
-
-def _start(span: TextSpan) -> int:
-    return span.start
+        parts = (Part(text, tuple(numbers), span.start),)
+    return CitedSentence(span.start, end, answer[span.start : end], text, parts)
 
 
 def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tuple[Part, ...]:
@@ -290,27 +279,27 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
             groups.append((at, list(mark.numbers)))
         after = at + len(mark.text)
     everything = tuple(dict.fromkeys(number for _, numbers in groups for number in numbers))
-    whole = (Part(plain[span.start : span.end], everything, span.start),)
-    if not groups or (len(groups) == 1 and len(_words(plain[after : span.end])) <= _SHORT):
-        return whole
+    undivided = (Part(plain[span.start : span.end], everything, span.start),)
+    if not groups or (len(groups) == 1 and len(_WORDS.findall(plain[after : span.end])) <= _MAX_TRAILING_WORDS):
+        return undivided
     parts, begin = [], span.start
     for at, numbers in groups:
-        said = _JOINED.sub("", plain[begin:at], count=1)
-        parts.append(Part(said, tuple(dict.fromkeys(numbers)), at - len(said)))
+        text = _JOINED.sub("", plain[begin:at], count=1)
+        parts.append(Part(text, tuple(dict.fromkeys(numbers)), at - len(text)))
         begin = at
-    if squeezed(rest := plain[begin : span.end]):
-        parts.append(Part(rest, everything, begin))
-    return tuple(parts) if all(len(_words(part.text)) >= _CLAUSE for part in parts) else whole
+    if squeezed(tail := plain[begin : span.end]):
+        parts.append(Part(tail, everything, begin))
+    return tuple(parts) if all(len(_WORDS.findall(part.text)) >= _MIN_CLAUSE_WORDS for part in parts) else undivided
 
 
 def quotes_of(text: str) -> list[TextSpan]:
     """Return the positions of quotations in a sentence, without the marks; one or two words are not a quotation."""
     spans = []
-    for found in _QUOTES.finditer(text):
-        group = found.lastindex or 0
-        words = found[group].split()
-        if len(words) >= _QUOTED_WORDS or (
-            not found[group].isascii() and len(words) == 1 and len(found[group]) >= _QUOTED_SIGNS
+    for match in _QUOTES.finditer(text):
+        group = match.lastindex or 0
+        words = match[group].split()
+        if len(words) >= _MIN_QUOTED_WORDS or (
+            not match[group].isascii() and len(words) == 1 and len(match[group]) >= _MIN_QUOTED_SIGNS
         ):
-            spans.append(TextSpan(*found.span(group)))
+            spans.append(TextSpan(*match.span(group)))
     return spans

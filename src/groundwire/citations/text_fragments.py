@@ -17,9 +17,9 @@ from groundwire.citations.verify.report import CitedPage, Finding, Report
 
 __all__ = ["finding_links", "fragment_link", "source_links"]
 
-_LONG: Final = 12  # words; for longer passages, only the start and the end are given
-_ENDS: Final = 4  # words of a start and of an end
-_BESIDE: Final = 3  # words of context before and after, if the text occurs more than once
+_MAX_WHOLE_WORDS: Final = 12  # words; for longer passages, only the start and the end are given
+_END_WORDS: Final = 4  # words of a start and of an end
+_CONTEXT_WORDS: Final = 3  # words of context before and after, if the text occurs more than once
 _SAFE: Final = "!$'()*+./:;=?@_~"  # without the delimiters of a fragment directive: & - and ,
 _ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -48,14 +48,14 @@ def fragment_link(url: str, content: str, start: int, end: int) -> str:
 def _directive(content: str, start: int, end: int, first: list[str], last: list[str]) -> str:
     """Return a text directive: prefix-,start,end,-suffix."""
     if first is last or first == last:
-        whole = len(first) < _LONG
-        text = [" ".join(first)] if whole else [" ".join(first[:_ENDS]), " ".join(first[-_ENDS:])]
+        is_short = len(first) < _MAX_WHOLE_WORDS
+        text = [" ".join(first)] if is_short else [" ".join(first[:_END_WORDS]), " ".join(first[-_END_WORDS:])]
     else:
-        text = [" ".join(first[:_ENDS]), " ".join(last[-_ENDS:])]
-    before, after = _beside(content, start, end) if _is_ambiguous(content, text[0]) else ("", "")
-    parts = [f"{_encoded(before)}-"] if before else []
-    parts += [_encoded(part) for part in text]
-    parts += [f"-{_encoded(after)}"] if after else []
+        text = [" ".join(first[:_END_WORDS]), " ".join(last[-_END_WORDS:])]
+    before, after = _context(content, start, end) if _is_ambiguous(content, text[0]) else ("", "")
+    parts = [f"{_encode(before)}-"] if before else []
+    parts += [_encode(part) for part in text]
+    parts += [f"-{_encode(after)}"] if after else []
     return ",".join(parts)
 
 
@@ -64,20 +64,20 @@ def _lines(content: str, start: int, end: int) -> tuple[str, str]:
     pieces = []
     for block in blocks(content[start:end]):
         for cell in content[start + block.start : start + block.end].split(" | "):
-            shown = _shown(cell)
-            if any(character.isalnum() for character in shown):
-                pieces.append(shown)
+            text = _visible_text(cell)
+            if any(character.isalnum() for character in text):
+                pieces.append(text)
     return (pieces[0], pieces[-1]) if pieces else ("", "")
 
 
-def _shown(markdown: str) -> str:
+def _visible_text(markdown: str) -> str:
     """Return Markdown as visible text, in one line."""
-    text = _ESCAPE.sub(lambda found: found[1] if found[1] not in "*_`|\\" else f"\0{ord(found[1])}\0", markdown)
-    text = _bare(text)
-    return " ".join(re.sub(r"\0(\d+)\0", lambda found: chr(int(found[1])), text).split()).strip("| ")
+    text = _ESCAPE.sub(lambda match: match[1] if match[1] not in "*_`|\\" else f"\0{ord(match[1])}\0", markdown)
+    text = _without_markup(text)
+    return " ".join(re.sub(r"\0(\d+)\0", lambda match: chr(int(match[1])), text).split()).strip("| ")
 
 
-def _bare(markdown: str) -> str:
+def _without_markup(markdown: str) -> str:
     """Remove Markdown syntax without inserting anything, so that words stay whole."""
     plain = blank_markup(markdown)
     return "".join(
@@ -90,26 +90,23 @@ def _bare(markdown: str) -> str:
 
 
 def _is_ambiguous(content: str, text: str) -> bool:
-    return _shown_all(content).casefold().count(text.casefold()) > 1
+    visible = " ".join(_without_markup(content).split())
+    return visible.casefold().count(text.casefold()) > 1
 
 
-def _shown_all(content: str) -> str:
-    return " ".join(_bare(content).split())
-
-
-def _beside(content: str, start: int, end: int) -> tuple[str, str]:
+def _context(content: str, start: int, end: int) -> tuple[str, str]:
     """Return the words before and after a passage in its own blocks, or else the nearest ones."""
     before = _block_text(content, max(0, start - 400), start, last=True)
     after = _block_text(content, end, min(len(content), end + 400), last=False)
-    return " ".join(before[-_BESIDE:]), " ".join(after[:_BESIDE])
+    return " ".join(before[-_CONTEXT_WORDS:]), " ".join(after[:_CONTEXT_WORDS])
 
 
 def _block_text(content: str, start: int, end: int, *, last: bool) -> list[str]:
-    found: list[TextSpan] = [
+    block_spans: list[TextSpan] = [
         block for block in blocks(content[start:end]) if content[start:end][block.start : block.end].strip()
     ]
-    for block in reversed(found) if last else found:
-        words = _shown(content[start + block.start : start + block.end]).split()
+    for block in reversed(block_spans) if last else block_spans:
+        words = _visible_text(content[start + block.start : start + block.end]).split()
         if words:
             # the first and the last word may be cut in two at the ends of the stretch
             cut = words[1:] if last and block.start == 0 and start else words
@@ -117,19 +114,19 @@ def _block_text(content: str, start: int, end: int, *, last: bool) -> list[str]:
     return []
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     return quote(text, safe=_SAFE).replace("-", "%2D")  # `quote` leaves it as it is
 
 
 def finding_links(report: Report, pages: Iterable[CitedPage]) -> Mapping[int, str]:
     """Return a link to the supporting passage for each supported sentence, by index of the finding."""
-    known = {page.number: page for page in pages}
-    links = {}
-    for place, finding in enumerate(report.findings):
-        link = _link(finding, known)
-        if finding.verdict == "supported" and link:
-            links[place] = link
-    return links
+    pages_by_number = {page.number: page for page in pages}
+    links = {
+        place: _link(finding, pages_by_number)
+        for place, finding in enumerate(report.findings)
+        if finding.verdict == "supported"
+    }
+    return {place: link for place, link in links.items() if link}
 
 
 def source_links(report: Report, pages: Iterable[CitedPage]) -> Mapping[int, str]:
@@ -137,17 +134,18 @@ def source_links(report: Report, pages: Iterable[CitedPage]) -> Mapping[int, str
 
     Pass it as `links` to `groundwire.citations.render_answer`.
     """
-    known = {page.number: page for page in pages}
+    pages_by_number = {page.number: page for page in pages}
     links: dict[int, str] = {}
     for finding in report.findings:
-        link = _link(finding, known) if finding.verdict == "supported" else ""
-        if link and finding.source is not None:
-            links.setdefault(finding.source, link)
+        if finding.verdict != "supported" or finding.source is None or finding.source in links:
+            continue
+        if link := _link(finding, pages_by_number):
+            links[finding.source] = link
     return links
 
 
-def _link(finding: Finding, known: Mapping[int, CitedPage]) -> str:
-    page = known.get(finding.source or 0)
+def _link(finding: Finding, pages_by_number: Mapping[int, CitedPage]) -> str:
+    page = pages_by_number.get(finding.source or 0)
     if page is None or page.content is None or finding.passage_start is None or finding.passage_end is None:
         return ""
     return fragment_link(page.url, page.content, finding.passage_start, finding.passage_end)

@@ -10,7 +10,6 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -88,9 +87,11 @@ LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("--install-completion", "--show-completion"), "groundwire completion SHELL"),
         **dict.fromkeys(("--config", "--config-file", "-C"), "the variable GROUNDWIRE_CONFIG"),
         **dict.fromkeys(("--offline", "--no-network"), "--provider archive"),
-        **dict.fromkeys(("--reload", "--workers", "--daemon"), "groundwire serve, behind a process manager"),
+        **dict.fromkeys(("--reload", "--daemon"), "groundwire serve, behind a process manager"),
         **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
-        **dict.fromkeys(("-A", "--user-agent", "-H", "--header"), "groundwire config set network.user_agent TEXT"),
+        **dict.fromkeys(("-A", "--user-agent"), "groundwire config set network.user_agent TEXT"),
+        **dict.fromkeys(("-H", "--header"), "groundwire config set network.user_agent TEXT, the only header"),
+        **dict.fromkeys(("--bind", "--listen", "--address"), "--host"),
         **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),
         **dict.fromkeys(("--jq", "--template", "--fields"), "--json | jq"),
         **dict.fromkeys(("-w", "--web", "--browser"), "groundwire serve, and open its address"),
@@ -104,9 +105,10 @@ OTHER_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
         "query": MappingProxyType(
             {"-m": "--limit", "-w": "--domain", "-r": "--region", "-l": "--language", "-c": "--region", "-L": "--limit"}
-            | {"-k": "--limit", "-q": "--quiet"}
-            | dict.fromkeys(("-b", "--backend", "--engine", "--engines"), "--provider")
+            | {"-k": "--limit", "-q": "--quiet, or QUERY without an option"}
+            | dict.fromkeys(("-b", "--backend", "--engine", "--engines", "--providers"), "--provider")
         ),
+        "question": MappingProxyType({"-q": "--quiet, or QUESTION without an option"}),
         "urls": MappingProxyType({"-O": "--output"}),
     }
 )
@@ -209,9 +211,11 @@ class _Group(Group):
             args = ["open", *args]
         elif len(args[0].split()) > 1:
             args = ["search", *args]
-        known = self.list_commands(ctx)
-        if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
-            near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], known, n=1)
+        names = self.list_commands(ctx)
+        if not ctx.resilient_parsing and args[0] not in names and not args[0].startswith("-"):
+            from difflib import get_close_matches  # only a wrong name waits for it
+
+            near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], names, n=1)
             if args[0] in ("update", "upgrade", "self"):
                 ctx.fail(f"No such command {args[0]!r}. To update Groundwire: {upgrade_hint()}")
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
@@ -255,7 +259,7 @@ class _Group(Group):
     "-v",
     "--verbose",
     count=True,
-    help="Log a line with the facts of each call to standard error; -vv also logs attempts and debug messages. "
+    help="Log one line per call to standard error; -vv also logs attempts and debug messages. "
     "GROUNDWIRE_LOG=info and GROUNDWIRE_LOG=debug do the same.",
 )
 @click.option(
@@ -309,20 +313,23 @@ def main() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the parent process
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
+            if sys.platform == "win32" and "PYTHONIOENCODING" not in os.environ:
+                stream.reconfigure(encoding="utf-8")  # in pipes it is that of the machine's language, such as cp1252
             stream.reconfigure(errors="replace")  # pages may contain characters that the terminal cannot encode
     try:
         group(prog_name="groundwire")
     except SystemExit as end:
-        _leave(end.code if isinstance(end.code, int) else ExitCode.OK)
+        _exit(end.code if isinstance(end.code, int) else ExitCode.OK)
+        if not sys.warnoptions:  # else it is to tell what was not closed
+            gc.freeze()  # as it ends, Python looks through all objects several times for what nothing refers to
         raise
 
 
-def _leave(code: int) -> None:
+def _exit(code: int) -> None:
     """Exit immediately if threads are left that cannot be stopped, such as one in which ddgs waits for a response."""
-    left = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
-    if left:
+    if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
         try:
             sys.stdout.flush()
             sys.stderr.flush()

@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
@@ -32,6 +33,7 @@ from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import SearchSettings, load
+from groundwire.settings.schema import display_text
 from groundwire.storage.archive.store import Archive, ArchiveHit, Statistics, open_archive
 from groundwire.storage.base import StoreError
 
@@ -39,7 +41,7 @@ __all__ = ["archive"]
 
 _logger = logging.getLogger(__name__)
 
-_LONGEST_TITLE = 150  # characters
+_TITLE_CHARS = 150  # characters
 _OFF = "The archive is disabled: set archive.enabled = true."
 _DAY = click.DateTime(["%Y-%m-%d"])
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON and nothing else.")
@@ -57,7 +59,7 @@ class _Command(Command):
             if ctx.params.get("as_json"):
                 write_json({"error": str(error)})
             else:
-                say_error(str(error))
+                say_error(error.summary)
             sys.exit(exit_code(error))
 
 
@@ -105,7 +107,7 @@ def search(
     as_json: bool,
 ) -> None:
     """Search archived pages and results for QUERY."""
-    asked = Query(
+    filters = Query(
         text=storable(" ".join(query)),
         limit=limit,
         allowed_domains=each(domains),
@@ -114,14 +116,14 @@ def search(
         published_after=after,  # type: ignore[arg-type]
         published_before=before,  # type: ignore[arg-type]
     )
-    found = _run(lambda kept: kept.search(asked.text, viewer=OPERATOR, limit=asked.limit, filters=asked))
+    hits = _run(lambda store: store.search(filters.text, viewer=OPERATOR, limit=filters.limit, filters=filters))
     if as_json:
-        write_json({"query": asked.text, "results": list(map(_plain, found))})
+        write_json({"query": filters.text, "results": list(map(_plain, hits))})
     else:
-        _print(found)
-        if not found:
-            write(clean(f"No archived pages or results match: {asked.text}"), err=True)
-    sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
+        _print(hits)
+        if not hits:
+            write(clean(f"No archived pages or results match: {filters.text}"), err=True)
+    sys.exit(ExitCode.OK if hits else ExitCode.NOTHING)
 
 
 @archive.command("list", cls=_Command, short_help="List archived pages and results, newest first.")
@@ -131,10 +133,10 @@ def search(
 def list_(limit: int, offset: int, as_json: bool) -> None:
     """List archived pages and results, newest first."""
 
-    async def look(kept: Archive) -> tuple[Sequence[ArchiveHit], Statistics]:
-        return await kept.list(limit, offset, viewer=OPERATOR), await kept.statistics(viewer=OPERATOR)
+    async def look(store: Archive) -> tuple[Sequence[ArchiveHit], Statistics]:
+        return await store.list(limit, offset, viewer=OPERATOR), await store.statistics(viewer=OPERATOR)
 
-    found, totals = _run(look)
+    hits, totals = _run(look)
     if as_json:
         facts = {
             "pages": totals.pages,
@@ -143,14 +145,14 @@ def list_(limit: int, offset: int, as_json: bool) -> None:
             "oldest": _moment(totals.oldest),
             "newest": _moment(totals.newest),
         }
-        write_json({"entries": list(map(_plain, found)), "statistics": facts})
+        write_json({"entries": list(map(_plain, hits)), "statistics": facts})
     else:
-        for row in found:
+        for row in hits:
             when = click.style(f"{row.seen:%Y-%m-%d %H:%M}  {row.kind:<6}", dim=True)
             write(f"{when}  {shown_url(row.url)}{row.title and '  '}{clean(row.title)}", hang=26)
         size = f"about {totals.size / 1_000_000:.1f} MB"
         write(f"{counted(totals.pages, 'page')}, {counted(totals.results, 'result')}, {size}", err=True, dim=True)
-    sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
+    sys.exit(ExitCode.OK if hits else ExitCode.NOTHING)
 
 
 @archive.command(cls=_Command, short_help="Delete pages and results.")
@@ -172,12 +174,12 @@ def forget(
         write("Nothing was deleted.", err=True)
         sys.exit(ExitCode.WRONG_USE)
     day = before.date() if before else None
-    gone = _run(lambda kept: kept.forget(url=url, domain=domain, before=day, everything=everything))
+    count = _run(lambda store: store.forget(url=url, domain=domain, before=day, everything=everything))
     if as_json:
-        write_json({"forgotten": gone})
+        write_json({"forgotten": count})
     else:
-        write(f"Forgot {counted(gone, 'entry', 'entries')}.")
-    sys.exit(ExitCode.OK if gone else ExitCode.NOTHING)
+        write(f"Forgot {counted(count, 'entry', 'entries')}.")
+    sys.exit(ExitCode.OK if count else ExitCode.NOTHING)
 
 
 def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
@@ -188,26 +190,26 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
     """
     settings = load()
     warn(*settings.warnings)
-    kept = open_archive(settings)
-    if kept is None:
+    store = open_archive(settings)
+    if store is None:
         raise ConfigurationError(_OFF)
-    _logger.info("The archive is %s", kept.path)
+    _logger.info("The archive is %s", display_text("archive.url", str(store.path)))
 
-    async def whole() -> _T:
+    async def run_work() -> _T:
         try:
-            await kept.open()
-            if kept.recreated:  # the previous content was not deleted or searched
-                aside = max(map(str, kept.path.parent.glob(f"{kept.path.name}.corrupt-*")), default="")
+            await store.open()
+            if store.recreated and isinstance(store.path, Path):  # the previous content was not deleted or searched
+                aside = max(map(str, store.path.parent.glob(f"{store.path.name}.corrupt-*")), default="")
                 raise StoreError(
-                    f"The archive {kept.path} was damaged and moved aside: {aside}. "
-                    "Look at that file, then try again: a new archive was begun."
+                    f"The archive {store.path} was damaged and moved aside: {aside}. "
+                    "Look at that file, then try again: a new archive was created."
                 )
-            return await work(kept)
+            return await work(store)
         finally:
-            await kept.aclose()
+            await store.aclose()
 
     with _without_the_warning():
-        return asyncio.run(whole())
+        return asyncio.run(run_work())
 
 
 @contextlib.contextmanager
@@ -225,9 +227,9 @@ def _is_no_warning(record: logging.LogRecord) -> bool:
     return record.levelno < logging.WARNING
 
 
-def _print(found: Sequence[ArchiveHit]) -> None:
-    for number, row in enumerate(found, start=1):
-        write(f"{number:>2}. {click.style(clean(row.title or row.url)[:_LONGEST_TITLE], bold=True)}")
+def _print(hits: Sequence[ArchiveHit]) -> None:
+    for number, row in enumerate(hits, start=1):
+        write(f"{number:>2}. {click.style(clean(row.title or row.url)[:_TITLE_CHARS], bold=True)}")
         write(f"    {shown_url(row.url)}")
         if row.snippet:
             write(f"    {' '.join(clean(row.snippet).split())}")

@@ -68,8 +68,8 @@ def ask(
 ) -> None:
     """Answer QUESTION from the web, with citations that are verified against the pages.
 
-    The model is that of the settings, or one of a local server (Ollama, LM Studio, llama.cpp, vLLM). Without a model,
-    the best passages are quoted. With --json and --stream, each event is a line of JSON.
+    It uses the model of the settings, or of a local server (Ollama, LM Studio, llama.cpp, vLLM).
+    Without a model, it quotes the best passages. With --json and --stream, each event is a line of JSON.
     """
     streams = (sys.stdout.isatty() and not as_json) if stream is None else stream
 
@@ -88,18 +88,18 @@ def ask(
         raise RuntimeError("A stream of events ended without its answer.")
 
     chosen = {"answer.model": model, "answer.base_url": base_url, "search.providers": each(providers) or None}
-    said = run("Answering", {name: value for name, value in chosen.items() if value is not None}, call)
+    answer = run("Answering", {name: value for name, value in chosen.items() if value is not None}, call)
     if as_json:
-        plain = _plain(said)
+        plain = _plain(answer)
         write_json({"type": "result", "answer": plain} if streams else plain)
     else:
         if streams:
             flow.add("\n\n", end=True)
         else:
-            write(clean(said.text) + "\n")
-        _print(said, by=said.model or ("quoting passages" if quote else _NO_MODEL))
-    found = said.model or said.sources
-    sys.exit(ExitCode.OK if found and said.report.supported else ExitCode.NOTHING)
+            write(clean(answer.text) + "\n")
+        _print(answer, by=answer.model or ("quoting passages" if quote else _NO_MODEL))
+    is_complete = answer.model or answer.sources
+    sys.exit(ExitCode.OK if is_complete and answer.report.supported else ExitCode.NOTHING)
 
 
 def _show(event: AskEvent, flow: Flow, *, as_json: bool) -> None:
@@ -113,22 +113,22 @@ def _show(event: AskEvent, flow: Flow, *, as_json: bool) -> None:
         flow.add("\n", end=True)
 
 
-def _plain(said: CitedAnswer) -> dict[str, Any]:
+def _plain(answer: CitedAnswer) -> dict[str, Any]:
     from groundwire.citations.verify.report_rendering import report_json
 
-    plain = asdict(said) | {"report": report_json(said.report)}
-    return plain | {"answer": said.text, "sources": [source.model_dump() for source in said.sources]}
+    plain = asdict(answer) | {"report": report_json(answer.report)}
+    return plain | {"answer": answer.text, "sources": [source.model_dump() for source in answer.sources]}
 
 
-def _print(said: CitedAnswer, *, by: str) -> None:
-    if said.sources:
+def _print(answer: CitedAnswer, *, by: str) -> None:
+    if answer.sources:
         write("Sources", bold=True)
-    for source in said.sources:
+    for source in answer.sources:
         write(f"{source.citation_id:>2}. {clean(source.title)}\n    {shown_url(source.url)}")
     sys.stdout.flush()  # before what goes to standard error
-    for finding in said.report.findings:
+    for finding in answer.report.findings:
         if finding.sources and finding.verdict != "supported":
             warn(f"not supported by its source ({finding.verdict.replace('_', ' ')}): {finding.text}")
-    warn_of_result(said.warnings)
-    cost = f", ${said.cost_usd:.4f}" if said.cost_usd else ""
-    write(f"\n{by}; {counted(said.searches, 'search', 'searches')}{cost}", err=True, dim=True)
+    warn_of_result(answer.warnings)
+    cost = f", ${answer.cost_usd:.4f}" if answer.cost_usd else ""
+    write(f"\n{by}; {counted(answer.searches, 'search', 'searches')}{cost}", err=True, dim=True)

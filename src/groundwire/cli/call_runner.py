@@ -94,7 +94,7 @@ def progress(doing: str) -> Iterator[Observer]:
             own = text
             status.update(escape(clean(text)))
 
-        shown = _show.set(show)
+        show_token = _show.set(show)
 
         def observe(event: Event) -> None:
             if own:
@@ -105,7 +105,7 @@ def progress(doing: str) -> Iterator[Observer]:
         try:
             yield observe
         finally:
-            _show.reset(shown)
+            _show.reset(show_token)
             _stop.reset(token)
 
 
@@ -143,12 +143,12 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
     settings = load({key: value for key, value in arguments.items() if value is not None})
     warn(*settings.warnings, *_certificates())
 
-    async def whole() -> _T:
-        with progress(doing) as shown:
+    async def run_call() -> _T:
+        with progress(doing) as report:
 
             def observe(event: Event) -> None:
                 _log(event)
-                shown(event)
+                report(event)
 
             async with Web(settings, attempt_listener=observe) as web:
                 if "search.providers" in arguments:
@@ -158,7 +158,7 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
                 return result
 
     with storage_notes(), keyless_notes():
-        return asyncio.run(without_waiting(whole))
+        return asyncio.run(without_waiting(run_call))
 
 
 def _certificates() -> Iterator[str]:
@@ -198,7 +198,7 @@ def _log(event: Event) -> None:
 Failed = Callable[[str, GroundwireError], "ToolResult"]
 """Makes a tool result from the request and the error."""
 
-_SHOWN = 200  # characters of the request in an error
+_SUBJECT_CHARS = 200  # characters of the request in an error
 
 
 def _set_quiet(ctx: click.Context, param: click.Parameter, value: object) -> None:
@@ -233,8 +233,8 @@ class ToolCommand(Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; an option of another command line is refused with the one that is meant."""
-        given = args[: args.index("--")] if "--" in args else args
-        for word, after in pairwise([*given, ""]):
+        options = args[: args.index("--")] if "--" in args else args
+        for word, after in pairwise([*options, ""]):
             if word == "--json" and _FIELDS.fullmatch(after):
                 raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
             if not self._redirects:
@@ -243,6 +243,9 @@ class ToolCommand(Command):
                 ctx.meta[_OUTPUT] = after
             elif word.startswith("--output="):
                 ctx.meta[_OUTPUT] = word.partition("=")[2]
+        is_json = any(word.startswith(("--json", "--format")) for word in options)
+        if not is_json and (file := ctx.meta.get(_OUTPUT, "")).endswith((".json", ".jsonl")):
+            raise click.UsageError(f"Without --json, {file} would contain text. Add --json.", ctx)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -253,33 +256,33 @@ class ToolCommand(Command):
     def _hint(self, option: str) -> str:
         """Return the option that one of another command line means, or what to do instead; empty if unknown."""
         name = option.lstrip("-").replace("-", "_")
-        right = self._names.get(name) if option.startswith("--") else None
-        own = (opt for one in self.params if one.name == right for opt in one.opts if opt.startswith("--"))
+        right = self._names.get(name, name) if option.startswith("--") else None
+        own = (opt for param in self.params if param.name == right for opt in param.opts if opt.startswith("--"))
         meant = next(own, OTHER_OPTIONS.get(self._subject, {}).get(option) or LIKE_OPTIONS.get(option))
         if meant:
             return f". Did you mean {meant!r}?"
-        if right in (self._subject, "url"):
+        if right and right in (self._subject, self._subject.removesuffix("s")):
             return f"; write the {right} itself, without an option."
-        if right:  # an argument of Python that no option sets
+        if right in self._names.values():  # an argument of Python that no option sets
             return "; leave it out."
         hint = argument_hint(name, (), self._names) if option.startswith("--") else ""
         return hint and (hint if hint.endswith("?") else f"{hint}.")
 
-    def _whole(self, given: Sequence[str]) -> bool:
+    def _prints_json(self, options: Sequence[str]) -> bool:
         """Return whether the output is one JSON object, and so is an error."""
-        if all(one.name != "form" for one in self.params):
-            return "--json" in given
-        return "--format=json" in given or ("--format", "json") in pairwise(given)
+        if all(param.name != "form" for param in self.params):
+            return "--json" in options
+        return "--format=json" in options or ("--format", "json") in pairwise(options)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Parse the arguments; with `--json`, usage errors are JSON too."""
-        given = args[: args.index("--")] if "--" in args else list(args)
+        options = args[: args.index("--")] if "--" in args else list(args)
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            if self._failed is None or not self._whole(given):
+            if self._failed is None or not self._prints_json(options):
                 raise
             text = f"{error.format_message().rstrip('.')}. See groundwire {info_name} --help."
             print_json(self._failed("", GroundwireError(text)))
@@ -302,10 +305,10 @@ class ToolCommand(Command):
             self._end(ctx, GroundwireError(text), ExitCode.FAILED)
 
     def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
-        asked = ctx.params.get(self._subject) or ""
-        text = asked if isinstance(asked, str) else " ".join(asked)
+        value = ctx.params.get(self._subject) or ""
+        text = value if isinstance(value, str) else " ".join(value)
         if self._failed is not None and (ctx.params.get("as_json") or ctx.params.get("form") == "json"):
-            print_json(self._failed(storable(text)[:_SHOWN], error))
+            print_json(self._failed(storable(text)[:_SUBJECT_CHARS], error))
         elif isinstance(error, InvalidRequest) and (flag := self._flag(error.field)):
             say_error(f"{error.field} ({flag}): {error.problem}. {error.fix}")
         else:

@@ -59,10 +59,10 @@ Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[
 
 def one_of(words: Iterable[str]) -> Complete:
     """Return a callback that completes with those of `words` that start with the value."""
-    known = tuple(words)
+    choices = tuple(words)
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-        return [CompletionItem(word) for word in known if word.startswith(incomplete)]
+        return [CompletionItem(word) for word in choices if word.startswith(incomplete)]
 
     return complete
 
@@ -77,6 +77,14 @@ def providers_that_read(ctx: click.Context, param: click.Parameter, incomplete: 
     return _providers(incomplete, search=False)
 
 
+def _without_numbers(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    for name in filter(str.isdigit, value):  # -p is the port or the page of other command lines
+        options = (option.name for option in ctx.command.params)
+        meant = "".join(f" Did you mean '--{option}'?" for option in options if option in ("port", "page"))
+        raise click.BadParameter(f"{name} is no provider.{meant}", ctx, param)
+    return value
+
+
 def search_with(command: _Command) -> _Command:
     """Add the option `--provider` to a command that searches."""
     return click.option(
@@ -86,6 +94,7 @@ def search_with(command: _Command) -> _Command:
         multiple=True,
         metavar="NAME",
         shell_complete=providers_that_search,
+        callback=_without_numbers,
         help="Search with this provider; repeatable, in order of preference. By default the setting search.providers.",
     )(command)
 
@@ -93,7 +102,7 @@ def search_with(command: _Command) -> _Command:
 def _providers(incomplete: str, *, search: bool) -> list[CompletionItem[str]]:
     from groundwire.providers.registry import provider_class, provider_names  # local: every command loads this module
 
-    found = []
+    items = []
     for name in provider_names():
         if not name.startswith(incomplete):
             continue
@@ -102,5 +111,5 @@ def _providers(incomplete: str, *, search: bool) -> list[CompletionItem[str]]:
         except ConfigurationError:  # a broken third-party provider: reported when it is used
             continue
         if able.search if search else able.read:
-            found.append(CompletionItem(name))
-    return found
+            items.append(CompletionItem(name))
+    return items

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -27,11 +27,11 @@ from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean
 from groundwire.providers.registry import provider_class
 from groundwire.settings import Settings, SettingValue, load, provider_rows, variable
-from groundwire.settings.provider_options import provider_names, setting_named
+from groundwire.settings.provider_options import provider_names, setting_key
 from groundwire.settings.schema import known_keys, parse_store_url
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, places, user_file, working_folder
-from groundwire.settings.user_folders import expand_user, read, user_folder
-from groundwire.storage.archive.store import default_path
+from groundwire.settings.user_folders import read, user_folder
+from groundwire.storage.archive.store import archive_path
 from groundwire.web import Web
 
 __all__ = ["config"]
@@ -69,7 +69,7 @@ def show(everything: bool, as_json: bool) -> None:
 
     Every setting can be written into a file, as `limit = 3` under `[search]`, or into the environment, as
     GROUNDWIRE_SEARCH_LIMIT=3. Arguments of a command take precedence over the environment, then a .env file, then the
-    project's groundwire.toml (this folder or one above), that over the user's.
+    project's groundwire.toml (this folder or one above), then your user settings.
     """
     settings = load()
     rows = [*(row for row in settings.rows() if not row.key.startswith("providers.")), *provider_rows(settings)]
@@ -94,10 +94,10 @@ def path() -> None:
     store = parse_store_url(settings.storage.url)
     files = {
         "your settings": user_file(),
-        "project": next((one for one in places(None, working_folder()) if one != user_file()), Path(FILE_NAME)),
+        "project": next((file for file in places(None, working_folder()) if file != user_file()), Path(FILE_NAME)),
         "keys": keys_file(),
         "store": store.target or user_folder("cache") / "store.sqlite3" if store.kind == "sqlite" else store.kind,
-        "archive": expand_user(settings.archive.path) if settings.archive.path else default_path(),
+        "archive": "postgresql" if settings.archive.url else archive_path(settings),
     }
     for name, file in files.items():
         missing = isinstance(file, Path) and not file.exists()
@@ -113,7 +113,7 @@ def get(key: str) -> None:
     """Print the value of KEY, such as search.limit, and nothing else; secrets are masked."""
     settings = load()
     rows = {row.key: row.value for row in (*settings.rows(), *provider_rows(settings))}
-    key = setting_named(key, rows)
+    key = setting_key(key, rows)
     if key not in rows:
         within = [name for name in rows if name.startswith(f"{key}.")]
         raise ConfigurationError(
@@ -134,8 +134,7 @@ def set_(key: str, value: str | None, project: bool) -> None:
         key, _, value = map(str.strip, key.partition("="))
     if value is None:
         raise click.UsageError("Missing argument 'VALUE'. To return to the default, use groundwire config unset KEY.")
-    given = _toml(value)
-    _write({key: given}, project, f"{key} = {value}")
+    _write(key, _toml(value), project, f"= {value}")
 
 
 @config.command("unset", short_help="Remove a setting from the settings file.")
@@ -143,33 +142,32 @@ def set_(key: str, value: str | None, project: bool) -> None:
 @_project
 def unset(key: str, project: bool) -> None:
     """Remove KEY, such as search.limit, so that its default applies again."""
-    _write({key: None}, project, f"{key} is not set")
+    _write(key, None, project, "is not set")
 
 
-def _write(values: Mapping[str, Any], project: bool, done: str) -> None:
+def _write(name: str, value: object, project: bool, change: str) -> None:
+    """Change a setting in its file, or remove it if its value is None."""
     from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 
-    ((said, given),) = values.items()
-    key = setting_named(said, known_keys())
-    values, done = {key: given}, done.replace(said, key, 1)
+    key = setting_key(name, known_keys())
     if key.upper().endswith(("_API_KEY", ".API_KEY", ".APIKEY", ".KEY", ".TOKEN")) or key.startswith("keys."):
         say_error("API keys do not belong in a settings file. Run groundwire setup, or set an environment variable.")
         sys.exit(ExitCode.WRONG_USE)
     file = working_folder() / FILE_NAME if project else user_file()
     before = read(file)
     section = key.partition(".")[0]
-    if "." in key and section not in {one.partition(".")[0] for one in known_keys()} | {"providers"}:
+    if "." in key and section not in {known_key.partition(".")[0] for known_key in known_keys()} | {"providers"}:
         near = f"; did you mean {f'providers.{key}'!r}?" if section in provider_names() else ""
         raise ConfigurationError(f"{key} is not a setting{near or did_you_mean(key, known_keys())}")
-    plan = SetupPlan(file, before, with_values(before, values))
-    if "." not in key or (given is None and key not in known_keys() and not key.startswith("providers.")):
+    plan = SetupPlan(file, before, with_values(before, {key: value}))
+    if "." not in key or (value is None and key not in known_keys() and not key.startswith("providers.")):
         raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, known_keys())}")
     would_load(plan)
-    if given is not None and key in {"search.providers", "read.providers"}:
-        for name in given if isinstance(given, list) else (str(given),):
-            provider_class(name)
+    if value is not None and key in {"search.providers", "read.providers"}:
+        for provider in value if isinstance(value, list) else (str(value),):
+            provider_class(provider)
     commit(plan, datetime.now(UTC))
-    write(clean(f"{done}  ({file})"))
+    write(clean(f"{key} {change}  ({file})"))
     for row in load().rows():
         if row.key == key and row.origin not in {str(file), "default"}:
             warn(f"{row.origin} takes precedence: {key} is {row.value}.")

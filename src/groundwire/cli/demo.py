@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import textwrap
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,7 @@ from groundwire.settings import Settings
 from groundwire.settings.sources import DEMO_LINE
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import ModelServer, quoting
+from groundwire.testing.model_apis.scripted_turns import first_sentence
 from groundwire.testing.world import World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, length_note, web_tools
 from groundwire.web import Web
@@ -39,7 +41,6 @@ _QUESTION = "reciprocal rank fusion"
 _FIRST, _SECOND = "searxng:first", "searxng:second"
 _EXCERPT = 900  # characters of the page that are shown
 _ELSEWHERE = "Run this in an empty folder that you may write to, on a disk with free space."
-_PROSE = 80  # characters; shorter text is a caption or a label
 
 
 @click.command(cls=Command, short_help="Search and read a miniature web, without network or keys.")
@@ -55,10 +56,10 @@ _PROSE = 80  # characters; shorter text is a caption or a label
 def demo(serve: bool, port: int) -> None:
     """Search, open and cite pages of a miniature web on this machine: no network, no keys.
 
-    Only the outside world is small. Everything else is the code that a real search runs through.
+    Only the outside world is a miniature; the rest is the code of a real search.
 
-    With --serve the miniature web stays until Control-C, and the file groundwire.toml here leads every command of this
-    folder to it.
+    With --serve, the miniature web runs until Control-C. Meanwhile, groundwire.toml in this folder points every command
+    here to it.
     """
     if serve:
         practice(port)
@@ -82,25 +83,25 @@ async def _show(world: World) -> bool:
     )
     write("Groundwire end to end on a miniature web on this machine: no network, no keys.")
     _step("World", f"{len(world.sites)} sites and 2 SearXNG services on loopback; the first one returns 429")
-    async with Web(settings, attempt_listener=_told, resolver=world.resolver) as web:
+    async with Web(settings, attempt_listener=_print_attempt, resolver=world.resolver) as web:
         web_search, open_page = web_tools(web)
         _step("Search", f"web_search(query={_QUESTION!r}, limit=3)")
-        found = await web_search.call(query=_QUESTION, limit=3)
-        if not isinstance(found, WebSearchToolResult) or not found.results:
-            return _failed(found.error)
-        for row in found.results:
+        result = await web_search.call(query=_QUESTION, limit=3)
+        if not isinstance(result, WebSearchToolResult) or not result.results:
+            return _failed(result.error)
+        for row in result.results:
             write(f"    [{row.citation_id}] {click.style(row.title, bold=True)}")
             write(f"        {row.url}\n        {' '.join(row.snippet.split())}")
-        best = found.results[0]
+        best = result.results[0]
         _step("Open", f"open_page(url={best.url!r}, max_length={_EXCERPT})")
         page = await open_page.call(url=best.url, max_length=_EXCERPT)
         if not isinstance(page, OpenPageToolResult) or page.status == "error":
             return _failed(page.error)
         write(f"    {click.style(page.title, bold=True)} ({length_note(page)})\n")
-        write(textwrap.indent(_shown(page.content), "    | ", lambda line: True))
+        write(textwrap.indent(_without_escapes(page.content), "    | ", lambda line: True))
     _step("Cite", "an answer as a model writes it, and its sources")
-    write(f"    {_sentence(page.content)} [{best.citation_id}].\n\n    Sources")
-    for source in found.sources:
+    write(f"    {first_sentence(page.content)} [{best.citation_id}].\n\n    Sources")
+    for source in result.sources:
         used = "opened" if source.citation_id == best.citation_id else "found"
         write(f"    [{source.citation_id}] {source.title} - {source.url} ({used})")
     write(f'\nNow the real web, if this machine has a network:\n    groundwire search "{_QUESTION}"')
@@ -111,7 +112,7 @@ def _step(name: str, text: str) -> None:
     write("\n" + click.style(f"{name:<7}", fg="green", bold=True) + text, hang=7)
 
 
-def _told(event: Event) -> None:
+def _print_attempt(event: Event) -> None:
     """Print each attempt as it ends."""
     if isinstance(event, AttemptFinished):
         write("    " + _line(event.attempt))
@@ -125,17 +126,9 @@ def _line(attempt: Attempt) -> str:
     return f"{mark} {attempt.provider}: {attempt.outcome}{status}{again}, {attempt.latency_ms} ms"
 
 
-def _shown(content: str) -> str:
+def _without_escapes(content: str) -> str:
     """Return Markdown as a person reads it, without the signs that keep a formula from being markup."""
     return re.sub(r"\\([_*\[\]])", r"\1", re.sub(r"\n{3,}", "\n\n", content))
-
-
-def _sentence(content: str) -> str:
-    """Return the first sentence of a page's text without its full stop, in place of a model's answer."""
-    plain = re.sub(r"\[([^\[\]]*)\]\([^()]*\)|[*`]", r"\1", content)
-    prose = [" ".join(block.split()) for block in plain.split("\n\n") if not block.startswith(("#", "-", "|", ">"))]
-    text = next((block for block in prose if len(block) > _PROSE), plain)
-    return text.split(". ")[0].rstrip(".")
 
 
 def _failed(reason: str) -> bool:
@@ -174,7 +167,7 @@ def _serve_until_stopped(sites: int, models: str) -> NoReturn:
         write(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
         write(f"A stand-in for a model: {models}/v1. Control-C stops both.")
         while True:
-            signal.pause()
+            time.sleep(3_600)  # until a signal comes: Windows has no signal.pause
     finally:
         write("Stopped.")
 
@@ -211,11 +204,11 @@ path = "{folder}/archive.db"
         try:
             yield
         finally:
-            left = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
-            if left == text:
+            content = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+            if content == text:
                 file.unlink()
-            elif left.startswith(DEMO_LINE):  # changed by the user
-                file.write_text(left.partition("\n")[2], encoding="utf-8")
+            elif content.startswith(DEMO_LINE):  # changed by the user
+                file.write_text(content.partition("\n")[2], encoding="utf-8")
 
 
 @contextmanager

@@ -18,12 +18,13 @@ from groundwire.cli.terminal_text import (
     counted,
     write,
     write_json,
+    write_problem,
 )
 from groundwire.doctor import CHECKS, CheckResult, DoctorReport, Machine, examine
 
 __all__ = ["doctor"]
 
-_EXIT_CODES = "Exit code 1: there is at least one problem; notes are none."
+_EXIT_CODES = "Exit code 1: there is at least one problem; notes do not count."
 _TITLES = max(len(check.title) for check in CHECKS) + 2
 _MARKS: Final[Mapping[str, tuple[str, str]]] = {
     "ok": ("ok", "green"),
@@ -50,8 +51,8 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     Every problem has a stable name, such as key-wrong.
     """
     machine = Machine.here()
-    shown = (lambda result: None) if as_json else _print
-    report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=shown)))
+    show = (lambda result: None) if as_json else _print
+    report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, on_result=show)))
     if as_json:
         write_json(_as_dict(report), indent=1)
     else:
@@ -67,14 +68,11 @@ def _print(result: CheckResult) -> None:
     )
     for finding in result.findings:
         write(f"        {finding.fault}", fg="red" if finding.severity == "problem" else "yellow")
-        write("\n".join(f"          {clean(text)}" for text in (finding.what, finding.why) if text))
-        if finding.fix:
-            lines = clean(finding.fix).replace("\n", f"\n{'':15}")
-            write(f"          {click.style('Fix:', bold=True)} {lines}", hang=15)
+        write_problem(finding.what, finding.why, finding.fix, indent=10)
 
 
 def _summary(report: DoctorReport) -> None:
-    problems = sum(one.severity == "problem" for one in report.findings)
+    problems = sum(finding.severity == "problem" for finding in report.findings)
     counts = ((problems, "problem"), (len(report.findings) - problems, "note"))
     words = " and ".join(counted(count, word) for count, word in counts if count)
     cost = f", ${report.cost_usd:.4f} spent" if report.cost_usd else ""

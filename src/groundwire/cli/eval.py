@@ -34,7 +34,7 @@ Example:
     cls=ToolCommand,
     failed=None,
     subject="file",
-    short_help="Measure which share of known answers searches bring.",
+    short_help="Measure how many known answers the searches find.",
     epilog=_EPILOG,
 )
 @click.argument("file", type=click.File(encoding="utf-8", errors="replace"))
@@ -44,14 +44,14 @@ Example:
     multiple=True,
     metavar="NAME,...",
     shell_complete=providers_that_search,
-    help="A chain of providers, in order; repeatable, for a row each. By default the setting search.providers.",
+    help="Providers to call, in order; repeatable, one row each. By default the setting search.providers.",
 )
 @click.option(
     "--strategy",
     "strategies",
     multiple=True,
     type=click.Choice(get_args(Strategy)),
-    help="How chains are used; repeatable, for a row each. By default the setting search.strategy.",
+    help="The strategy; repeatable, one row each. By default the setting search.strategy.",
 )
 @click.option("-n", "--limit", type=int, metavar="N", help=f"Results of a search, 1 to {MAX_LIMIT}.")
 @click.option(
@@ -72,8 +72,8 @@ def eval_(
 ) -> None:
     """Search for the questions in FILE, and count those whose answer is in a result or an opened page.
 
-    FILE has a JSON object a line: question, answer (a text or a list of accepted texts), and optionally id. The cache
-    is not used, and services charge for each search.
+    FILE has one JSON object per line: question, answer (a text or a list of accepted texts), and optionally id. The
+    cache is not used, and services charge for each search.
     """
     from groundwire.evaluation import evaluate, read_questions
 
@@ -106,7 +106,8 @@ def eval_(
         write(table([_COLUMNS, *map(_row, evaluations)]))
         for evaluation in evaluations:
             warn(*_causes(evaluation))
-    sys.exit(ExitCode.OK if any(one.count("failed") < len(one.answers) for one in evaluations) else ExitCode.FAILED)
+    all_failed = all(evaluation.count("failed") == len(evaluation.answers) for evaluation in evaluations)
+    sys.exit(ExitCode.FAILED if all_failed else ExitCode.OK)
 
 
 def _chain(web: Web, names: Sequence[str]) -> Web:
@@ -143,7 +144,8 @@ def _row(evaluation: Evaluation) -> tuple[str, ...]:
 def _causes(evaluation: Evaluation) -> Iterator[str]:
     """Yield why questions failed, each reason once with its count."""
     name = ",".join(evaluation.providers)
-    for error, count in Counter(one.error for one in evaluation.answers if one.error).most_common(_MOST_CAUSES):
+    errors = Counter(answer.error for answer in evaluation.answers if answer.error)
+    for error, count in errors.most_common(_MOST_CAUSES):
         yield f"{name}: {count} failed: {error}"
-    if unread := sum(one.pages_failed for one in evaluation.answers):
+    if unread := sum(answer.pages_failed for answer in evaluation.answers):
         yield f"{name}: {unread} pages could not be read."

@@ -12,13 +12,13 @@ from groundwire.cli.terminal_text import width as columns
 __all__ = ["Command", "Group", "say_usage_error"]
 
 _WIDEST_OPTION = 30  # columns; the help of a wider one begins below it
-_USUAL = 80  # columns in a pipe
-_ANY = 1_000  # characters of a short help
+_PIPE_COLUMNS = 80  # columns in a pipe
+_HELP_CHARS = 1_000  # characters of a short help
 
 
 class _Formatter(click.HelpFormatter):
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
-        super().__init__(indent_increment, width or (columns() or _USUAL) - 2, max_width)
+        super().__init__(indent_increment, width or (columns() or _PIPE_COLUMNS) - 2, max_width)
 
     def write_text(self, text: str) -> None:
         """Write paragraphs; one that begins with a backspace keeps its lines, as click has it."""
@@ -69,10 +69,9 @@ class Group(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with the whole of their short help."""
         for heading, names in self.sections(ctx):
-            known = ((name, self.get_command(ctx, name)) for name in names)
-            rows = [
-                (name, command.get_short_help_str(_ANY)) for name, command in known if command and not command.hidden
-            ]
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            visible = ((name, command) for name, command in commands if command and not command.hidden)
+            rows = [(name, command.get_short_help_str(_HELP_CHARS)) for name, command in visible]
             with formatter.section(heading):
                 formatter.write_dl(rows)
 

@@ -126,8 +126,8 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
         _say("Nothing was changed.")
         sys.exit(ExitCode.WRONG_USE)
     copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
-    kept = f" The previous version is saved as {copy}." if copy else ""
-    _say(f"{path} was changed.{kept} Restart {client.title.partition(',')[0]} to use it.")
+    backup_note = f" The previous version is saved as {copy}." if copy else ""
+    _say(f"{path} was changed.{backup_note} Restart {client.title.partition(',')[0]} to use it.")
 
 
 def _command() -> tuple[str, ...]:
@@ -160,20 +160,19 @@ _EPILOG = """Configuration of most clients, which groundwire mcp install writes:
     type=click.IntRange(0, 65535),
     default=8765,
     show_default=True,
-    help="0 picks a free port.",
+    help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Clients send the token in this file, or in the variable GROUNDWIRE_MCP_TOKEN, as their bearer token; or an "
-    "API key.",
+    help="Accept the token in this file, or in the variable GROUNDWIRE_MCP_TOKEN, as a bearer token, besides API keys.",
 )
 @click.option(
     "--allowed-host",
     "allowed_hosts",
     multiple=True,
     metavar="NAME",
-    help="Host name for requests; repeatable.",
+    help="Accept requests for this host name; repeatable.",
 )
 @click.pass_context
 def mcp(
@@ -189,8 +188,8 @@ def mcp(
 ) -> None:
     """Serve web_search and open_page over the Model Context Protocol.
 
-    The default transport is standard input and output; messages of the server go to standard error. With --http it is a
-    preset of groundwire serve with MCP alone, and the limits and keys of [server] apply; it needs groundwire-server.
+    The default transport is standard input and output; log messages go to standard error. With --http, it is
+    groundwire serve with MCP alone: the keys and limits of [server] apply. This needs groundwire-server.
     """
     if ctx.invoked_subcommand is not None:
         return

@@ -36,7 +36,7 @@ def new_provider(name: str) -> None:
         folder.mkdir()
     except FileExistsError:
         raise InvalidRequest(
-            "name", f"the folder {folder} is there already", "Move it, or choose another name."
+            "name", f"the folder {folder} already exists", "Move it, or choose another name."
         ) from None
     words = {"name": name, "Name": name.title().replace("_", ""), "folder": folder.name, "NAME": name.upper()}
     for file in _FILES:
@@ -51,6 +51,6 @@ def _check(name: str) -> None:
         fix = (
             f"Use lower-case letters, digits, and single underscores, such as my_index; at most {_LONGEST} characters."
         )
-        raise InvalidRequest("name", f"{name[:_LONGEST]!r} is no name of a provider", fix)
+        raise InvalidRequest("name", f"{name[:_LONGEST]!r} is not a valid provider name", fix)
     if name in provider_names() or find_spec(f"groundwire_{name}") is not None:
         raise InvalidRequest("name", f"{name!r} is taken by an installed package", "Choose another name.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,15 +26,15 @@ from groundwire.errors import PageUnavailable
 from groundwire.models import Page
 from groundwire.safety.files import is_file_url, path_of
 from groundwire.safety.hostnames import NOT_ALLOWED
+from groundwire.safety.urls import with_scheme
 from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
 from groundwire.web import Web
 
-__all__ = ["open_", "with_scheme"]
+__all__ = ["open_"]
 
 _PATHS = ("./", "/", "../", "~", *((".\\", "..\\") if os.name == "nt" else ()))
 """Beginnings of an argument that is a path, whether or not there is such a file."""
-_BARE = re.compile(r"(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?:/\S{0,2000})?", re.IGNORECASE)  # example.org/page
 _DEFAULTS = ReadSettings.model_construct()
 
 
@@ -47,7 +46,7 @@ _DEFAULTS = ReadSettings.model_construct()
     "--cursor", metavar="WHERE", help="Continue at a next_cursor, at #2 (second section), or at @5120 (a position)."
 )
 @click.option("--sections", is_flag=True, help="List the sections instead of the page.")
-@click.option("--links", is_flag=True, help="List the addresses that the page links to instead of the page.")
+@click.option("--links", is_flag=True, help="List the page's links instead of the page.")
 @click.option(
     "-m",
     "--max-length",
@@ -88,28 +87,27 @@ def open_(
     With - the URLs are read from standard input. Several URLs are read in parallel: --max-length and --max-tokens
     then limit all pages together, and --json prints one line per page.
     """
-    wanted = _addresses(urls)
-    if len(wanted) > 1 and options.pop("cursor") is not None:
+    sources = _sources(urls)
+    if len(sources) > 1 and options.pop("cursor") is not None:
         raise click.UsageError("--cursor continues one page: give one URL.")
 
     async def call(web: Web) -> Sequence[Page]:
-        addresses = [url for url in wanted if isinstance(url, str)]
+        addresses = [url for url in sources if isinstance(url, str)]
         await web.allow_urls_in(*addresses)  # URLs on the command line come from the user
         try:
-            found = (
-                await web.open_pages(wanted, **options)
-                if len(wanted) > 1
-                else [await web.open_page(wanted[0], **options)]
-            )
+            if len(sources) > 1:
+                pages: Sequence[Page] = await web.open_pages(sources, **options)
+            else:
+                pages = [await web.open_page(sources[0], **options)]
         except PageUnavailable:
             _warn_of_proxy(web, addresses)
             raise
-        if any(page.status == "error" for page in found):
+        if any(page.status == "error" for page in pages):
             _warn_of_proxy(web, addresses)
-        return found
+        return pages
 
     pages = run(
-        f"Opening {len(wanted)} pages" if len(wanted) > 1 else "Opening",
+        f"Opening {len(sources)} pages" if len(sources) > 1 else "Opening",
         {"read.providers": each(readers)} if readers else {},
         call,
     )
@@ -119,13 +117,13 @@ def open_(
         sys.exit(ExitCode.FAILED)
 
 
-def _addresses(given: tuple[str, ...]) -> tuple[str | Path, ...]:
+def _sources(arguments: tuple[str, ...]) -> tuple[str | Path, ...]:
     """Return the URLs and files of the command line, with - replaced by the URLs of standard input.
 
     Only what is an argument itself names any file: the lines of standard input may come from a page.
     """
     urls: list[str | Path] = []
-    for argument in given:
+    for argument in arguments:
         lines = sys.stdin.read().split() if argument == "-" else []
         urls += [with_scheme(line) for line in lines] if argument == "-" else [_file(argument) or with_scheme(argument)]
     if not urls:
@@ -140,14 +138,9 @@ def _file(argument: str) -> Path | None:
     with suppress(OSError, ValueError):  # too long for a name, or with a NUL
         path = Path(argument)
         is_path = argument.startswith(_PATHS) and not argument.startswith("//")
-        if is_path or path.is_file() or (argument and path.is_dir() and not _BARE.fullmatch(argument)):
+        if is_path or path.is_file() or (argument and path.is_dir() and with_scheme(argument) == argument):
             return path
     return None
-
-
-def with_scheme(url: str) -> str:
-    """Return an address with https:// in front if it has no scheme, as browsers take it."""
-    return f"https://{url}" if _BARE.fullmatch(url) else url
 
 
 def _print_page(page: Page, *, sections: bool, links: bool, as_json: bool) -> None:

@@ -19,11 +19,12 @@ from groundwire.cli.terminal_text import (
     warn,
     write,
     write_json,
+    write_problem,
 )
 from groundwire.errors import UnknownProvider
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
-from groundwire.setup import ProviderStatus, Verification, load_offers, provider_statuses, verify
+from groundwire.setup import ProviderStatus, Verification, load_offers, provider_statuses, verify_all
 from groundwire.storage import StoreError, open_store
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def providers(name: str | None, check: bool, as_json: bool) -> None:
     """List the providers: whether they are in use and ready, their prices, and their recent health.
 
     Those in use come first, in order of use. Health covers the last 7 days, from the store.
-    Keys are not shown, only where they come from. With NAME, show what is known of that provider.
+    Keys are not shown, only where they come from. With NAME, show the details of that provider.
     """
     settings = load()
     rows = asyncio.run(provider_statuses(settings))
@@ -76,16 +77,12 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
 
 def _check(settings: Settings, rows: Sequence[ProviderStatus], *, quiet: bool) -> Mapping[str, Verification]:
     """Call every service that is in use and ready."""
-    asked = [row for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
-    cost = sum(row.call_usd or row.offer.call_usd for row in asked if row.variable)
+    services = [row for row in rows if row.can_be_called]
+    cost = sum(row.call_usd or row.offer.call_usd for row in services if row.variable)
     if not quiet:
-        write(f"Calling each of {len(asked)} providers once; this costs about ${cost:.3f}.", err=True)
-
-    async def all_of_them() -> list[Verification]:
-        return await asyncio.gather(*(verify(row.name, settings) for row in asked))
-
-    with progress("Asking " + ", ".join(row.name for row in asked)):
-        return {result.provider: result for result in asyncio.run(without_waiting(all_of_them))}
+        write(f"Calling each of {len(services)} providers once; this costs about ${cost:.3f}.", err=True)
+    with progress("Asking " + ", ".join(row.name for row in services)):
+        return asyncio.run(without_waiting(lambda: verify_all(services, settings)))
 
 
 def _print(
@@ -105,7 +102,7 @@ def _print(
             write(f"{row.name}: {row.price_note}")
     for result in tried.values():
         if not result.works:
-            write(clean(f"{result.provider}: {result.what} {result.fix}"))
+            write_problem(f"{result.provider}: {result.what}", result.why, result.fix, indent=0)
     write("One in detail: groundwire providers NAME. Set one up with groundwire setup; test those in use with --check.")
 
 
@@ -137,9 +134,9 @@ def _short(place: str) -> str:
 
 
 def _health(row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore]) -> str:
-    found = [score for role in ("search", "read") if (score := scores.get((row.name, role))) is not None]
+    role_scores = [score for role in ("search", "read") if (score := scores.get((row.name, role))) is not None]
     return ", ".join(
-        f"{score.success_rate:.0%} of {score.attempts:,}" for score in found if score.success_rate is not None
+        f"{score.success_rate:.0%} of {score.attempts:,}" for score in role_scores if score.success_rate is not None
     )
 
 

@@ -22,8 +22,8 @@ __all__ = ["record"]
 
 _EPILOG = f"""Replay it: {REPLAY_VARIABLE}=FILE COMMAND...
 
-The exit code is that of COMMAND; 128 and the number of the signal that ended it; 126 if COMMAND cannot be started; 127
-if there is none; 2 if FILE cannot be written."""
+The exit code is that of COMMAND, or 128 plus the number of the signal that ended it. It is 126 if COMMAND cannot be
+started, 127 if it does not exist, and 2 if FILE cannot be written."""
 _CANNOT_RUN = 126  # the convention of shells (POSIX.1-2024, 2.8.2)
 _NOT_FOUND = 127
 _SIGNALLED = 128
@@ -47,12 +47,13 @@ def record(file: Path, command: tuple[str, ...], append: bool) -> None:
     command = command[1:] if command[0] == "--" else command
     if not command:
         raise click.UsageError("Missing argument 'COMMAND...'.")
-    if shutil.which(command[0]) is None:  # checked first: a mistyped command must not truncate the file
+    program = shutil.which(command[0])
+    if program is None:  # checked first: a mistyped command must not truncate the file
         say_error(f"There is no command {command[0]!r}, or you may not run it.")
         sys.exit(_NOT_FOUND)
     Cassette.record(path, append=append)
     before = count_exchanges(path)
-    code = _run(command, path)
+    code = _run((program if sys.platform == "win32" else command[0], *command[1:]), path)  # there, npx is npx.cmd
     recorded = count_exchanges(path) - before
     if recorded:
         exchanges = "1 exchange" if recorded == 1 else f"{recorded} exchanges"

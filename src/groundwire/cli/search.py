@@ -146,14 +146,14 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     "form",
     type=click.Choice(["text", "jsonl", "json"]),
     default="text",
-    help="Print text; a line of JSON per result; or one JSON object, the tool's structured result, also of a failure.",
+    help="Print text; a line of JSON per result; or one JSON object, the tool's structured result, for a failure too.",
 )
 def search(
     query: str, folders: tuple[str, ...], providers: tuple[str, ...], as_lines: bool, form: str, **options: Any
 ) -> None:
     """Search the web for QUERY; without it, or with -, it is read from standard input.
 
-    With --in the files of folders are searched, except hidden files and those with keys.
+    With --in, the files of folders are searched, except hidden files and files with keys.
 
     With --json, standard output has a line per result and nothing else, for jq; notes and errors go to standard error.
     """
@@ -161,7 +161,7 @@ def search(
     chosen = "search.providers" if options["sources"] == "web" else "search.paper_providers"
     options["sources"] = ("files",) if folders else (options["sources"],)
     if options["sources"] == ("files",) and providers:
-        raise click.UsageError("--in searches files, which no provider does: leave out --provider.")
+        raise click.UsageError("--in searches files without a provider: omit --provider.")
 
     async def call(web: Web) -> SearchResponse:
         if folders:
@@ -169,8 +169,8 @@ def search(
         return await web.search(query, **options)
 
     started = time.perf_counter()
-    given: dict[str, Any] = {chosen: each(providers)} if providers else {}
-    response = run("Searching", given | ({"policy.files": folders} if folders else {}), call)
+    settings: dict[str, Any] = {chosen: each(providers)} if providers else {}
+    response = run("Searching", settings | ({"policy.files": folders} if folders else {}), call)
     if form == "json":
         from groundwire.tools import searched
 
@@ -213,7 +213,8 @@ def _print_text(response: SearchResponse) -> None:
 
 
 def _print_notes(response: SearchResponse, seconds: float, *, as_lines: bool) -> None:
-    failed = [one for one in response.attempts if one.outcome not in {"ok", "partial", "empty"} and not one.abandoned]
+    good = {"ok", "partial", "empty"}
+    failed = [attempt for attempt in response.attempts if attempt.outcome not in good and not attempt.abandoned]
     if failed and response.results and not response.stale:  # otherwise the warnings explain it
         error = AllProvidersFailed(failed)
         warn(*(error.causes if is_verbose() else [error.trouble]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
@@ -32,10 +33,11 @@ def server_entry(name: str, command: str) -> Any:
         command: The command that needs it, for the error.
 
     Raises:
-        ConfigurationError: groundwire-server is not installed, or its version is another one.
+        ConfigurationError: groundwire-server is not installed, its version is another one, or this is Windows.
     """
     from importlib.metadata import entry_points  # a server that a client starts does not wait for it
 
+    _check_platform(command)
     for entry in entry_points(group="groundwire.commands", name=name):
         version = entry.dist.version if entry.dist else ""
         if version != __version__:
@@ -44,6 +46,11 @@ def server_entry(name: str, command: str) -> Any:
             )
         return entry.load()
     raise ConfigurationError(f"{command} needs groundwire-server, which is not installed: {install_server()}.")
+
+
+def _check_platform(command: str) -> None:
+    if sys.platform == "win32":
+        raise ConfigurationError(f"{command} does not run on Windows: run it in WSL 2 or in a container.")
 
 
 def server_command(name: str) -> click.Command:

@@ -13,7 +13,7 @@ import click
 
 from groundwire.cli.call_runner import each
 from groundwire.cli.help_pages import Command
-from groundwire.cli.setup_prompts import Given, Talk, read_given
+from groundwire.cli.setup_prompts import PresetAnswers, Talk, parse_presets
 from groundwire.cli.setup_steps import SetupRefused, Steps
 from groundwire.cli.terminal_text import (
     ExitCode,
@@ -79,17 +79,17 @@ def setup(
     try:
         settings = load()
         searching, reading = each(providers), each(readers)
-        offers = load_offers()
-        for name in (*searching, *reading):
+        names, offers = (*searching, *reading), load_offers()
+        for name in names:
             if name.partition(":")[0] not in offers:
                 raise UnknownProvider(name, offers)
-        given = read_given((*searching, *reading), offers, from_env=key_from_env, from_file=key_file, addresses=address)
+        presets = parse_presets(names, offers, from_env=key_from_env, from_file=key_file, addresses=address)
         talk = Talk(browser=not no_browser) if not yes and sys.stdin.isatty() and sys.stdout.isatty() else None
-        if talk is None and not (yes and (searching or reading)):
-            raise ConfigurationError(_no_terminal(named=bool(searching or reading)))
+        if talk is None and not (yes and names):
+            raise ConfigurationError(_no_terminal(named=bool(names)))
         named = os.environ.get(FILE_VARIABLE) or FILE_NAME
         path = working_folder() / expand_user(named) if project else user_file()
-        _run(settings, searching, reading, given, talk, path, keep=keep, only=only, tries=not no_verify)
+        _run(settings, searching, reading, presets, talk, path, keep=keep, only=only, tries=not no_verify)
     except SetupRefused as error:
         say_error(f"{error} Nothing was written.")
         sys.exit(ExitCode.FAILED)
@@ -99,7 +99,7 @@ def _run(
     settings: Settings,
     searching: tuple[str, ...],
     reading: tuple[str, ...],
-    given: Given,
+    presets: PresetAnswers,
     talk: Talk | None,
     path: Path,
     *,
@@ -116,22 +116,22 @@ def _run(
                 key_from=kind.key_from, variable=kind.variable,
             )  # fmt: skip
     if searching or reading:
-        search, read_ = _named(settings, rows, searching, reading, only=only)
-        asked = [rows[name] for name in dict.fromkeys((*searching, *reading))]
+        searchers, readers = _named(settings, rows, searching, reading, only=only)
+        chosen = [rows[name] for name in dict.fromkeys((*searching, *reading))]
     else:
-        search, read_ = _asked(settings, rows, talk or Talk(browser=False))
-        asked = [rows[name] for name in dict.fromkeys((*search, *read_))]
-    steps = Steps(settings, given, talk, tries)
-    steps.take(asked)
-    search, read_ = (tuple(name for name in names if name not in steps.left_out) for names in (search, read_))
-    if not search:
+        searchers, readers = _choose(settings, rows, talk or Talk(browser=False))
+        chosen = [rows[name] for name in dict.fromkeys((*searchers, *readers))]
+    steps = Steps(settings, presets, talk, tries)
+    steps.take(chosen)
+    searchers, readers = (tuple(name for name in names if name not in steps.left_out) for names in (searchers, readers))
+    if not searchers:
         raise ConfigurationError("There is no provider left to search with. Nothing was written.")
-    values = {"search.providers": search, **steps.values}
-    if read_ and read_ != settings.read.providers:
-        values["read.providers"] = read_
+    values = {"search.providers": searchers, **steps.values}
+    if readers and readers != settings.read.providers:
+        values["read.providers"] = readers
     text = read(path)
     plan = SetupPlan(path, text, with_values(text, values), steps.keys, _keeper(keep, talk) if steps.keys else None)
-    _finish(plan, search, talk)
+    _finish(plan, searchers, talk)
 
 
 def _named(
@@ -158,12 +158,12 @@ def _named(
     return tuple(dict.fromkeys(search or settings.search.providers)), tuple(dict.fromkeys(readers))
 
 
-def _asked(settings: Settings, rows: dict[str, ProviderStatus], talk: Talk) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _choose(settings: Settings, rows: dict[str, ProviderStatus], talk: Talk) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ask which providers to use."""
     usable = [row for row in rows.values() if row.name != "archive"]
     searchers = [row for row in usable if _can(row, "search")]
     talk.say(
-        "Groundwire searches with the providers that you choose. The first is called first; the others are fallbacks.\n"
+        "Groundwire calls search providers in the order that you choose; each is the fallback for those before it.\n"
     )
     talk.list_offers("Search providers", searchers)
     current = [name for name in settings.search.providers if name in rows and rows[name].state == "ready"]
@@ -234,8 +234,8 @@ def _say_stronger(plan: SetupPlan) -> None:
     """List the stored keys that are not used, because another source takes precedence."""
     now = load()
     for variable, key in plan.keys.items() if plan.keeper is not None else ():
-        if now.secret(variable) != key and (found := key_source(now, (variable,))) is not None:
-            warn(f"{variable} is also in {found[1]} with another key, which takes precedence over the stored one.")
+        if now.secret(variable) != key and (source := key_source(now, (variable,))) is not None:
+            warn(f"{variable} is also in {source[1]} with another key, which takes precedence over the stored one.")
 
 
 def _no_terminal(*, named: bool) -> str:

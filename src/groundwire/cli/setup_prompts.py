@@ -12,20 +12,20 @@ from pathlib import Path
 import click
 from pydantic import SecretStr
 
-from groundwire.cli.terminal_text import clean, warn, write
+from groundwire.cli.terminal_text import clean, warn, write, write_problem
 from groundwire.errors import InvalidRequest
 from groundwire.models.validators import did_you_mean
 from groundwire.settings.sources import is_open_to_others
 from groundwire.settings.user_folders import expand_user
 from groundwire.setup import Offer, ProviderStatus, Verification, clean_key
 
-__all__ = ["Given", "Talk", "can_open_pages", "read_given"]
+__all__ = ["PresetAnswers", "Talk", "can_open_pages", "parse_presets"]
 
-_LARGEST = 100_000  # characters of a key file
+_MAX_KEY_CHARS = 100_000  # characters of a key file
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class PresetAnswers:
     """Answers given in advance."""
 
     keys: Mapping[str, SecretStr]
@@ -34,14 +34,14 @@ class Given:
     """Base URLs by provider."""
 
 
-def read_given(
+def parse_presets(
     named: Iterable[str],
     offers: Mapping[str, Offer],
     *,
     from_env: Iterable[str],
     from_file: Iterable[str],
     addresses: Iterable[str],
-) -> Given:
+) -> PresetAnswers:
     """Parse options of the form `[PROVIDER=]VALUE`.
 
     Args:
@@ -62,9 +62,9 @@ def read_given(
         keys[provider] = _key(os.environ.get(variable, ""), f"the environment variable {variable}")
     for text in from_file:
         provider, name = _split(text, with_key, "--key-file")
-        keys[provider] = _key(_read(name), "standard input" if name == "-" else name)
+        keys[provider] = _key(_read_key_file(name), "standard input" if name == "-" else name)
     urls = dict(_split(text, with_address, "--address") for text in addresses)
-    return Given(keys, urls)
+    return PresetAnswers(keys, urls)
 
 
 def _split(text: str, candidates: list[str], option: str) -> tuple[str, str]:
@@ -89,15 +89,15 @@ def _key(text: str, place: str) -> SecretStr:
         raise click.UsageError(f"The key in {place} {error.problem}. {error.fix}") from None
 
 
-def _read(name: str) -> str:
+def _read_key_file(name: str) -> str:
     if name == "-":
-        return sys.stdin.read(_LARGEST)
+        return sys.stdin.read(_MAX_KEY_CHARS)
     path = expand_user(name)
     if is_open_to_others(path):
         warn(f"Other users of this machine can read {path}.")
     try:
         with path.open(encoding="utf-8-sig") as file:
-            return file.read(_LARGEST)
+            return file.read(_MAX_KEY_CHARS)
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
@@ -193,27 +193,15 @@ class Talk:
             except InvalidRequest as error:
                 self.say(f"That {error.problem}. {error.fix}")
 
-    def told(self, result: Verification) -> None:
+    def report(self, result: Verification) -> None:
         """Print the result of a call."""
         cost = f" (${result.cost_usd:.4f})" if result.cost_usd else ""
         if result.works:
             text = f"{result.provider} works: {result.what[:1].lower()}{result.what[1:]}{cost}"
             self.say(f"  {text}", color="green")
             return
-        self.say(f"  {result.provider}: {_HEADLINES[result.verdict]} {result.what}", color="yellow")
-        self.say(f"  {result.fix}")
-
-
-_HEADLINES: Mapping[str, str] = {
-    "wrong_key": "the key is invalid.",
-    "wrong_plan": "the plan does not include this.",
-    "no_quota": "the key is valid, but its quota is used up.",
-    "too_fast": "the key is valid, but its rate limit was exceeded.",
-    "unreachable": "it is unreachable.",
-    "blocked": "it rejects requests from this machine.",
-    "not_set_up": "something is missing.",
-    "failed": "it does not work.",
-}
+        what = f"{result.provider}: {result.outcome.headline} {result.what}"
+        write_problem(what, result.why, result.fix, color="yellow")
 
 
 def _need(row: ProviderStatus) -> str:

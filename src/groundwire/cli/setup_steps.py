@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from groundwire.cli.call_runner import progress, without_waiting
-from groundwire.cli.setup_prompts import Given, Talk
+from groundwire.cli.setup_prompts import PresetAnswers, Talk
 from groundwire.cli.terminal_text import warn, write
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings
@@ -18,8 +18,7 @@ from groundwire.setup import Offer, ProviderStatus, Verification, verify
 
 __all__ = ["SetupRefused", "Steps"]
 
-_USUAL_ADDRESS = "http://127.0.0.1:8888"
-_KEPT = frozenset({"no_quota", "too_fast", "unreachable"})  # as far as is known, nothing is wrong with the input
+_SEARXNG_ADDRESS = "http://127.0.0.1:8888"
 
 
 class SetupRefused(Exception):
@@ -32,7 +31,7 @@ class Steps:
 
     settings: Settings
     """The settings in effect."""
-    given: Given
+    presets: PresetAnswers
     """Answers given on the command line."""
     talk: Talk | None
     """The prompts, or None without a terminal."""
@@ -73,33 +72,33 @@ class Steps:
             if keyless and not self.settings.providers.get(name, {}).get("keyless"):
                 options["keyless"] = True
             result = self._try(row, options, key) if self.tries and offer.is_service else None
-            wanted = self._judge(row, result)
-            if wanted is None:
+            is_used = self._judge(row, result)
+            if is_used is None:
                 continue
-            if wanted:
+            if is_used:
                 self.values |= {f"providers.{name}.{option}": value for option, value in options.items()}
                 if key is not None:
                     self.keys[offer.variables[0]] = key
-            return wanted
+            return is_used
 
     def _address(self, row: ProviderStatus, last: str | None) -> str | None:
-        known = last or self.settings.providers.get(row.name, {}).get("base_url")
-        given = self.given.addresses.get(row.name)
-        if given is not None:
-            return given
+        current = last or self.settings.providers.get(row.name, {}).get("base_url")
+        preset = self.presets.addresses.get(row.name)
+        if preset is not None:
+            return preset
         if self.talk is not None:
-            return self.talk.address(row.name, str(known or _USUAL_ADDRESS))
-        if known:
+            return self.talk.address(row.name, str(current or _SEARXNG_ADDRESS))
+        if current:
             return None
-        raise ConfigurationError(f"{row.name} needs its URL: add --address {row.name}={_USUAL_ADDRESS}")
+        raise ConfigurationError(f"{row.name} needs its URL: add --address {row.name}={_SEARXNG_ADDRESS}")
 
     def _key(self, row: ProviderStatus) -> tuple[SecretStr | None, bool]:
         """Return a new key, or None to keep the existing one, and whether to use the provider without a key."""
         offer = row.offer
         if not offer.variables:
             return None, False
-        if (given := self.given.keys.get(row.name)) is not None:
-            return given, False
+        if (preset := self.presets.keys.get(row.name)) is not None:
+            return preset, False
         keyless = bool(self.settings.providers.get(row.name, {}).get("keyless"))
         if self.talk is None:
             if not row.key_from and offer.key_needed and not keyless:
@@ -128,21 +127,21 @@ class Steps:
         if self.talk is None:
             if result.works:
                 write(f"{row.name} works: {result.what}", err=True)
-            elif result.verdict in _KEPT:
+            elif result.outcome.input != "doubtful":
                 warn(f"{row.name} could not be verified: {result.what} {result.fix}")
             else:
                 raise SetupRefused(f"{row.name}: {result.what} {result.fix}")
             return True
-        self.talk.told(result)
-        if result.works or result.key_is_good:
+        self.talk.report(result)
+        if result.outcome.input == "good":
             return True
-        if row.offer.address_needed and row.name not in self.given.addresses:
+        if row.offer.address_needed and row.name not in self.presets.addresses:
             if self.talk.confirm("Try another address?", default=result.verdict in {"unreachable", "not_set_up"}):
                 return None
             return self.talk.confirm(f"Use {row.name} anyway?", default=False)
         if result.verdict == "unreachable":
             return self.talk.confirm(f"Use {row.name} anyway?", default=True)
-        if row.offer.variables and result.verdict in {"wrong_key", "wrong_plan"} and row.name not in self.given.keys:
+        if row.offer.variables and result.verdict in {"wrong_key", "wrong_plan"} and row.name not in self.presets.keys:
             if self.talk.confirm("Try another key?", default=True):
                 return None
             return False

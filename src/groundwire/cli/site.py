@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 import time
 from collections import Counter
@@ -16,10 +15,10 @@ import click
 
 from groundwire.cli.call_runner import ToolCommand, each, run, show_progress, stop_progress
 from groundwire.cli.completion import providers_that_read
-from groundwire.cli.open import with_scheme
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, is_quiet, say_error, warn, write, write_json
 from groundwire.errors import GroundwireError, InvalidRequest
-from groundwire.safety.urls import parse_url
+from groundwire.json_text import json_object
+from groundwire.safety.urls import parse_url, with_scheme
 from groundwire.settings import ReadSettings
 from groundwire.web import Web
 from groundwire.web.page_batch import PageBatch
@@ -96,13 +95,18 @@ Examples:
     "--output",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="A folder for a Markdown file per page, or a .jsonl file for a line per page. The same command goes on with "
-    "an interrupted run. Without it, pages are printed as lines of JSON.",
+    help="A folder for a Markdown file per page, or a .jsonl file for a line per page. Run the same command "
+    "again to resume an interrupted run. Without a path, pages are printed as lines of JSON.",
 )
 @click.option("--at-once", type=int, default=8, show_default=True, metavar="N", help="Maximum pages at the same time.")
 @click.option("--per-host", type=int, default=2, show_default=True, metavar="N", help="The same for one host.")
 @click.option(
-    "--delay", type=float, default=0.5, show_default=True, metavar="SECONDS", help="Between two pages of one host."
+    "--delay",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds between pages of one host.",
 )
 @click.option(
     "-r",
@@ -118,7 +122,7 @@ Examples:
 def read(urls: tuple[str, ...], readers: tuple[str, ...], output: Path | None, **options: Any) -> None:
     """Read the page at each URL, and at those in each FILE, or in standard input for -.
 
-    A file has an address per line, or lines of JSON with a url, as map --json prints them; lines with # are comments.
+    A file has one URL per line, or lines of JSON with a url, as map --json prints them; lines with # are comments.
     """
     lines = _AddressLines(urls)
 
@@ -161,7 +165,7 @@ class _AddressLines:
                         url = parse_url(with_scheme(_url_of(text))).text
                     except GroundwireError as error:
                         self.bad += 1
-                        say_error(f"{argument}, line {number}: {error}")
+                        say_error(f"{argument}, line {number}: {error.summary}")
                         continue
                     await web.allow_urls_in(url)
                     yield url
@@ -194,12 +198,7 @@ def _rows(name: str) -> Iterator[tuple[int, str]]:
 
 def _url_of(text: str) -> str:
     """Return the address in a line of a file."""
-    if not text.startswith("{"):
-        return text
-    try:
-        return str(json.loads(text)["url"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return text
+    return str((json_object(text) or {}).get("url", text))
 
 
 class _Meter:
@@ -221,27 +220,32 @@ class _Meter:
     def close(self) -> None:
         """Print the sums, and how often each cause kept a page from being read."""
         pages = self._pages
-        earlier = f", {pages.skipped:,} dealt with before" if pages.skipped else ""
+        earlier = f", {pages.skipped:,} done before" if pages.skipped else ""
         if not is_quiet():
             write(f"{self._text()}{earlier}", err=True)
         for cause, count in self.causes.most_common(20):
             say_error(f"{count:,} not read: {cause}")
         if pages.failed_earlier:
-            say_error(f"{pages.failed_earlier:,} could not be read by an earlier run, and were not tried again")
+            say_error(f"{pages.failed_earlier:,} could not be read in an earlier run and were not retried")
         if self._lines.bad:
             say_error(f"{self._lines.bad:,} lines are not addresses")
 
     def _text(self) -> str:
         pages, lines = self._pages, self._lines
         ended, seconds = pages.read + pages.failed, max(0.001, time.monotonic() - self._started)
-        parts = [f"{pages.read:,} pages read", f"{pages.failed:,} failed", f"{ended / seconds:,.1f} a second"]
+        parts = [f"{pages.read:,} pages read", f"{pages.failed:,} failed", f"{ended / seconds:,.1f} per second"]
         if lines.total is not None and ended:
-            left = max(0, lines.total - ended - pages.skipped - lines.bad)
-            parts.append(f"{left:,} to go, about {_duration(left * seconds / ended)}" if left else "none left")
+            remaining = max(0, lines.total - ended - pages.skipped - lines.bad)
+            progress_note = (
+                f"{remaining:,} to go, about {_duration(remaining * seconds / ended)}" if remaining else "none left"
+            )
+            parts.append(progress_note)
         return ", ".join(parts)
 
 
 def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, whole_seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {whole_seconds} s" if minutes else f"{whole_seconds} s"

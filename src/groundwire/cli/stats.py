@@ -38,7 +38,7 @@ _COLUMNS = ("provider", "role", "calls", "success", "mean", "p95", "empty", "cos
 _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
 
 
-@click.command(cls=Command, short_help="Show success, latency and cost of the last days.")
+@click.command(cls=Command, short_help="Show success, latency and cost of recent days.")
 @click.option(
     "--days",
     type=click.IntRange(1, KEPT_DAYS),
@@ -50,7 +50,7 @@ _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
 @click.option("--targets", is_flag=True, help="Also compare the searches with the targets of an operator.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def stats(days: int, targets: bool, as_json: bool) -> None:
-    """Show the score card of the last days: searches, pages and every provider.
+    """Show the scorecard of recent days: searches, pages and every provider.
 
     It comes from the store and covers all processes that share it. Days begin at midnight UTC.
     """
@@ -125,8 +125,8 @@ def _summary(card: ScoreCard) -> str:
     return text + (f" ({', '.join(beside)})" if beside else "")
 
 
-def _counted(score: CallScore, one: str, many: str = "") -> str:
-    return counted(score.calls, one, many) + (f", {score.failed:,} failed" if score.failed else "")
+def _counted(score: CallScore, noun: str, plural: str = "") -> str:
+    return counted(score.calls, noun, plural) + (f", {score.failed:,} failed" if score.failed else "")
 
 
 def _target_row(target: Target) -> tuple[str, str, str, str]:

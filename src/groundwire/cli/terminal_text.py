@@ -5,7 +5,6 @@ Every command writes with `write`. Lines of JSON and shell scripts go to `click.
 
 from __future__ import annotations
 
-import difflib
 import json
 import logging
 import os
@@ -27,14 +26,14 @@ __all__ = [
     "QUIET", "ExitCode", "Flow", "cells", "clean", "confirmed", "counted", "day", "diff", "escaped", "exit_code",
     "has_colors", "is_quiet", "is_verbose", "keyless_notes", "log_to_stderr", "say_error", "say_failure",
     "shown_url", "storage_notes", "table", "warn", "warn_of_result", "width", "with_setting", "wrap", "write",
-    "write_json",
+    "write_json", "write_problem",
 ]  # fmt: skip
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _STYLE = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\\\")  # colors and links, which take no columns
 _LEAD = re.compile(r"\s*(?:(?:[-*|>]|\d{1,9}\.|\[\d{1,9}\]) +)*")  # the indent of a line and the mark of its list
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffef\U0001f000-\U0003ffff]")
+_UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffef\U0001f000-\U0003ffff]"  # to compile it takes 3 ms
 """Signs of scripts that have no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
 _ROOM = 20  # cells; narrower text is unreadable
 _WIDEST = 100  # columns; longer lines are hard to read
@@ -81,13 +80,13 @@ class Flow:
     """Text that comes in pieces, written word by word and wrapped as `write` does."""
 
     def __init__(self) -> None:
-        self._rest = ""
+        self._partial_word = ""
         self._used = 0
 
     def add(self, piece: str, *, end: bool = False) -> None:
         """Write the words that are whole; the last one stays until its end is known."""
-        *words, self._rest = re.split(r"(?<=\s)(?=\S)", self._rest + piece)
-        for word in [*words, self._rest] if end else words:
+        *words, self._partial_word = re.split(r"(?<=\s)(?=\S)", self._partial_word + piece)
+        for word in [*words, self._partial_word] if end else words:
             body = word.rstrip()
             tail = word[len(body) :]
             if self._used and self._used + cells(body) > (width() or sys.maxsize):
@@ -95,7 +94,7 @@ class Flow:
                 self._used = 0
             click.echo(word, nl=False)
             self._used = 0 if "\n" in tail else self._used + cells(word)
-        self._rest = "" if end else self._rest
+        self._partial_word = "" if end else self._partial_word
         sys.stdout.flush()
 
 
@@ -116,9 +115,9 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(row).rstrip() for row in padded)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """Return a number and its noun, such as `2 results`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def clean(text: str) -> str:
@@ -128,7 +127,25 @@ def clean(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Escape control characters in the strings of JSON, without changing their meaning."""
-    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def write_problem(what: str, why: str, fix: str, *, indent: int = 2, color: str | None = None) -> None:
+    """Write a problem, its cause and its fix, in the form that `doctor`, `setup` and `providers --check` share.
+
+    Args:
+        what: The problem, as a sentence.
+        why: Its cause; empty if it is obvious.
+        fix: How to fix it; empty if there is nothing to do.
+        indent: Columns before each line.
+        color: The color of the problem.
+    """
+    write(f"{'':{indent}}{clean(what)}", fg=color)
+    if why:
+        write(f"{'':{indent}}{clean(why)}")
+    if fix:
+        lines = clean(fix).replace("\n", f"\n{'':{indent + 5}}")
+        write(f"{'':{indent}}{click.style('Fix:', bold=True)} {lines}", hang=indent + 5)
 
 
 def say_error(text: str) -> None:
@@ -247,9 +264,9 @@ def wrap(line: str, width: int, hang: int | None = None) -> str:
 
 def _pieces(word: str) -> Iterable[str]:
     """Return a word, or the parts of one in a script without spaces."""
-    if word.isascii() or not _UNSPACED.search(word):
+    if word.isascii() or not re.search(_UNSPACED, word):
         return (word,)
-    return re.findall(f"{_UNSPACED.pattern}(?:(?!{_UNSPACED.pattern}).)*|(?:(?!{_UNSPACED.pattern}).)+", word)
+    return re.findall(f"{_UNSPACED}(?:(?!{_UNSPACED}).)*|(?:(?!{_UNSPACED}).)+", word)
 
 
 def _cell(sign: str) -> int:
@@ -265,9 +282,9 @@ def day(moment: str | None) -> str:
 
 def diff(path: Path, before: str, after: str) -> str:
     """Return the changes of a file in the format of `diff -u`."""
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), str(path), str(path)
-    )
+    from difflib import unified_diff  # only a change to a file waits for it
+
+    lines = unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), str(path), str(path))
     return clean("".join(line if line.endswith("\n") else f"{line}\n" for line in lines))
 
 
@@ -287,11 +304,11 @@ def _fact(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _attempt(one: object) -> str:
-    if not isinstance(one, dict):
-        return str(one)
-    status = one.get("status")
-    return f"{one.get('provider')}:{one.get('outcome')}" + (f":{status}" if status not in (None, 200) else "")
+def _attempt(record: object) -> str:
+    if not isinstance(record, dict):
+        return str(record)
+    status = record.get("status")
+    return f"{record.get('provider')}:{record.get('outcome')}" + (f":{status}" if status not in (None, 200) else "")
 
 
 @contextmanager
@@ -338,7 +355,7 @@ class ExitCode(IntEnum):
     FAILED = 3
     """The web could not be searched, or the page could not be read."""
     INTERRUPTED = 130
-    """Control-C; 128 + SIGINT, as shells have it."""
+    """Control-C; 128 + SIGINT, as in shells."""
     BROKEN_PIPE = 141
     """The reader of the output has closed the pipe; 128 + SIGPIPE."""
 
@@ -381,27 +398,32 @@ class _KeylessNotes(logging.Handler):
 
 
 @contextmanager
-def keyless_notes() -> Iterator[None]:
-    """Print to standard error which services see queries without a key while the block runs, unless the log does."""
-    logger, handler = logging.getLogger("groundwire.routing.keyless"), _KeylessNotes(logging.WARNING)
-    said_by_log = logger.isEnabledFor(logging.INFO)
-    if not said_by_log:
+def _handled_by(handler: logging.Handler, name: str, *, unless_logged: bool = False) -> Iterator[logging.Logger]:
+    """Give a handler the records of a logger while the block runs, unless the log shows them."""
+    logger = logging.getLogger(name)
+    if not (unless_logged and logger.isEnabledFor(logging.INFO)):
         logger.addHandler(handler)
     try:
-        yield
+        yield logger
     finally:
         logger.removeHandler(handler)
 
 
 @contextmanager
+def keyless_notes() -> Iterator[None]:
+    """Print to standard error which services see queries without a key while the block runs, unless the log does."""
+    with _handled_by(_KeylessNotes(logging.WARNING), "groundwire.routing.keyless", unless_logged=True):
+        yield
+
+
+@contextmanager
 def storage_notes() -> Iterator[None]:
     """Print the problems of the store and the archive to standard error after the block, also if it fails."""
-    logger, handler = logging.getLogger("groundwire.storage"), _StorageNotes()
-    logger.addHandler(handler)
+    handler = _StorageNotes()
     try:
-        yield
+        with _handled_by(handler, "groundwire.storage") as logger:
+            yield
     finally:
-        logger.removeHandler(handler)
         if not logger.isEnabledFor(logging.INFO):  # the log shows them then
             warn(*handler.notes.values())
         if handler.notes and (context := click.get_current_context(silent=True)):

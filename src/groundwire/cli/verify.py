@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["side_by_side", "verify"]
 
 _EXIT_CODES = "Exit code 1: at least one sentence with a citation is not supported by its page."
-_MOST = 10_000_000  # bytes of a file
+_MAX_BYTES = 10_000_000  # bytes of a file
 
 
 @click.command(cls=Command, epilog=_EXIT_CODES, short_help="Check an answer against the pages it cites.")
@@ -47,7 +47,7 @@ _MOST = 10_000_000  # bytes of a file
 @click.option(
     "--judge",
     type=click.Choice(["words", "model"]),
-    help="Who decides where words are not certain. By default answer.judge.",
+    help="What judges the sentences that words do not settle. By default answer.judge.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON and nothing else.")
 @click.option(
@@ -72,17 +72,17 @@ def verify(
     """
     from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
 
-    text = _read(answer, "ANSWER")
+    text = _read_text(answer, "ANSWER")
     report = _report(text, _pages(pages, session, sources), {"session.id": session, "answer.judge": judge})
     if page is not None:
         page.write_text(report_html(report, text), encoding="utf-8")
     if as_json:
         write_json(report_json(report))
     else:
-        differing = [one for one in report.findings if one.passage and any(two.stated for two in one.disagreements)]
+        findings = [row for row in report.findings if row.passage and any(part.stated for part in row.disagreements)]
         write(clean(report_text(report)))
         if columns := width() if sys.stdout.isatty() else None:
-            write("\n\n".join(side_by_side(finding, columns) for finding in differing))
+            write("\n\n".join(side_by_side(finding, columns) for finding in findings))
     sys.exit(ExitCode.OK if report.supported else ExitCode.NOTHING)
 
 
@@ -94,12 +94,12 @@ def side_by_side(finding: Finding, columns: int) -> str:
         columns: The width of the terminal.
     """
     room = max(20, (columns - 3) // 2)
-    left = wrap(_flat(finding.text), room).split("\n")
-    right = wrap(_flat(finding.passage), room).split("\n")
-    claimed = [_flat(one.claimed) for one in finding.disagreements if one.claimed]
-    stated = [_flat(one.stated) for one in finding.disagreements if one.stated]
+    answer_lines = wrap(_flat(finding.text), room).split("\n")
+    page_lines = wrap(_flat(finding.passage), room).split("\n")
+    claimed = [_flat(part.claimed) for part in finding.disagreements if part.claimed]
+    stated = [_flat(part.stated) for part in finding.disagreements if part.stated]
     lines = [click.style(f"{'answer':{room}} │ [{finding.source}] says", bold=True)]
-    for mine, theirs in itertools.zip_longest(left, right, fillvalue=""):
+    for mine, theirs in itertools.zip_longest(answer_lines, page_lines, fillvalue=""):
         gap = " " * max(0, room - cells(mine))
         lines.append(f"{_painted(mine, claimed, 'red')}{gap} │ {_painted(theirs, stated, 'green')}")
     return "\n".join(lines)
@@ -112,11 +112,11 @@ def _flat(text: str) -> str:
 def _painted(line: str, parts: Sequence[str], color: str) -> str:
     """Return a line with parts colored and underlined; a longer one is colored by words."""
     words = {word for part in parts if part not in line for word in part.split()}
-    wanted = [*(part for part in parts if part in line), *sorted(words, key=len, reverse=True)]
-    if not wanted:
+    colored = [*(part for part in parts if part in line), *sorted(words, key=len, reverse=True)]
+    if not colored:
         return line
-    pattern = "|".join(rf"(?<!\w){re.escape(part)}(?!\w)" for part in wanted)
-    return re.sub(pattern, lambda found: click.style(found[0], fg=color, underline=True), line)
+    pattern = "|".join(rf"(?<!\w){re.escape(part)}(?!\w)" for part in colored)
+    return re.sub(pattern, lambda match: click.style(match[0], fg=color, underline=True), line)
 
 
 def _pages(pages: Sequence[BinaryIO], session: str | None, sources: BinaryIO | None) -> Sequence[CitedPage] | None:
@@ -124,15 +124,15 @@ def _pages(pages: Sequence[BinaryIO], session: str | None, sources: BinaryIO | N
     if [session is not None, sources is not None, bool(pages)].count(True) != 1:
         raise InvalidRequest(
             "sources",
-            "are needed, from one place",
-            "Pass one of PAGES, --session NAME and --sources FILE.",
+            "must come from one place",
+            "Pass PAGES, --session NAME, or --sources FILE.",
         )
     from groundwire.citations.verify import CitedPage, pages_from_json
 
     if sources is not None:
-        return pages_from_json(_read(sources, "--sources"))
-    told = ((number, one.name, _read(one, "PAGES")) for number, one in enumerate(pages, start=1))
-    return [CitedPage(number=number, url="", title=name, content=content) for number, name, content in told] or None
+        return pages_from_json(_read_text(sources, "--sources"))
+    contents = ((number, file.name, _read_text(file, "PAGES")) for number, file in enumerate(pages, start=1))
+    return [CitedPage(number=number, url="", title=name, content=content) for number, name, content in contents] or None
 
 
 def _report(text: str, pages: Sequence[CitedPage] | None, settings: Mapping[str, str | None]) -> Report:
@@ -144,15 +144,15 @@ def _report(text: str, pages: Sequence[CitedPage] | None, settings: Mapping[str,
     return run("Checking", settings, call)
 
 
-def _read(file: BinaryIO, name: str) -> str:
+def _read_text(file: BinaryIO, name: str) -> str:
     """Read the text of a file.
 
     Raises:
         InvalidRequest: it is too long, or not UTF-8.
     """
-    data = file.read(_MOST + 1)
-    if len(data) > _MOST:
-        raise InvalidRequest(name, f"has more than {_MOST:,} bytes", "Pass a shorter file.")
+    data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise InvalidRequest(name, f"has more than {_MAX_BYTES:,} bytes", "Pass a shorter file.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

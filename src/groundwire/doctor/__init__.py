@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
 
 from groundwire.deadline import Deadline
-from groundwire.doctor.context import Check, Examination, Machine, Seen
+from groundwire.doctor.context import Check, CheckOutput, Examination, Machine
 from groundwire.doctor.files import check_files, check_settings, load_settings
 from groundwire.doctor.network import check_clock, check_network, check_port, explained
 from groundwire.doctor.python_env import check_extras, check_keyring, check_packages, check_python
 from groundwire.doctor.report import CheckResult, DoctorFinding, DoctorReport, Fault, Severity
 from groundwire.doctor.store import check_archive, check_disk, check_store
-from groundwire.errors import GroundwireError, ProviderBlocked, ProviderUnsupported, RateLimited
+from groundwire.errors import GroundwireError
 from groundwire.settings import Settings
-from groundwire.setup.provider_status import ProviderStatus, Verdict, Verification
+from groundwire.setup.provider_check import Verification
+from groundwire.setup.provider_status import ProviderStatus
 
 __all__ = [
     "CHECKS",
-    "JSON_ON",
     "Check",
     "CheckResult",
     "DoctorFinding",
@@ -33,37 +32,17 @@ __all__ = [
     "examine",
 ]
 
-_FAULTS: Final[Mapping[Verdict, Fault]] = {
-    "wrong_key": Fault.KEY_WRONG,
-    "wrong_plan": Fault.KEY_PLAN,
-    "no_quota": Fault.QUOTA_USED_UP,
-    "too_fast": Fault.RATE_LIMITED,
-    "unreachable": Fault.PROVIDER_UNREACHABLE,
-    "blocked": Fault.PROVIDER_BLOCKED,
-    "not_set_up": Fault.PROVIDER_NOT_SET_UP,
-    "failed": Fault.PROVIDER_FAILING,
-}
-JSON_ON = (
-    "In its settings.yml, under search, write formats: [html, json]; then restart it (docker restart searxng, or "
-    "systemctl restart searxng)"
-)
-"""How to enable JSON in a SearXNG (https://docs.searxng.org/admin/settings/settings_search.html)."""
-_LET_IN = (
-    'In its limiter.toml, under [botdetection.ip_lists], write pass_ip = ["THE ADDRESS OF THIS MACHINE"], or set '
-    "server.limiter: false in its settings.yml when no one else can reach it; then restart it"
-)
 
-
-async def check_providers(examination: Examination) -> Seen:
+async def check_providers(examination: Examination) -> CheckOutput:
     """Check that the providers in use have what they need, and call each once."""
-    settings = examination.known
+    settings = examination.valid_settings
     rows = await examination.provider_statuses()
-    findings = [*_standing(settings, rows)]
+    findings = [*_status_findings(settings, rows)]
     calls = await examination.calls()
     for name, call in calls.items():
         if not call.works and not explained(call):
             row = next(row for row in rows if row.name == name)
-            findings.append(_called(row, call))
+            findings.append(_call_finding(row, call))
     working = [f"{name} ({call.latency_ms:.0f} ms)" for name, call in calls.items() if call.works]
     ready = [row.name for row in rows if row.in_use and row.state == "ready"]
     if calls and not working:
@@ -71,7 +50,7 @@ async def check_providers(examination: Examination) -> Seen:
     return ", ".join(working) or f"ready: {', '.join(ready)}", findings
 
 
-def _standing(settings: Settings, rows: Sequence[ProviderStatus]) -> Iterator[DoctorFinding]:
+def _status_findings(settings: Settings, rows: Sequence[ProviderStatus]) -> Iterator[DoctorFinding]:
     """Yield what is missing; an unconfigured provider of the default list is not reported."""
     used = [row for row in rows if row.in_use]
     for row in used:
@@ -115,30 +94,15 @@ def _missing(row: ProviderStatus) -> DoctorFinding:
     return DoctorFinding(Fault.PROVIDER_NOT_SET_UP, row.name, what, f"groundwire setup --provider {row.name}")
 
 
-def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
+def _call_finding(row: ProviderStatus, call: Verification) -> DoctorFinding:
     """Return what a call of one provider revealed."""
-    what = f"{row.name}: {call.what}"
-    if row.offer.name == "searxng":
-        if isinstance(call.error, ProviderUnsupported):
-            why = "By default SearXNG answers format=json with 403."
-            return DoctorFinding(Fault.SEARXNG_JSON_OFF, row.name, what, f"{JSON_ON}.", why=why)
-        if isinstance(call.error, (RateLimited, ProviderBlocked)):
-            why = "Its limiter classifies this machine as a bot: it allows only a few JSON requests per hour."
-            if isinstance(call.error, ProviderBlocked):
-                why = "Its limiter, or a proxy in front of it, blocks this machine; /config is blocked, too."
-            return DoctorFinding(Fault.SEARXNG_LIMITER, row.name, what, f"{_LET_IN}.", why=why)
     fix = call.fix
     if call.verdict in {"wrong_key", "wrong_plan", "no_quota"} and row.offer.key_page:
-        fix = f"{fix} {row.offer.key_page}; then: groundwire setup --provider {row.name}"
-    if call.verdict == "unreachable":
-        fix = "Try again later; if no service can be reached, fix the network first."
-        if row.offer.address_needed:
-            fix = f"Check that {row.name} runs, and that providers.{row.name}.base_url is its address."
-    why = f"The key comes from {row.key_from} ({row.variable})." if row.key_from else ""
-    severity: Severity = "note" if call.verdict == "too_fast" else "problem"
-    return DoctorFinding(
-        _FAULTS.get(call.verdict, Fault.PROVIDER_FAILING), row.name, what, fix, why=why, severity=severity
-    )
+        fix = f"{fix} Then: groundwire setup --provider {row.name}"
+    key = f"The key comes from {row.key_from} ({row.variable})." if row.key_from else ""
+    severity: Severity = "note" if call.fault == Fault.RATE_LIMITED else "problem"
+    what = f"{row.name}: {call.what}"
+    return DoctorFinding(Fault(call.fault), row.name, what, fix, why=call.why or key, severity=severity)
 
 
 CHECKS = (
@@ -148,17 +112,17 @@ CHECKS = (
     Check("files", "Files with keys", check_files),
     Check("keyring", "Keyring", check_keyring),
     Check("disk", "Disk space", check_disk),
-    Check("store", "Store", check_store, needs_settings=True),
-    Check("archive", "Archive", check_archive, needs_settings=True),
-    Check("extras", "Optional packages", check_extras, needs_settings=True),
-    Check("network", "Network", check_network, needs_settings=True, online=True),
-    Check("clock", "Clock", check_clock, needs_settings=True, online=True),
-    Check("providers", "Providers", check_providers, needs_settings=True),
-    Check("port", "Port of the gateway", check_port, needs_settings=True),
+    Check("store", "Store", check_store, needs=("settings",)),
+    Check("archive", "Archive", check_archive, needs=("settings",)),
+    Check("extras", "Optional packages", check_extras, needs=("settings",)),
+    Check("network", "Network", check_network, needs=("settings", "network")),
+    Check("clock", "Clock", check_clock, needs=("settings", "network")),
+    Check("providers", "Providers", check_providers, needs=("settings",)),
+    Check("port", "Port of the gateway", check_port, needs=("settings",)),
 )
 """The checks, in the order in which their findings make sense: what is first may be the cause of what follows."""
 
-_RESERVE = 0.3  # seconds before the deadline in which what is not finished is ended
+_RESERVE_SECONDS = 0.3  # seconds before the deadline in which what is not finished is ended
 
 
 async def examine(
@@ -166,7 +130,7 @@ async def examine(
     *,
     seconds: float = 30.0,
     offline: bool = False,
-    done: Callable[[CheckResult], None] = lambda result: None,
+    on_result: Callable[[CheckResult], None] = lambda result: None,
     checks: Sequence[Check] = CHECKS,
 ) -> DoctorReport:
     """Examine a machine.
@@ -175,7 +139,7 @@ async def examine(
         machine: What is examined; `Machine.here()` is this one.
         seconds: After how many seconds the report must be there; what is not finished then says so.
         offline: Whether to make no network requests.
-        done: Called with each check, in their order, as soon as it and those before it are finished.
+        on_result: Called with each check, in their order, as soon as it and those before it are finished.
         checks: What is to be looked at.
     """
     began = time.monotonic()
@@ -187,7 +151,7 @@ async def examine(
     try:
         for check in checks:
             results.append(await tasks[check.name])
-            done(results[-1])
+            on_result(results[-1])
         cost = examination.cost_usd
     finally:
         for task in tasks.values():
@@ -201,18 +165,18 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
     began = time.monotonic()
 
     def result(findings: Sequence[DoctorFinding] = (), detail: str = "", *, skipped: bool = False) -> CheckResult:
-        worst_first = tuple(sorted(findings, key=lambda one: one.severity != "problem"))
+        worst_first = tuple(sorted(findings, key=lambda finding: finding.severity != "problem"))
         seconds = time.monotonic() - began
         return CheckResult(
             name=check.name, title=check.title, findings=worst_first, detail=detail, skipped=skipped, seconds=seconds
         )
 
-    if check.needs_settings and examination.settings is None:
+    if "settings" in check.needs and examination.settings is None:
         return result(detail="fix the settings first", skipped=True)
-    if check.online and examination.offline:
+    if "network" in check.needs and examination.offline:
         return result(detail="skipped: --offline", skipped=True)
     try:
-        async with asyncio.timeout(max(0.05, examination.deadline.remaining() - _RESERVE)):
+        async with asyncio.timeout(max(0.05, examination.deadline.remaining() - _RESERVE_SECONDS)):
             detail, findings = await check.run(examination)
     except TimeoutError:
         return result([_unfinished(check)])
@@ -225,7 +189,7 @@ def _unfinished(check: Check, why: str = "The timeout was reached.") -> DoctorFi
     return DoctorFinding(
         fault=Fault.NOT_FINISHED,
         subject=check.name,
-        what=f"The check of {check.title.lower()} was not finished.",
+        what=f"The check of {check.title.lower()} did not finish.",
         why=why,
         fix="Fix the other problems, then run groundwire doctor again, perhaps with a longer --timeout.",
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from groundwire.deadline import Deadline
 from groundwire.doctor.report import DoctorFinding
@@ -24,11 +24,12 @@ from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.settings.sources import working_folder
 from groundwire.setup.key_storage import KeyringState, keyring_state
-from groundwire.setup.provider_status import ProviderStatus, Verification, provider_statuses, verify
+from groundwire.setup.provider_check import Verification, verify_all
+from groundwire.setup.provider_status import ProviderStatus, provider_statuses
 from groundwire.transport import Response, Transport
 from groundwire.transport.clients import HttpClients
 
-__all__ = ["Check", "Examination", "Machine", "Seen"]
+__all__ = ["Check", "CheckOutput", "Examination", "Machine"]
 
 
 def _has_module(name: str) -> bool:
@@ -80,12 +81,12 @@ class Machine:
         return cls(folder=working_folder())
 
 
-Seen = tuple[str, Sequence[DoctorFinding]]
+CheckOutput = tuple[str, Sequence[DoctorFinding]]
 """The result of a check: a description for when nothing is wrong, and the findings."""
 
 _T = TypeVar("_T")
 
-_CALL = 12.0  # seconds for one call of one provider
+_CALL_SECONDS = 12.0  # seconds for one call of one provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,10 @@ class Check:
     """Its name."""
     title: str
     """Its description, for people."""
-    run: Callable[[Examination], Awaitable[Seen]]
+    run: Callable[[Examination], Awaitable[CheckOutput]]
     """The function that runs it."""
-    needs_settings: bool = False
-    """Whether it cannot run while the settings are invalid."""
-    online: bool = False
-    """Whether it makes network requests."""
+    needs: tuple[Literal["settings", "network"], ...] = ()
+    """What it cannot run without: valid settings, permission to make network requests."""
 
 
 @dataclass(slots=True)
@@ -123,7 +122,7 @@ class Examination:
     _tasks: dict[str, asyncio.Task[Any]] = field(default_factory=dict)
 
     @property
-    def known(self) -> Settings:
+    def valid_settings(self) -> Settings:
         """The settings, for a check that runs only if they are valid."""
         if self.settings is None:
             raise RuntimeError("The settings are wrong; this check should have been skipped.")
@@ -132,7 +131,7 @@ class Examination:
     @property
     def listens(self) -> tuple[str, int]:
         """The host and port of the gateway in the settings."""
-        server = self.known.server
+        server = self.valid_settings.server
         return server.host, server.port
 
     async def provider_statuses(self) -> Sequence[ProviderStatus]:
@@ -178,42 +177,38 @@ class Examination:
     async def _provider_statuses(self) -> Sequence[ProviderStatus]:
         state = await self.keyring()
         if state.kind in {"locked", "failing"}:  # another attempt could block everything
-            self.settings = self.known.without_keyring()
-        return await provider_statuses(self.known, only_used=True)
+            self.settings = self.valid_settings.without_keyring()
+        return await provider_statuses(self.valid_settings, only_used=True)
 
     async def _calls(self) -> Mapping[str, Verification]:
         if self.offline:
             return {}
         rows = await self.provider_statuses()
-        names = [row.name for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
-        clients = HttpClients(self.known, self.machine.resolver, None, self._transport)
-        deadline = self.deadline.capped(max(0.1, min(_CALL, self.deadline.remaining() - 0.5)))
+        clients = HttpClients(self.valid_settings, self.machine.resolver, None, self._transport)
+        deadline = self.deadline.capped(max(0.1, min(_CALL_SECONDS, self.deadline.remaining() - 0.5)))
         try:
-            done = await asyncio.gather(
-                *(verify(name, self.known, deadline=deadline, transports=clients) for name in names)
-            )
+            return await verify_all(rows, self.valid_settings, deadline=deadline, transports=clients)
         finally:
             await clients.aclose()
-        return dict(zip(names, done, strict=True))
 
-    def _transport(self, *given: Any, **options: Any) -> Transport:
-        return _Listening(self._note_clock, *given, **options)
+    def _transport(self, *arguments: Any, **options: Any) -> Transport:
+        return _Listening(self._note_clock, *arguments, **options)
 
     def _note_clock(self, reply: Response) -> None:
         with suppress(ValueError, TypeError, OverflowError):
-            if said := reply.headers.get("Date"):
-                self.skews.append(self.machine.now() - parsedate_to_datetime(said).timestamp())
+            if date := reply.headers.get("Date"):
+                self.skews.append(self.machine.now() - parsedate_to_datetime(date).timestamp())
 
 
 class _Listening(Transport):
     """A client that passes each response to a listener."""
 
-    def __init__(self, listener: Callable[[Response], None], *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, listener: Callable[[Response], None], *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self._listener = listener
 
-    async def call(self, *given: Any, **options: Any) -> Response:
+    async def call(self, *arguments: Any, **options: Any) -> Response:
         """Call a provider; see `Transport.call`."""
-        reply = await super().call(*given, **options)
+        reply = await super().call(*arguments, **options)
         self._listener(reply)
         return reply

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from groundwire.doctor.context import Examination, Machine, Seen
+from groundwire.doctor.context import CheckOutput, Examination, Machine
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load
@@ -57,8 +57,8 @@ def _places(text: str) -> dict[str, int]:
         elif pair := _PAIR.match(line):
             key = _plain(pair[1])
             places.setdefault(f"{section}.{key}" if section else key, number)
-            rest = line[pair.end() :]
-            if (opening := _QUOTES.search(rest)) and rest.count(opening[0]) % 2:
+            value = line[pair.end() :]
+            if (opening := _QUOTES.search(value)) and value.count(opening[0]) % 2:
                 closing = opening[0]
     return places
 
@@ -68,57 +68,59 @@ def _plain(dotted: str) -> str:
     return ".".join(part[1:-1] if part[0] in "\"'" else part for part in _PART.findall(dotted))
 
 
-_UNKNOWN = re.compile(
+_UNKNOWN_NAME = re.compile(
     r"is not (?:a setting|a section|an option|an installed provider|an engine)|is outside|is not an option|"
     r"must be a section"
 )
-_TOGETHER = re.compile(r"is more than|needs at least two providers")
+_CONFLICT = re.compile(r"is more than|needs at least two providers")
 _SYNTAX = re.compile(r"is not TOML|is not UTF-8|cannot be read|is nested too deeply")
 _SUBJECT = re.compile(r"'([^']+)'|\[([^\[\]]+)\]|(?<![\w-])((?:[\w-]++(?::[\w-]++)?\.)+[\w-]+)")
 _AT_LINE = re.compile(r"at line (\d+)")
-_NEAR = re.compile(r"did you mean '?([^'?]+)'?\?")
+_SUGGESTION = re.compile(r"did you mean '?([^'?]+)'?\?")
 
 
 def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[DoctorFinding]]:
     """Return the settings of a machine, or what is wrong with them."""
     try:
         loaded = load(environment=machine.environment, folder=machine.folder, user_folder=machine.user_folder)
-        HttpClients(loaded, None, None)  # validates the proxy; nothing connects yet
+        HttpClients(loaded, None, None).service("https://")  # validates the proxies; nothing connects yet
     except ConfigurationError as error:
-        found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
+        files = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
         secret = (keys_file(machine.user_folder), machine.folder / ".env")
         lines = [line.strip() for line in str(error).splitlines()]
-        return None, [_finding(line, found, secret) for line in lines if line and line != "The settings are wrong:"]
+        return None, [_finding(line, files, secret) for line in lines if line and line != "The settings are wrong:"]
     notes = [text for text in loaded.warnings if not text.startswith(str(keys_file(machine.user_folder)))]
-    unknown = (replace(_finding(text, (), ()), severity="note") if _UNKNOWN.search(text) else None for text in notes)
+    unknown = (
+        replace(_finding(text, (), ()), severity="note") if _UNKNOWN_NAME.search(text) else None for text in notes
+    )
     return loaded, [finding or _note(text) for finding, text in zip(unknown, notes, strict=True)]
 
 
-async def check_settings(examination: Examination) -> Seen:
+async def check_settings(examination: Examination) -> CheckOutput:
     """Check that the settings can be read, are known and do not conflict."""
     machine = examination.machine
-    found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
-    return ", ".join(map(str, found)) or "no settings file; defaults", examination.settings_findings
+    files = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
+    return ", ".join(map(str, files)) or "no settings file; defaults", examination.settings_findings
 
 
-async def check_files(examination: Examination) -> Seen:
+async def check_files(examination: Examination) -> CheckOutput:
     """Check that the files with keys are readable by this user only."""
     machine = examination.machine
-    kept, dotenv = keys_file(machine.user_folder), machine.folder / ".env"
-    named = any(one.fault == Fault.KEYS_FILE_UNREADABLE for one in examination.settings_findings)
-    findings = [*_rights(kept, named, severe=True)]
+    keys_path, dotenv = keys_file(machine.user_folder), machine.folder / ".env"
+    is_reported = any(finding.fault == Fault.KEYS_FILE_UNREADABLE for finding in examination.settings_findings)
+    findings = [*_rights(keys_path, is_reported, severe=True)]
     if _has_keys(dotenv):
-        findings += _rights(dotenv, named, severe=False)
-    there = [str(path) for path in (kept, dotenv) if path.exists()]
-    return ", ".join(there) or "none", findings
+        findings += _rights(dotenv, is_reported, severe=False)
+    existing = [str(path) for path in (keys_path, dotenv) if path.exists()]
+    return ", ".join(existing) or "none", findings
 
 
-def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[DoctorFinding]:
+def _rights(path: Path, is_reported: bool, *, severe: bool) -> Iterator[DoctorFinding]:
     """Yield what is wrong with the permissions of a file.
 
     Args:
         path: The file.
-        named: Whether a read error was already reported.
+        is_reported: Whether a read error was already reported.
         severe: Whether others must not be able to read it; a project's file may be shared with its group.
     """
     if not path.exists():
@@ -127,7 +129,7 @@ def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[DoctorFinding]
         with path.open("rb") as file:
             file.read(1)
     except OSError as error:
-        if not named:
+        if not is_reported:
             yield _unreadable(path, f"cannot be read: {os_reason(error, path)}")
         return
     if is_open_to_others(path):
@@ -148,11 +150,11 @@ def _has_keys(path: Path) -> bool:
     return path.exists()
 
 
-def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> DoctorFinding:
+def _finding(line: str, files: Sequence[Path], key_files: Sequence[Path]) -> DoctorFinding:
     """Return one problem of the settings, with its line in the file."""
-    if path := next((one for one in secret if line.startswith(f"{one}: ")), None):
+    if path := next((file for file in key_files if line.startswith(f"{file}: ")), None):
         return _unreadable(path, line.removeprefix(f"{path}: "))
-    path = next((one for one in found if line.startswith(f"{one}: ")), None)
+    path = next((file for file in files if line.startswith(f"{file}: ")), None)
     text = line.removeprefix(f"{path}: ") if path else line
     subject, where = (str(path), str(path)) if path else ("environment", "")
     if path and (number := _line(path, text)):
@@ -163,12 +165,12 @@ def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> Doctor
         else Fault.SETTINGS_SYNTAX
         if _SYNTAX.search(text)
         else Fault.SETTINGS_UNKNOWN
-        if _UNKNOWN.search(text)
+        if _UNKNOWN_NAME.search(text)
         else Fault.SETTINGS_CONTRADICTORY
-        if _TOGETHER.search(text)
+        if _CONFLICT.search(text)
         else Fault.SETTINGS_WRONG
     )
-    near = _NEAR.search(text)
+    near = _SUGGESTION.search(text)
     fixes = {
         Fault.KEY_IN_SETTINGS: "Remove the section [keys], and run groundwire setup.",
         Fault.SETTINGS_SYNTAX: "Fix that line.",
@@ -213,10 +215,10 @@ def _line(path: Path, text: str) -> int | None:
     if at := _AT_LINE.search(text):
         return int(at[1])
     try:
-        whole = path.read_text("utf-8-sig")
+        content = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return None
     if text.startswith("keys do not belong"):
-        return line_of(whole, "keys")
-    found = _SUBJECT.search(text)
-    return line_of(whole, next(word for word in found.groups() if word)) if found else None
+        return line_of(content, "keys")
+    subject = _SUBJECT.search(text)
+    return line_of(content, next(word for word in subject.groups() if word)) if subject else None

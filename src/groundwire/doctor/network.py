@@ -11,23 +11,23 @@ import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 
-from groundwire.doctor.context import Examination, Seen
+from groundwire.doctor.context import CheckOutput, Examination
 from groundwire.doctor.report import DoctorFinding, Fault
-from groundwire.settings.schema import shown
-from groundwire.setup.provider_status import Verification
+from groundwire.settings.schema import display_text
+from groundwire.setup.provider_check import Verification
 from groundwire.transport.errors import ExchangeFailed
 
 __all__ = ["check_clock", "check_network", "check_port", "explained", "trouble"]
 
 
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
-_SURE = "example.com"  # a name that always exists (RFC 2606)
-_MOST_SKEW = 60.0  # seconds
-_WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
-_NAME_WAIT = 5.0  # seconds
+_KNOWN_HOST = "example.com"  # a name that always exists (RFC 2606)
+_MAX_SKEW_SECONDS = 60.0  # seconds
+_DATE_ERRORS = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
+_DNS_SECONDS = 5.0  # seconds
 
 
-async def check_network(examination: Examination) -> Seen:
+async def check_network(examination: Examination) -> CheckOutput:
     """Check whether the services can be reached, and if not, why."""
     calls = await examination.calls()
     failed = {name: trouble(call) for name, call in calls.items()}
@@ -38,14 +38,14 @@ async def check_network(examination: Examination) -> Seen:
     return f"reached {len(reached)} of {len(calls)} services", findings
 
 
-async def check_clock(examination: Examination) -> Seen:
+async def check_clock(examination: Examination) -> CheckOutput:
     """Check that this machine's clock agrees with those of the services."""
     await examination.calls()
     if not examination.skews:
         return "no response had a date", ()
     skew = min(examination.skews, key=abs)
-    if abs(skew) < _MOST_SKEW:
-        return f"right, within {max(1.0, abs(skew)):.0f} s", ()
+    if abs(skew) < _MAX_SKEW_SECONDS:
+        return f"correct to within {max(1.0, abs(skew)):.0f} s", ()
     way = "ahead" if skew > 0 else "behind"
     return "", [
         DoctorFinding(
@@ -81,15 +81,15 @@ async def _names(
 ) -> list[DoctorFinding]:
     lost = [name for name, what in failed.items() if what == "name"]
     none_reached = bool(failed) and all(failed.values()) and set(failed.values()) != {"proxy"}
-    outside = [name for name in failed if not examination.known.providers.get(name, {}).get("base_url")]
+    outside = [name for name in failed if not examination.valid_settings.providers.get(name, {}).get("base_url")]
     if not lost and not (none_reached and outside):
         return []
-    if none_reached and not examination.known.network.proxy and not await _resolves(examination, _SURE):
+    if none_reached and not examination.valid_settings.network.proxy and not await _resolves(examination, _KNOWN_HOST):
         return [
             DoctorFinding(
                 fault=Fault.DNS_FAILING,
                 subject="DNS",
-                what=f"DNS resolution fails on this machine: neither those of {', '.join(lost or failed)} nor {_SURE}.",
+                what=f"DNS resolution fails on this machine, for {', '.join(lost or failed)} and for {_KNOWN_HOST}.",
                 why="There is no network, or this machine's resolver does not respond.",
                 fix="Check the network and /etc/resolv.conf: getent hosts example.com must print an address. Behind a "
                 "proxy that resolves names itself, set network.proxy.",
@@ -110,7 +110,7 @@ async def _names(
 async def _resolves(examination: Examination, host: str) -> bool:
     resolver = examination.machine.resolver
     try:
-        async with asyncio.timeout(min(_NAME_WAIT, max(0.1, examination.deadline.remaining() / 2))):
+        async with asyncio.timeout(min(_DNS_SECONDS, max(0.1, examination.deadline.remaining() / 2))):
             if resolver is not None:
                 return bool(await resolver(host, 443))
             return bool(await asyncio.get_running_loop().getaddrinfo(host, 443))
@@ -122,12 +122,12 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
     for name in (name for name, what in failed.items() if what == "certificate"):
         error = _certificate_error(calls[name].error)
         code = getattr(error, "verify_code", None)
-        said = getattr(error, "verify_message", "") or "no common ground"
-        if code in _WRONG_TIME:
+        reason = getattr(error, "verify_message", "") or "no common ground"
+        if code in _DATE_ERRORS:
             yield DoctorFinding(
                 fault=Fault.TLS_EXPIRED,
                 subject=name,
-                what=f"{name}: the certificate is not valid today ({said}).",
+                what=f"{name}: the certificate is not valid today ({reason}).",
                 why="It has expired, or this machine's clock is wrong.",
                 fix="Check the clock (date -u); if it is right, the service's operator must renew the certificate.",
             )
@@ -135,7 +135,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
             yield DoctorFinding(
                 fault=Fault.TLS_UNTRUSTED,
                 subject=name,
-                what=f"{name}: the certificate is signed by an authority that this machine does not trust ({said}).",
+                what=f"{name}: the certificate is signed by an authority that this machine does not trust ({reason}).",
                 why="Something on the way inspects TLS (a company's proxy, an antivirus program), or the service has "
                 "its own certificate authority.",
                 fix="If you trust it, get its certificate as a PEM file and set SSL_CERT_FILE to a bundle that has it, "
@@ -153,9 +153,9 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
 
 def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
     while error is not None:
-        found = error if isinstance(error, ssl.SSLCertVerificationError) else getattr(error, "certificate_error", None)
-        if isinstance(found, ssl.SSLCertVerificationError):
-            return found
+        cause = error if isinstance(error, ssl.SSLCertVerificationError) else getattr(error, "certificate_error", None)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause
         error = error.__cause__ or error.__context__
     return None
 
@@ -163,12 +163,12 @@ def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationEr
 def _proxies(
     examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
 ) -> Iterator[DoctorFinding]:
-    environment, proxy = examination.machine.environment, examination.known.network.proxy
+    environment, proxy = examination.machine.environment, examination.valid_settings.network.proxy
     named = next((name for name in _PROXIES if environment.get(name)), "")
     subject = "network.proxy" if proxy else named
     if not subject:
         return
-    value = shown("network.proxy", proxy or environment[named])
+    value = display_text("network.proxy", proxy or environment[named])
     lost = [name for name, what in failed.items() if what == "proxy"]
     if lost:
         yield DoctorFinding(
@@ -196,16 +196,16 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} seconds"
 
 
-_ANSWER_WAIT = 1.0  # seconds for a server there to answer
+_GATEWAY_SECONDS = 1.0  # seconds for a server there to answer
 
 
-async def check_port(examination: Examination) -> Seen:
+async def check_port(examination: Examination) -> CheckOutput:
     """See whether the gateway could listen, or listens already."""
     host, port = examination.listens
     if not port:
         return "any free port", ()
-    taken = await asyncio.to_thread(_taken, host, port)
-    if not taken:
+    problem = await asyncio.to_thread(_bind_error, host, port)
+    if not problem:
         return f"{host}:{port} is free", ()
     if await asyncio.to_thread(_is_gateway, host, port):
         return f"a gateway is running at {host}:{port}", ()
@@ -213,7 +213,7 @@ async def check_port(examination: Examination) -> Seen:
         DoctorFinding(
             fault=Fault.PORT_TAKEN,
             subject=f"{host}:{port}",
-            what=f"groundwire serve cannot listen on {host}:{port}: {taken}.",
+            what=f"groundwire serve cannot listen on {host}:{port}: {problem}.",
             why="Another program is listening there.",
             fix=f"Find it (ss -ltnp 'sport = :{port}') and stop it, or use another port: groundwire serve --port "
             f"{port + 1 if port < 65_535 else port - 1}",
@@ -221,7 +221,7 @@ async def check_port(examination: Examination) -> Seen:
     ]
 
 
-def _taken(host: str, port: int) -> str:
+def _bind_error(host: str, port: int) -> str:
     """Return why a server could not listen there, or nothing."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -240,12 +240,12 @@ def _is_gateway(host: str, port: int) -> bool:
 
 
 def _says_status(host: str, port: int, path: str) -> bool:
-    connection = http.client.HTTPConnection(host, port, timeout=_ANSWER_WAIT)
+    connection = http.client.HTTPConnection(host, port, timeout=_GATEWAY_SECONDS)
     try:
         connection.request("GET", path)
-        said = json.loads(connection.getresponse().read(1_000))
+        status = json.loads(connection.getresponse().read(1_000))
     except (OSError, http.client.HTTPException, ValueError):
         return False
     finally:
         connection.close()
-    return isinstance(said, dict) and said.keys() == {"status"}
+    return isinstance(status, dict) and status.keys() == {"status"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,42 +13,44 @@ from importlib.metadata import PackageNotFoundError, distribution, requires, ver
 from typing import Final
 
 from groundwire._version import __version__, install_command, install_extra, python
-from groundwire.doctor.context import Examination, Seen
+from groundwire.doctor.context import CheckOutput, Examination
 from groundwire.doctor.report import DoctorFinding, Fault, Severity
 from groundwire.errors import GroundwireError, ProviderUnavailable
-from groundwire.providers.registry import create
 from groundwire.reading.browser.chromium import LIBRARY_MISSING, NO_SANDBOX
 from groundwire.reading.browser.launch import HINT, find_chromium
 from groundwire.settings.schema import parse_store_url
 from groundwire.setup.key_storage import KeyringState
+from groundwire.setup.provider_status import opened
 from groundwire.transport.clients import HttpClients
 
 __all__ = ["check_extras", "check_keyring", "check_packages", "check_python", "faults_of_requirements"]
 
-_DRAWING = ("browser", "crawl4ai")
+_RENDERERS = ("browser", "crawl4ai")
 
 
-async def check_extras(examination: Examination) -> Seen:
+async def check_extras(examination: Examination) -> CheckOutput:
     """Check that what the settings use is installed, and that the browser starts."""
-    settings, has = examination.known, examination.machine.has_module
+    settings, has = examination.valid_settings, examination.machine.has_module
     used = {name.partition(":")[0]: name for name in (*settings.read.providers, *settings.search.providers)}
     findings: list[DoctorFinding] = []
-    seen: list[str] = []
+    details: list[str] = []
     if parse_store_url(settings.storage.url).kind == "server" and not has("redis"):
         findings.append(_missing("valkey", "storage.url names a server", "redis"))
+    if settings.archive.enabled and settings.archive.url and not has("psycopg"):
+        findings.append(_missing("postgres", "archive.url names a server", "psycopg"))
     if "crawl4ai" in used and not has("crawl4ai") and not settings.providers.get(used["crawl4ai"], {}).get("python"):
         findings.append(_missing("crawl4ai", "the reader crawl4ai is in use", "crawl4ai"))
     if "duckduckgo" in used and not has("ddgs"):
         findings.append(_missing("ddgs", "the provider duckduckgo is in use (duckduckgo_lite needs nothing)", "ddgs"))
     if "browser" in used:
         if has("playwright"):
-            findings += await _browser(examination, used["browser"], seen)
+            findings += await _browser(examination, used["browser"], details)
         else:
             findings.append(_missing("browser", "the reader browser is in use", "playwright"))
     elif has("playwright") and find_chromium(examination.machine.environment) is None:
         what = "Playwright is installed, but Chromium is not."
         findings.append(replace(_no_browser(Fault.BROWSER_MISSING, what, HINT), severity="note"))
-    if settings.read.render_domains and not used.keys() & set(_DRAWING):
+    if settings.read.render_domains and not used.keys() & set(_RENDERERS):
         findings.append(
             DoctorFinding(
                 fault=Fault.SETTINGS_CONTRADICTORY,
@@ -57,30 +60,25 @@ async def check_extras(examination: Examination) -> Seen:
                 fix='Add browser to read.providers: read.providers = ["local", "browser"].',
             )
         )
-    return ", ".join(seen) or "none needed", findings
+    return ", ".join(details) or "none needed", findings
 
 
-async def _browser(examination: Examination, name: str, seen: list[str]) -> Sequence[DoctorFinding]:
-    settings = examination.known
+async def _browser(examination: Examination, name: str, details: list[str]) -> Sequence[DoctorFinding]:
+    settings = examination.valid_settings
     chosen = settings.providers.get(name, {}).get("executable")
     if not chosen and find_chromium(examination.machine.environment) is None:
         return [_no_browser(Fault.BROWSER_MISSING, "There is no Chromium on this machine.", HINT)]
     clients = HttpClients(settings, examination.machine.resolver, None)
-    reader = None
     try:
-        reader = create(name, settings, clients)
-        start = getattr(reader, "start", None)
-        if start is not None:
-            await start()
-            seen.append(f"Chromium starts ({chosen or find_chromium(examination.machine.environment)})")
+        async with opened(name, settings, clients) as reader:
+            if (start := getattr(reader, "start", None)) is not None:
+                await start()
+                details.append(f"Chromium starts ({chosen or find_chromium(examination.machine.environment)})")
     except ProviderUnavailable as error:
         return [_does_not_start(error.reason)]
     except GroundwireError as error:
         return [_no_browser(Fault.BROWSER_MISSING, str(error), HINT)]
     finally:
-        close = getattr(reader, "aclose", None)
-        if close is not None:
-            await close()
         await clients.aclose()
     return []
 
@@ -114,16 +112,7 @@ def _missing(extra: str, used: str, package: str) -> DoctorFinding:
     )
 
 
-_FIX: Final[Mapping[str, str]] = {
-    "not_installed": f"{install_extra('keyring')}, or let groundwire setup store keys in a file.",
-    "absent": "Nothing, if keys are in the environment; otherwise let groundwire setup store them in a file.",
-    "locked": "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or store the keys elsewhere: "
-    "groundwire setup --keep file.",
-    "failing": "Store the keys elsewhere: groundwire setup --keep file.",
-}
-
-
-async def check_keyring(examination: Examination) -> Seen:
+async def check_keyring(examination: Examination) -> CheckOutput:
     """Check for a keyring; its absence is a problem only if a missing key may be in it."""
     state = await examination.keyring()
     if state.usable:
@@ -143,7 +132,7 @@ async def check_keyring(examination: Examination) -> Seen:
 async def _lacking(examination: Examination) -> bool:
     """Return whether a key is missing that is expected in the keyring."""
     rows = await examination.provider_statuses()
-    explicit = examination.known.origin("search.providers") != "default"
+    explicit = examination.valid_settings.origin("search.providers") != "default"
     return any(row.in_use and row.state == "needs_key" and explicit for row in rows)
 
 
@@ -154,43 +143,49 @@ def _finding(state: KeyringState, severity: Severity) -> DoctorFinding:
         subject="keyring",
         what=state.problem,
         why=state.detail,
-        fix=_FIX[state.kind],
+        fix=state.fix,
     )
 
 
-_OLDEST = (3, 11)
+_OLDEST_PYTHON = (3, 11)
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?P<range>[^;]*)(?:;(?P<marker>.*))?")
 _BOUND = re.compile(r"(>=|<=|==|!=|<|>|~=)\s*([0-9][0-9A-Za-z.]*)")
-_COMPILED = ("lxml.etree", "pydantic_core", "aiohttp", "turbohtml", "pypdfium2")
+_COMPILED_MODULES = ("lxml.etree", "pydantic_core", "aiohttp", "turbohtml", "pypdfium2")
 
 
-async def check_python(examination: Examination) -> Seen:
-    """Check that this Python is new enough."""
-    found = ".".join(map(str, examination.machine.python))
-    if examination.machine.python[:2] >= _OLDEST:
-        return f"{found}, Groundwire {__version__}", ()
-    oldest = ".".join(map(str, _OLDEST))
-    return found, [
+_PLATFORM_GAPS: Final[Mapping[str, str]] = {
+    "darwin": "; on macOS, worker processes have no sandbox and no memory limit",
+    "win32": "; on Windows, worker processes have no sandbox and no limits of memory and CPU time",
+}
+
+
+async def check_python(examination: Examination) -> CheckOutput:
+    """Check that this Python is new enough, and say what its system does not have."""
+    current = ".".join(map(str, examination.machine.python))
+    if examination.machine.python[:2] >= _OLDEST_PYTHON:
+        return f"{current}, Groundwire {__version__}{_PLATFORM_GAPS.get(sys.platform, '')}", ()
+    oldest = ".".join(map(str, _OLDEST_PYTHON))
+    return current, [
         DoctorFinding(
             fault=Fault.PYTHON_TOO_OLD,
             subject="Python",
-            what=f"This is Python {found}; Groundwire needs {oldest} or later.",
+            what=f"This is Python {current}; Groundwire needs {oldest} or later.",
             fix="Install a later Python and Groundwire in it, e.g.: uv tool install --python 3.13 groundwire",
         )
     ]
 
 
-async def check_packages(examination: Examination) -> Seen:
+async def check_packages(examination: Examination) -> CheckOutput:
     """Check that the required packages are installed in a suitable version and can be imported."""
-    needed = requires("groundwire") or []
+    requirements = requires("groundwire") or []
     with suppress(PackageNotFoundError):
-        needed = [*needed, *(requires("groundwire-server") or [])]
-    findings = [*faults_of_requirements(needed), *await asyncio.to_thread(lambda: list(_broken(examination)))]
-    return f"{len(needed)} requirements checked", findings
+        requirements = [*requirements, *(requires("groundwire-server") or [])]
+    findings = [*faults_of_requirements(requirements), *await asyncio.to_thread(lambda: list(_broken(examination)))]
+    return f"{len(requirements)} requirements checked", findings
 
 
 def _broken(examination: Examination) -> Iterator[DoctorFinding]:
-    for module in _COMPILED:
+    for module in _COMPILED_MODULES:
         name = module.partition(".")[0]
         if not examination.machine.has_module(name):
             continue
@@ -214,10 +209,10 @@ def faults_of_requirements(requirements: list[str] | tuple[str, ...]) -> Iterato
             installed; all others must be.
     """
     for text in requirements:
-        found = _REQUIREMENT.match(text)
-        if found is None:
+        requirement = _REQUIREMENT.match(text)
+        if requirement is None:
             continue
-        name, marker = found["name"], found["marker"] or ""
+        name, marker = requirement["name"], requirement["marker"] or ""
         extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)", marker)
         try:
             installed = version(name)
@@ -225,14 +220,14 @@ def faults_of_requirements(requirements: list[str] | tuple[str, ...]) -> Iterato
             if not marker:
                 yield _misfit(name, "is not installed", text)
             continue
-        if not _fits(installed, found["range"]):
-            wanted = found["range"].strip()
+        if not _fits(installed, requirement["range"]):
+            bounds = requirement["range"].strip()
             use = f", which the extra {extra[1]} needs" if extra else ""
-            yield _misfit(name, f"is installed as {installed}, and {wanted} is required{use}", text, note=bool(extra))
+            yield _misfit(name, f"is installed as {installed}, and {bounds} is required{use}", text, note=bool(extra))
 
 
 def _misfit(name: str, problem: str, requirement: str, *, note: bool = False) -> DoctorFinding:
-    wanted = requirement.partition(";")[0].strip()
+    specifier = requirement.partition(";")[0].strip()
     try:
         place = f" It is in {distribution(name).locate_file('')}."
     except PackageNotFoundError:
@@ -243,7 +238,7 @@ def _misfit(name: str, problem: str, requirement: str, *, note: bool = False) ->
         subject=name,
         what=f"The package {name} {problem}.",
         why=f"Another package may have replaced it.{place}",
-        fix=install_command(wanted),
+        fix=install_command(specifier),
     )
 
 
@@ -253,15 +248,15 @@ def _fits(installed: str, bounds: str) -> bool:
     for operator, text in _BOUND.findall(bounds):
         bound = _numbers(text)
         width = max(len(have), len(bound))
-        left, right = (have + (0,) * width)[:width], (bound + (0,) * width)[:width]
+        padded, padded_bound = (have + (0,) * width)[:width], (bound + (0,) * width)[:width]
         fits = {
-            ">=": left >= right,
-            "<=": left <= right,
-            "==": left == right,
-            "!=": left != right,
-            "<": left < right,
-            ">": left > right,
-            "~=": left >= right and have[: max(1, len(bound) - 1)] == bound[: max(1, len(bound) - 1)],
+            ">=": padded >= padded_bound,
+            "<=": padded <= padded_bound,
+            "==": padded == padded_bound,
+            "!=": padded != padded_bound,
+            "<": padded < padded_bound,
+            ">": padded > padded_bound,
+            "~=": padded >= padded_bound and have[: max(1, len(bound) - 1)] == bound[: max(1, len(bound) - 1)],
         }[operator]
         if not fits:
             return False
@@ -269,5 +264,5 @@ def _fits(installed: str, bounds: str) -> bool:
 
 
 def _numbers(version_: str) -> tuple[int, ...]:
-    found = re.match(r"[0-9]+(?:\.[0-9]+)*", version_)
-    return tuple(int(part) for part in found[0].split(".")) if found else ()
+    release = re.match(r"[0-9]+(?:\.[0-9]+)*", version_)
+    return tuple(int(part) for part in release[0].split(".")) if release else ()

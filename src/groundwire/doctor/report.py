@@ -163,7 +163,7 @@ class CheckResult:
             return "skipped"
         if not self.findings:
             return "ok"
-        return "problem" if any(one.severity == "problem" for one in self.findings) else "note"
+        return "problem" if any(finding.severity == "problem" for finding in self.findings) else "note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

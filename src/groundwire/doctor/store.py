@@ -13,24 +13,24 @@ from errno import ENOTDIR
 from pathlib import Path
 
 from groundwire._version import install_extra, upgrade_hint
-from groundwire.doctor.context import Examination, Seen
+from groundwire.doctor.context import CheckOutput, Examination
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.errors import ConfigurationError
-from groundwire.settings import Settings
-from groundwire.settings.schema import parse_store_url, shown
-from groundwire.settings.user_folders import expand_user, user_folder
+from groundwire.safety.tenancy import OPERATOR
+from groundwire.settings.schema import display_text, parse_store_url
+from groundwire.settings.user_folders import user_folder
 from groundwire.storage import StoreError
-from groundwire.storage.archive.store import default_path
+from groundwire.storage.archive.store import Archive, archive_path
 from groundwire.storage.sqlite_db import APPLICATION_ID, VERSION
 from groundwire.storage.valkey import ValkeyStore
 
-__all__ = ["archive_path", "check_archive", "check_disk", "check_store", "existing"]
+__all__ = ["check_archive", "check_disk", "check_store", "existing"]
 
 
-_FULL, _LOW = 20_000_000, 500_000_000  # bytes; the cache may take 256 MB and the archive 500
+_MIN_FREE_BYTES, _LOW_FREE_BYTES = 20_000_000, 500_000_000  # bytes; the cache may take 256 MB and the archive 500
 
 
-async def check_disk(examination: Examination) -> Seen:
+async def check_disk(examination: Examination) -> CheckOutput:
     """See whether there is room for the cache and the archive."""
     folders = {existing(user_folder("cache"))}
     settings = examination.settings
@@ -38,29 +38,24 @@ async def check_disk(examination: Examination) -> Seen:
         address = parse_store_url(settings.storage.url)
         if address.kind == "sqlite" and address.target:
             folders.add(existing(Path(address.target).parent))
-        if settings.archive.enabled:
+        if settings.archive.enabled and not settings.archive.url:
             folders.add(existing(archive_path(settings).parent))
-    findings, seen = [], []
+    findings, details = [], []
     for folder in sorted(folders):
         free = examination.machine.free_bytes(folder)
-        seen.append(f"{free / 1e9:.1f} GB free in {folder}")
-        if free < _LOW:
+        details.append(f"{free / 1e9:.1f} GB free in {folder}")
+        if free < _LOW_FREE_BYTES:
             findings.append(
                 DoctorFinding(
-                    fault=Fault.DISK_FULL if free < _FULL else Fault.DISK_LOW,
-                    severity="problem" if free < _FULL else "note",
+                    fault=Fault.DISK_FULL if free < _MIN_FREE_BYTES else Fault.DISK_LOW,
+                    severity="problem" if free < _MIN_FREE_BYTES else "note",
                     subject=str(folder),
                     what=f"{folder} has {free / 1e6:.0f} MB left.",
                     why="The cache and the archive are stored there; what does not fit is fetched and paid for again.",
                     fix='Make room, or move them: storage.url = "sqlite:////PATH", and archive.path.',
                 )
             )
-    return "; ".join(seen), findings
-
-
-def archive_path(settings: Settings) -> Path:
-    """Return where the archive is."""
-    return expand_user(settings.archive.path) if settings.archive.path else default_path()
+    return "; ".join(details), findings
 
 
 def existing(folder: Path) -> Path:
@@ -70,14 +65,14 @@ def existing(folder: Path) -> Path:
     return folder
 
 
-_LONGEST = 3.0  # seconds for reading a whole file
+_CHECK_SECONDS = 3.0  # seconds for reading a whole file
 _PROBE = "doctor"
-_REFUSALS = ("auth", "password", "noperm", "readonly", "oom", "misconf", "noauth", "wrongpass")
+_REFUSAL_WORDS = ("auth", "password", "noperm", "readonly", "oom", "misconf", "noauth", "wrongpass")
 
 
-async def check_store(examination: Examination) -> Seen:
+async def check_store(examination: Examination) -> CheckOutput:
     """Check that the store can be read and written."""
-    url = examination.known.storage.url
+    url = examination.valid_settings.storage.url
     address = parse_store_url(url)
     if address.kind == "memory":
         return "process memory; nothing survives a restart", ()
@@ -86,7 +81,7 @@ async def check_store(examination: Examination) -> Seen:
         return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "store", "storage.url")))
     if not examination.machine.has_module("redis"):
         return "", ()  # reported by the check of optional packages
-    where = shown("storage.url", url)
+    where = display_text("storage.url", url)
     try:
         store = ValkeyStore(address.target, timeout=2.0)
     except ConfigurationError as error:
@@ -102,12 +97,27 @@ async def check_store(examination: Examination) -> Seen:
         await store.aclose()
 
 
-async def check_archive(examination: Examination) -> Seen:
+async def check_archive(examination: Examination) -> CheckOutput:
     """Check that the archive can be read and written."""
-    chosen = examination.known.archive
+    chosen = examination.valid_settings.archive
     if not chosen.enabled:
         return "switched off", ()
-    path = archive_path(examination.known)
+    if chosen.url:
+        where = display_text("archive.url", chosen.url)
+        if not examination.machine.has_module("psycopg"):
+            return "", ()  # reported by the check of optional packages
+        archive = Archive(chosen.url)
+        try:
+            statistics = await archive.statistics(viewer=OPERATOR)
+        except StoreError as error:
+            what = " ".join(str(error).split())[:400]
+            why = "Pages and results are not stored until then; all other calls go on."
+            fix = f"Once the database is fixed, psql {where} connects."
+            return "", (DoctorFinding(fault=Fault.STORE_UNREACHABLE, subject=where, what=what, why=why, fix=fix),)
+        finally:
+            await archive.aclose()
+        return f"{where} has {statistics.pages} pages", ()
+    path = archive_path(examination.valid_settings)
     return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "archive", "archive.path")))
 
 
@@ -116,12 +126,12 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
     folder = existing(path.parent)
     other = f'name another file: {setting} = "{"sqlite:///" if setting == "storage.url" else ""}/PATH"'
     try:
-        if blocking := next((one for one in path.parents if one.exists() and not one.is_dir()), None):
+        if blocking := next((parent for parent in path.parents if parent.exists() and not parent.is_dir()), None):
             raise NotADirectoryError(ENOTDIR, f"{blocking} is a file, not a folder")
         with tempfile.TemporaryFile(dir=folder):
             pass
         if path.exists():
-            os.close(os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0)))
+            os.close(os.open(path, os.O_RDWR))
     except OSError as error:
         yield DoctorFinding(
             fault=Fault.STORE_NOT_WRITABLE,
@@ -169,16 +179,16 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
             fix=f"{other[:1].upper()}{other[1:]}.",
         )
         return
-    end = time.monotonic() + _LONGEST
+    end = time.monotonic() + _CHECK_SECONDS
     db.set_progress_handler(lambda: time.monotonic() > end, 10_000)
     try:
-        (said,) = db.execute("pragma quick_check(1)").fetchone()
+        (verdict,) = db.execute("pragma quick_check(1)").fetchone()
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:  # too large to read in full
             return
         raise
-    if said != "ok":
-        yield _damaged(path, subject, said)
+    if verdict != "ok":
+        yield _damaged(path, subject, verdict)
 
 
 def _damaged(path: Path, subject: str, why: str) -> DoctorFinding:
@@ -193,7 +203,7 @@ def _damaged(path: Path, subject: str, why: str) -> DoctorFinding:
 
 def _is_refusal(error: StoreError) -> bool:
     text = f"{type(error.__cause__).__name__} {error}".lower()
-    return any(word in text for word in _REFUSALS)
+    return any(word in text for word in _REFUSAL_WORDS)
 
 
 def _refused(where: str, error: StoreError) -> DoctorFinding:

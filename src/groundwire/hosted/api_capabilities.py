@@ -23,7 +23,7 @@ Wire = Literal["anthropic", "bedrock", "chat", "gemini", "interactions", "mistra
 MaxUses = Literal["request", "total", "no"]
 """How an API limits searches: per request, all hosted calls of a request together, or not at all."""
 
-_WORDS = ("location", "efforts", "refuses")
+_LIST_FIELDS = ("location", "efforts", "refuses")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,13 +184,13 @@ class ApiCapabilities:
         """
         of_provider = [api for api in self.apis.values() if api.provider == name]
         if not of_provider:
-            if found := self.apis.get(name):
-                return found
-            known = [*self.apis, *(api.provider for api in self.apis.values())]
+            if name in self.apis:
+                return self.apis[name]
+            names = [*self.apis, *(api.provider for api in self.apis.values())]
             raise InvalidRequest(
                 "api",
-                f"does not know {str(name)[:80]!r}{did_you_mean(str(name), known).rstrip('.?')}",
-                f"Pass one of: {', '.join(sorted(dict.fromkeys(known)))}.",
+                f"cannot be {str(name)[:80]!r}{did_you_mean(str(name), names).rstrip('.?')}",
+                f"Pass one of: {', '.join(sorted(dict.fromkeys(names)))}.",
             )
         return next((api for api in of_provider if body is not None and api.body in body), of_provider[0])
 
@@ -205,7 +205,10 @@ class ApiCapabilities:
         if not name.strip() or any(name in (row.name, row.provider) for row in self.apis.values()):
             return self.api(name, body)
         forms = ("gemini", "openai_responses")
-        form = next((one for one in forms if body is not None and self.apis[one].body in body), "openai_compatible")
+        form = next(
+            (key for key in forms if body is not None and self.apis[key].body in body),
+            "openai_compatible",
+        )
         return replace(
             self.apis[form], title=name, provider=name, clouds=("api",), hosted=None, exceptions=(), versions=()
         )
@@ -242,18 +245,18 @@ def _api(name: str, entry: dict[str, Any]) -> Api:
 
 
 def _exception(name: str, item: dict[str, Any]) -> Difference:
-    known: dict[str, Any] = {key: item.pop(key) for key in ("cloud", "models", "note", "source") if key in item}
+    fields: dict[str, Any] = {key: item.pop(key) for key in ("cloud", "models", "note", "source") if key in item}
     changes = _abilities(item)
     wrong = set(changes) - set(Hosted.__dataclass_fields__) - {"hosted", "tools"}
     if wrong:
         raise ValueError(f"matrix.toml: {name}.except: {', '.join(sorted(wrong))} is not a capability")
-    return Difference(**{**known, **_tuples(known, "models")}, changes=MappingProxyType(changes))
+    return Difference(**{**fields, **_tuples(fields, "models")}, changes=MappingProxyType(changes))
 
 
 def _abilities(values: Mapping[str, Any]) -> dict[str, Any]:
     """Convert capabilities to field values: a limit of true becomes None, one of false becomes 0."""
     bounds = {key: None if values[key] is True else int(values[key]) for key in ("include", "exclude") if key in values}
-    return {**values, **bounds, **_tuples(values, *_WORDS)}
+    return {**values, **bounds, **_tuples(values, *_LIST_FIELDS)}
 
 
 def _tuples(values: Mapping[str, Any], *keys: str) -> dict[str, tuple[str, ...]]:

@@ -60,9 +60,9 @@ class ModelLifecycles:
             provider: The provider whose API is called, which must be the model's own: others serve a model longer, or
                 another one under its name. By default any, as for a server that may be anybody's.
         """
-        whole = model.lower()
-        bare = _VERSION.sub("", whole.rpartition("/")[2])
-        for name in (whole, bare, bare.replace(".", "-"), bare.rpartition(".")[2]):
+        full_name = model.lower()
+        base_name = _VERSION.sub("", full_name.rpartition("/")[2])
+        for name in (full_name, base_name, base_name.replace(".", "-"), base_name.rpartition(".")[2]):
             row = self.models.get(name)
             if row is not None and provider in ("", row.provider):
                 return row

@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
-from groundwire.hosted.api_capabilities import Api, ApiCapabilities, Hosted, Version, load_matrix
+from groundwire.hosted.api_capabilities import Api, Hosted, Version, load_matrix
 from groundwire.hosted.model_lifecycles import load_lifecycles
 from groundwire.hosted.requirements import NO_NEEDS, Needs, common, simplified, sub_domains
 from groundwire.models.validators import check_choice, did_you_mean
 from groundwire.settings import Settings
 
-__all__ = ["Mode", "Path", "Plan", "plan"]
+__all__ = ["Mode", "Path", "Plan", "plan", "refusals"]
 
 Mode = Literal["auto", "native", "local"]
 """The search mode: hosted where possible, only hosted, or only local (codelia)."""
@@ -78,7 +78,6 @@ def plan(
     tool: str | None = None,
     calls_tools: bool | None = None,
     switch_model: bool = False,
-    matrix: ApiCapabilities | None = None,
     now: datetime | None = None,
 ) -> Plan:
     """Plan the search: hosted where it is allowed and meets all requirements, local otherwise.
@@ -102,14 +101,13 @@ def plan(
             has there, and the usual one if there is no other.
         calls_tools: Whether the model calls function tools; overrides the matrix.
         switch_model: Whether `auto` may change the model to one that searches.
-        matrix: The capabilities of the APIs, if not the shipped ones.
         now: The current time, for the ends of models.
 
     Raises:
         InvalidRequest: an argument is invalid, or no search is available for the model.
         NativeUnsupported: the mode is native, and hosted search cannot be used; the message says why.
     """
-    row = api if isinstance(api, Api) else (matrix or load_matrix()).api(api)
+    row = api if isinstance(api, Api) else load_matrix().api(api)
     _check_names(row, model, cloud)
     settings = settings or Settings()
     mode = settings.search.mode if mode is None else mode
@@ -145,7 +143,7 @@ def _check_names(row: Api, model: object, cloud: str) -> None:
         near = did_you_mean(str(cloud), row.clouds).rstrip(".?")
         raise InvalidRequest(
             "cloud",
-            f"does not know {str(cloud)[:80]!r} for {row.title}{near}",
+            f"cannot be {str(cloud)[:80]!r} for {row.title}{near}",
             f"Pass one of: {', '.join(row.clouds)}.",
         )
 
@@ -231,23 +229,25 @@ def _obstacles(
     its = f"the hosted search of {row.title}"
     if row.provider not in settings.search.native.providers:
         yield True, f"search.native.providers does not name {row.provider}", f"Add {row.provider!r} to that setting."
-    if effort is not None and effort in hosted.efforts:
-        yield True, f"{row.title} refuses web search with the reasoning effort {effort}", "Ask for more effort."
-    refused = [name for name in hosted.refuses if name in parameters]
-    if refused:
-        names = ", ".join(refused)
-        yield True, f"the model that searches refuses {names}", f"Take {names} out of the request."
-    if needs.functions and not hosted.functions:
-        why = _why(hosted, "functions")
-        yield (
-            True,
-            f"{its} cannot be combined with other function tools{why}",
-            "Take the others out, or choose another mode.",
-        )
+    for text, fix in refusals(row, hosted, effort, parameters, functions=needs.functions):
+        yield True, text, fix
     yield from (
         (hard, text + _why(hosted, ability), f'Leave {what} out, or set search.mode to "auto".')
         for hard, text, ability, what in _unmet(hosted, needs, its)
     )
+
+
+def refusals(
+    row: Api, hosted: Hosted, effort: str | None, parameters: Collection[str], *, functions: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield why a hosted search is refused in a request of this form, each with what to do about it."""
+    if effort is not None and effort in hosted.efforts:
+        yield f"{row.title} refuses web search with the reasoning effort {effort}", "Ask for more effort."
+    if names := ", ".join(name for name in hosted.refuses if name in parameters):
+        yield f"the model that searches refuses {names}", f"Take {names} out of the request."
+    if functions and not hosted.functions:
+        text = f"the hosted search of {row.title} cannot be combined with other function tools"
+        yield text + _why(hosted, "functions"), "Remove the others, or choose another mode."
 
 
 def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, str, str]]:
@@ -266,12 +266,7 @@ def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, 
         elif count and hosted.whole_domains and (parts := sub_domains(getattr(needs, name))):
             yield True, f"{its} accepts only whole sites, not {parts[0]} ({name})", ability, name
     if needs.allowed_domains and needs.blocked_domains and not hosted.together:
-        yield (
-            True,
-            f"{its} takes allowed_domains or blocked_domains, not both",
-            "together",
-            "blocked_domains",
-        )
+        yield True, f"{its} takes allowed_domains or blocked_domains, not both", "together", "blocked_domains"
     if needs.blocked_domains and hosted.exclude != 0 and hosted.leaks:
         yield False, f"{its} is known to ignore blocked_domains", "leaks", "blocked_domains"
     if needs.recent and not hosted.recency:
@@ -291,30 +286,26 @@ def _why(hosted: Hosted, ability: str) -> str:
 
 def _version(row: Api, model: str, cloud: str, tool: str | None, hosted: Hosted | None) -> Version | None:
     """Return the configured version of the tool, if it is not the default."""
-    if (
-        tool is None
-        or (hosted is not None and tool == hosted.tool)
-        or (row.hosted is not None and tool == row.hosted.tool)
-    ):
+    if tool is None or any(tool == capabilities.tool for capabilities in (hosted, row.hosted) if capabilities):
         return None
     if tool == "newest":
         newer = [version for version in row.versions if hosted and version.newer and version.fits(cloud, model)]
         return newer[-1] if newer else None
-    found = next((version for version in row.versions if version.tool == tool), None)
-    if found is None:
-        known = [version.tool for version in row.versions]
-        usual = [row.hosted.tool] if row.hosted else []
+    version = next((row_version for row_version in row.versions if row_version.tool == tool), None)
+    if version is None:
+        tools = [row_version.tool for row_version in row.versions]
+        default = [row.hosted.tool] if row.hosted else []
         raise InvalidRequest(
             "tool",
             f"{row.title} has no hosted tool {str(tool)[:80]!r}",
-            f"Pass one of: {', '.join(['newest', *usual, *known])}.",
+            f"Pass one of: {', '.join(['newest', *default, *tools])}.",
         )
-    if hosted is not None and not found.fits(cloud, model):
-        usual_name = row.hosted.tool if row.hosted else ""
+    if hosted is not None and not version.fits(cloud, model):
+        default_name = row.hosted.tool if row.hosted else ""
         raise InvalidRequest(
-            "tool", f"{tool} is not available for {model} on {cloud} ({found.note})", f"Use {usual_name}."
+            "tool", f"{tool} is not available for {model} on {cloud} ({version.note})", f"Use {default_name}."
         )
-    return found
+    return version
 
 
 def _with_policy(needs: Needs, settings: Settings) -> Needs:

@@ -26,12 +26,12 @@ def common(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
     """
     if not ours or not theirs:
         return ours or theirs
-    both = [one for one in ours if any(host_matches(one, other) for other in theirs)]
-    both += [other for other in theirs if other not in both and any(host_matches(other, one) for one in ours)]
+    both = [domain for domain in ours if any(host_matches(domain, other) for other in theirs)]
+    both += [other for other in theirs if other not in both and any(host_matches(other, domain) for domain in ours)]
     if not both:
         raise InvalidRequest(
             "allowed_domains",
-            "has no domain that the other allowed domains let through",
+            "has no domain that the other list of allowed domains includes",
             f"Pass some of: {', '.join(theirs[:10])}.",
         )
     return tuple(both)
@@ -45,21 +45,21 @@ def simplified(allowed: tuple[str, ...], blocked: tuple[str, ...]) -> tuple[tupl
     """
     if not allowed or not blocked:
         return allowed, blocked
-    left = tuple(one for one in allowed if not any(host_matches(one, other) for other in blocked))
-    if not left:
-        raise InvalidRequest("allowed_domains", "has only domains that are blocked", "Take them from one of the lists.")
-    return left, tuple(other for other in blocked if any(host_matches(other, one) for one in left))
+    remaining = tuple(domain for domain in allowed if not any(host_matches(domain, other) for other in blocked))
+    if not remaining:
+        raise InvalidRequest("allowed_domains", "has only domains that are blocked", "Remove them from either list.")
+    return remaining, tuple(other for other in blocked if any(host_matches(other, domain) for domain in remaining))
 
 
 def sub_domains(domains: tuple[str, ...]) -> tuple[str, ...]:
     """Return the entries that may not be whole sites: more than two labels, and not like `example.co.uk`."""
-    found = []
+    matches = []
     for domain in domains:
         parts = domain.split(".")
         second_level = len(parts) == 3 and len(parts[2]) == 2 and len(parts[1]) <= 3
         if len(parts) > 2 and not second_level:
-            found.append(domain)
-    return tuple(found)
+            matches.append(domain)
+    return tuple(matches)
 
 
 _MOST_USES = 1_000  # searches of one request; more is never intended
@@ -91,8 +91,8 @@ class Location:
 
     def parts(self) -> dict[str, str]:
         """Return the parts that are known."""
-        known = ((part.name, getattr(self, part.name)) for part in fields(self))
-        return {name: value for name, value in known if value is not None}
+        values = ((part.name, getattr(self, part.name)) for part in fields(self))
+        return {name: value for name, value in values if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class Needs:
     allowed_domains: tuple[str, ...] = ()
     """Only these domains and their subdomains; empty means every domain."""
     blocked_domains: tuple[str, ...] = ()
-    """Never these domains nor their subdomains."""
+    """Exclude these domains and their subdomains."""
     time_range: TimeRange = "all"
     """How recent: `d` (day), `w`, `m`, `y` or `all`."""
     published_after: date | None = None

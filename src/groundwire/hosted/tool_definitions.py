@@ -68,13 +68,13 @@ def hosted_definition(needs: Needs = NO_NEEDS) -> dict[str, Any]:
         needs: The requirements for the search; read by `prepare`.
     """
     definition: dict[str, Any] = {"type": HOSTED_TYPE, "name": "web_search"}
-    for one in fields(Needs):
-        value = getattr(needs, one.name)
-        if one.name == "functions" or value == getattr(NO_NEEDS, one.name):
+    for requirement in fields(Needs):
+        value = getattr(needs, requirement.name)
+        if requirement.name == "functions" or value == getattr(NO_NEEDS, requirement.name):
             continue
         if isinstance(value, Location):
             value = value.parts()
-        definition[one.name] = (
+        definition[requirement.name] = (
             list(value) if isinstance(value, tuple) else value.isoformat() if isinstance(value, date) else value
         )
     return definition
@@ -86,17 +86,17 @@ def needs_of(definition: Mapping[str, Any]) -> Needs:
     Raises:
         InvalidRequest: it has an unknown field, or a value out of range.
     """
-    asked = {key: value for key, value in definition.items() if key not in ("type", "name")}
-    known = [one.name for one in fields(Needs) if one.name != "functions"]
-    for key in asked:
-        if key not in known:
-            raise InvalidRequest(HOSTED_TYPE, f"does not know {key!r}", f"Its fields are: {', '.join(known)}.")
-    place = asked.get("location")
+    values = {key: value for key, value in definition.items() if key not in ("type", "name")}
+    names = [one.name for one in fields(Needs) if one.name != "functions"]
+    for key in values:
+        if key not in names:
+            raise InvalidRequest(HOSTED_TYPE, f"has no field {key!r}", f"Its fields are: {', '.join(names)}.")
+    place = values.get("location")
     if isinstance(place, Mapping):
         for part in place:
             check_choice("location", part, [one.name for one in fields(Location)])
-        asked["location"] = Location(**place)
-    return Needs(**asked)
+        values["location"] = Location(**place)
+    return Needs(**values)
 
 
 def read(tool: object, wire: Wire | None = None) -> Definition | None:

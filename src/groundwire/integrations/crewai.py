@@ -67,5 +67,5 @@ def _arguments(runner: Runner) -> type[BaseModel]:
             fields[name] = (kind, Field(description=about["description"]))
         else:
             fields[name] = (kind | None, Field(default=None, description=about["description"]))
-    made: type[BaseModel] = create_model(runner.name, **fields)
-    return made
+    model: type[BaseModel] = create_model(runner.name, **fields)
+    return model

@@ -50,7 +50,7 @@ _ALL = (
     Framework("agent-framework", "agent-framework-core", "1.0", "2"),
 )
 
-FRAMEWORKS: Mapping[str, Framework] = MappingProxyType({one.extra: one for one in _ALL})
+FRAMEWORKS: Mapping[str, Framework] = MappingProxyType({framework.extra: framework for framework in _ALL})
 """Every framework with a module here, by its extra."""
 
 
@@ -104,8 +104,8 @@ def _how(extra: str) -> str:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """Return the release numbers of a version, without trailing zeros: 2.0 becomes 2."""
-    found = re.match(r"\d+(\.\d+)*", version)
-    numbers = [int(part) for part in found[0].split(".")] if found else []
+    release = re.match(r"\d+(\.\d+)*", version)
+    numbers = [int(part) for part in release[0].split(".")] if release else []
     while numbers and not numbers[-1]:
         numbers.pop()
     return tuple(numbers)

@@ -74,13 +74,13 @@ def function_tool(
 
     async def invoke(_: Any, arguments: str) -> Any:
         try:
-            given = json.loads(arguments) if arguments and arguments.strip() else {}
+            values = json.loads(arguments) if arguments and arguments.strip() else {}
         except ValueError:
-            given = None
-        if not isinstance(given, dict):
+            values = None
+        if not isinstance(values, dict):
             example = json.dumps(dict.fromkeys(schema.get("required", schema["properties"]), "..."))
             return f"The arguments of {name} are no JSON object. Call it again with, for example, {example}."
-        return await call(given)
+        return await call(values)
 
     return _agents.FunctionTool(
         name=name,

@@ -90,8 +90,8 @@ class SmolagentsWebSearch(_Base):
 
         if not hasattr(self, "runner"):
             self.runner: Runner = runner_named("web_search")
-        given = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range}
-        return text_of(self.runner.call({**given, "sources": sources}))
+        options = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range}
+        return text_of(self.runner.call({**options, "sources": sources}))
 
 
 class SmolagentsOpenPage(_Base):

@@ -72,13 +72,13 @@ class WebToolProvider(_Provider):
 
     def __init__(self, web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> None:
         self._make = partial(web_tools, web, permission=permission)
-        self._made: list[Any] = []
+        self._tools: list[Any] = []
         self._consumers: set[Any] = set()
 
     async def load_tools(self, **_: Any) -> list[Any]:
         """Return the tools."""
-        self._made = self._made or self._make()
-        return self._made
+        self._tools = self._tools or self._make()
+        return self._tools
 
     def add_consumer(self, consumer_id: Any, **_: Any) -> None:
         """Register an agent that uses the tools."""
@@ -88,7 +88,7 @@ class WebToolProvider(_Provider):
         """Unregister an agent."""
         self._consumers.discard(consumer_id)
         if not self._consumers:
-            self._made = []
+            self._tools = []
 
 
 def _tool(runner: Runner) -> Any:

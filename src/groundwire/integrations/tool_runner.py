@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import weakref
-from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from groundwire.errors import InvalidRequest
 from groundwire.models.argument_names import tool_method
 from groundwire.sync import SyncWeb
 from groundwire.tools import Tool, ToolResult, refused, render_text, web_tools
 from groundwire.tools.permissions import Permission, guarded
+from groundwire.tools.toolset import in_thread_of
 from groundwire.web import Web
 
 __all__ = ["Runner", "closed_with", "failed", "runner_named", "runners", "text_of"]
 
-_T = TypeVar("_T")
-
 
 class Runner:
-    """One tool and the thread it runs in.
+    """One tool, for callers with and without `async`.
 
     Args:
-        tool: The tool.
-        home: The `SyncWeb` in whose thread it runs; None runs it in the caller's own event loop.
+        tool: The tool, of a `SyncWeb` in whose thread it runs, or of a `Web` for the caller's own event loop.
     """
 
-    def __init__(self, tool: Tool, home: SyncWeb | None) -> None:
+    def __init__(self, tool: Tool) -> None:
         self.tool = tool
-        self._home = home
 
     @property
     def name(self) -> str:
@@ -53,28 +48,25 @@ class Runner:
 
     async def acall(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Call the tool and return its result; raises only on cancellation."""
-        given = {key: value for key, value in arguments.items() if value is not None}
-        if self._home is None:
-            return await self.tool.call(**given)
-        return await asyncio.wrap_future(self._submit(lambda: self._begin(given)))
+        return await self.tool.call(**_given(arguments))
 
     def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Call the tool and return its result, for callers without `async`."""
-        given = {key: value for key, value in arguments.items() if value is not None}
-        if self._home is None:
-            error = InvalidRequest(
-                "web", "is a Web, which needs an event loop, and it was called without", "Pass a SyncWeb, or nothing."
-            )
-            return refused(self.name, given, error)
-        return self._submit(lambda: self._begin(given)).result()
+        values = _given(arguments)
 
-    async def _begin(self, arguments: Mapping[str, Any]) -> ToolResult:
-        return await self.tool.call(**arguments)
+        async def run(_: Web) -> ToolResult:
+            return await self.tool.call(**values)
 
-    def _submit(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> Future[_T]:
-        if self._home is None:
-            raise RuntimeError("There is no thread to run in.")
-        return self._home.submit(lambda _: start())
+        if isinstance(self.tool.web, SyncWeb):
+            return self.tool.web.submit(run).result()
+        error = InvalidRequest(
+            "web", "is a Web, which needs an event loop, and it was called without", "Pass a SyncWeb, or nothing."
+        )
+        return refused(self.name, values, error)
+
+
+def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in arguments.items() if value is not None}
 
 
 def runners(web: Web | SyncWeb | None = None, permission: Permission | None = None) -> tuple[Runner, Runner]:
@@ -86,9 +78,9 @@ def runners(web: Web | SyncWeb | None = None, permission: Permission | None = No
             its tools are garbage-collected.
         permission: Decides whether a call is made; by default every call is.
     """
-    given: object = web
-    if given is not None and not isinstance(given, (Web, SyncWeb)):
-        raise InvalidRequest("web", f"is of type {type(given).__name__}", "Pass a Web, a SyncWeb or nothing.")
+    web_argument: object = web
+    if web_argument is not None and not isinstance(web_argument, (Web, SyncWeb)):
+        raise InvalidRequest("web", f"is of type {type(web_argument).__name__}", "Pass a Web, a SyncWeb or nothing.")
     # The tools are not a local variable: an exception raised while creating a web would keep this frame, and so the
     # tools.
     return _made(web, permission) if web is not None else _close_after(*_owned(SyncWeb(), permission))
@@ -135,24 +127,26 @@ def closed_with(owner: object, close: Callable[[], None]) -> None:
 
 
 def _made(web: Web | SyncWeb, permission: Permission | None) -> tuple[Runner, Runner]:
-    home, inner = (web, web.inner) if isinstance(web, SyncWeb) else (None, web)
-    search, read = (guarded(tool, permission) if permission else tool for tool in web_tools(inner))
-    return Runner(search, home), Runner(read, home)
+    tools = web_tools(web.inner if isinstance(web, SyncWeb) else web)
+    search, page = (guarded(tool, permission) if permission else tool for tool in tools)
+    if isinstance(web, SyncWeb):
+        search, page = in_thread_of(web, search), in_thread_of(web, page)
+    return Runner(search), Runner(page)
 
 
 def _owned(home: SyncWeb, permission: Permission | None) -> tuple[SyncWeb, tuple[Runner, Runner]]:
     return home, _made(home, permission)
 
 
-def _close_after(home: SyncWeb, made: tuple[Runner, Runner]) -> tuple[Runner, Runner]:
+def _close_after(home: SyncWeb, pair: tuple[Runner, Runner]) -> tuple[Runner, Runner]:
     """Close a web when the last of its runners is garbage-collected."""
-    left = set(range(len(made)))
+    open_runners = set(range(len(pair)))
 
-    def gone(number: int) -> None:
-        left.discard(number)
-        if not left:
+    def close_last(number: int) -> None:
+        open_runners.discard(number)
+        if not open_runners:
             home.close()
 
-    for number, one in enumerate(made):
-        closed_with(one, partial(gone, number))
-    return made
+    for number, runner in enumerate(pair):
+        closed_with(runner, partial(close_last, number))
+    return pair

@@ -57,8 +57,8 @@ class Host:
 
     def configuration(self) -> Path:
         """Return the configuration folder of Unix programs."""
-        given = self.variables.get("XDG_CONFIG_HOME", "")
-        return Path(given) if given.startswith("/") else self.home / ".config"
+        folder = self.variables.get("XDG_CONFIG_HOME", "")
+        return Path(folder) if folder.startswith("/") else self.home / ".config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +142,14 @@ def install(client: Client, text: str, command: Sequence[str]) -> Change:
         return Change(text, toml_with(client, text, entry))
     if client.format == "yaml":
         return Change(text, yaml_with(client, text, entry))
-    whole = {**client.base, **read_json(client, text)}
-    servers = json_servers(client, whole, make=True)
+    configuration = {**client.base, **read_json(client, text)}
+    servers = json_servers(client, configuration, make=True)
     old = servers.get(NAME)
     new = {**(old if isinstance(old, dict) else {}), **entry}
     if old == new:
         return Change(text, text)
     servers[NAME] = new
-    return Change(text, json_text(whole, text), loses_comments=has_comments(text))
+    return Change(text, json_text(configuration, text), loses_comments=has_comments(text))
 
 
 def uninstall(client: Client, text: str) -> Change:
@@ -166,9 +166,9 @@ def uninstall(client: Client, text: str) -> Change:
         return Change(text, toml_without(client, text))
     if client.format == "yaml":
         return Change(text, yaml_with(client, text, None))
-    whole = read_json(client, text)
-    servers = json_servers(client, whole, make=False)
+    configuration = read_json(client, text)
+    servers = json_servers(client, configuration, make=False)
     if NAME not in servers:
         return Change(text, text)
     del servers[NAME]
-    return Change(text, json_text(whole, text), loses_comments=has_comments(text))
+    return Change(text, json_text(configuration, text), loses_comments=has_comments(text))

@@ -22,14 +22,14 @@ class Presence:
     """Tracks whether the client of a request is connected."""
 
     def __init__(self) -> None:
-        self.gone: bool = False
+        self.has_left: bool = False
         self._running: set[asyncio.Future[Any]] = set()
 
     @staticmethod
     def of(request: Any) -> Presence | None:
         """Return the presence of an SDK request's client; None if unavailable, as on stdio."""
-        found = request.scope.get(PRESENCE) if request is not None else None
-        return found if isinstance(found, Presence) else None
+        presence = request.scope.get(PRESENCE) if request is not None else None
+        return presence if isinstance(presence, Presence) else None
 
     async def during(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Await work that is canceled when the client disconnects.
@@ -39,13 +39,13 @@ class Presence:
         """
         task = asyncio.ensure_future(work)
         self._running.add(task)
-        if self.gone:
+        if self.has_left:
             task.cancel()
         try:
             return await task
         except asyncio.CancelledError:
             caller = asyncio.current_task()
-            if self.gone and caller is not None and not caller.cancelling():
+            if self.has_left and caller is not None and not caller.cancelling():
                 raise ClientGone("The client disconnected.") from None
             raise
         finally:
@@ -54,6 +54,6 @@ class Presence:
 
     def leave(self) -> None:
         """Record that the client has disconnected."""
-        self.gone = True
+        self.has_left = True
         for task in tuple(self._running):
             task.cancel()

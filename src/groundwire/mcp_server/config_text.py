@@ -31,7 +31,7 @@ _COMMA = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|,(?=\s*[\]}])', re.DOTALL)
 
 def has_comments(text: str) -> bool:
     """Whether there is a comment outside of strings."""
-    return any(_is_comment(found[0]) for found in _TOKEN.finditer(text))
+    return any(_is_comment(match[0]) for match in _TOKEN.finditer(text))
 
 
 def _is_comment(token: str) -> bool:
@@ -41,8 +41,8 @@ def _is_comment(token: str) -> bool:
 
 def without_comments(text: str) -> str:
     """Return the text as plain JSON: without comments and trailing commas."""
-    bare = _TOKEN.sub(lambda found: " " if _is_comment(found[0]) else found[0], text.removeprefix("\ufeff"))
-    return _COMMA.sub(lambda found: found[0] if found[0].startswith('"') else "", bare)
+    bare = _TOKEN.sub(lambda match: " " if _is_comment(match[0]) else match[0], text.removeprefix("\ufeff"))
+    return _COMMA.sub(lambda match: match[0] if match[0].startswith('"') else "", bare)
 
 
 NAME = "groundwire"
@@ -60,47 +60,47 @@ def read_json(client: Client, text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        whole = json.loads(without_comments(text) if client.format == "jsonc" or has_comments(text) else text)
+        configuration = json.loads(without_comments(text) if client.format == "jsonc" or has_comments(text) else text)
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(
             f"The configuration of {client.title} is not JSON ({error}). Fix it first; nothing was changed."
         ) from error
-    if not isinstance(whole, dict):
+    if not isinstance(configuration, dict):
         raise ConfigurationError(f"The configuration of {client.title} is not a JSON object. Nothing was changed.")
-    return whole
+    return configuration
 
 
-def json_servers(client: Client, whole: dict[str, Any], *, make: bool) -> dict[str, Any]:
+def json_servers(client: Client, configuration: dict[str, Any], *, make: bool) -> dict[str, Any]:
     """Return the mutable servers of a configuration.
 
     Args:
         client: Whose configuration it is.
-        whole: The configuration.
+        configuration: The configuration.
         make: Whether to add missing parents.
 
     Raises:
         ConfigurationError: a parent is not an object.
     """
-    found: Any = whole
+    parent: Any = configuration
     for key in client.keys:
-        if key not in found or found[key] is None:
+        if key not in parent or parent[key] is None:
             if not make:
                 return {}
-            found[key] = {}
-        found = found[key]
-        if not isinstance(found, dict):
+            parent[key] = {}
+        parent = parent[key]
+        if not isinstance(parent, dict):
             raise ConfigurationError(
                 f"In the configuration of {client.title}, {key} is not an object. Fix it first; nothing was changed."
             )
-    servers: dict[str, Any] = found
+    servers: dict[str, Any] = parent
     return servers
 
 
-def json_text(whole: Mapping[str, Any], text: str) -> str:
+def json_text(configuration: Mapping[str, Any], text: str) -> str:
     """Serialize JSON with the original indentation and line endings."""
-    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-    indent = found[1] if found else "  "
-    written = json.dumps(whole, indent=indent, ensure_ascii=False) + "\n"
+    match = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    indent = match[1] if match else "  "
+    written = json.dumps(configuration, indent=indent, ensure_ascii=False) + "\n"
     return written.replace("\n", "\r\n") if "\r\n" in text else written
 
 
@@ -114,12 +114,14 @@ def toml_with(client: Client, text: str, entry: Mapping[str, Any]) -> str:
     old = servers.get(NAME)
     if isinstance(old, dict) and {key: old.get(key) for key in entry} == dict(entry):
         return text
-    kept = {key: value for key, value in old.items() if key not in entry} if isinstance(old, dict) else {}
-    nested = [key for key, value in kept.items() if isinstance(value, dict)]
-    rest = _toml_cut(client, text, keep=nested)
+    additions = {key: value for key, value in old.items() if key not in entry} if isinstance(old, dict) else {}
+    nested = [key for key, value in additions.items() if isinstance(value, dict)]
+    others = _toml_cut(client, text, keep=nested)
     lines = [f"[{'.'.join((*client.keys, NAME))}]"]
-    lines += [f"{_toml_key(key)} = {_toml(value)}" for key, value in {**entry, **kept}.items() if key not in nested]
-    before = rest.rstrip()
+    lines += [
+        f"{_toml_key(key)} = {_toml(value)}" for key, value in {**entry, **additions}.items() if key not in nested
+    ]
+    before = others.rstrip()
     return (before + "\n\n" if before else "") + "\n".join(lines) + "\n"
 
 
@@ -136,18 +138,18 @@ def toml_without(client: Client, text: str) -> str:
 
 def _toml_servers(client: Client, text: str) -> Mapping[str, Any]:
     try:
-        found: Any = tomllib.loads(text)
+        table: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(
             f"The configuration of {client.title} is not TOML ({error}). Fix it first; nothing was changed."
         ) from error
     for key in client.keys:
-        found = found.get(key, {})
-        if not isinstance(found, dict):
+        table = table.get(key, {})
+        if not isinstance(table, dict):
             raise ConfigurationError(
                 f"In the configuration of {client.title}, {key} is not a table. Nothing was changed."
             )
-    servers: Mapping[str, Any] = found
+    servers: Mapping[str, Any] = table
     return servers
 
 
@@ -158,7 +160,7 @@ def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
         ConfigurationError: the entry is not a separate table.
     """
     path = (*client.keys, NAME)
-    kept: list[str] = []
+    lines: list[str] = []
     cutting = False
     for line in text.splitlines(keepends=True):
         header = re.match(r"\s*\[\[?([^\[\]]+)\]\]?", line)
@@ -166,18 +168,18 @@ def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
             parts = tuple(part.strip().strip("\"'") for part in header[1].split("."))
             cutting = parts[: len(path)] == path and not (len(parts) > len(path) and parts[len(path)] in keep)
         if not cutting:
-            kept.append(line)
-    rest = "".join(kept)
+            lines.append(line)
+    others = "".join(lines)
     try:
-        left = _toml_servers(client, rest).get(NAME, {})
+        entry = _toml_servers(client, others).get(NAME, {})
     except ConfigurationError:
-        left = {"": None}
-    if set(left) - set(keep):
+        entry = {"": None}
+    if set(entry) - set(keep):
         raise ConfigurationError(
             f"The entry in the configuration of {client.title} is not written as [{'.'.join(path)}]. "
             "Change it by hand; nothing was changed."
         )
-    return rest
+    return others
 
 
 def _toml(value: object) -> str:
@@ -209,10 +211,10 @@ def yaml_with(client: Client, text: str, entry: Mapping[str, Any] | None) -> str
             "Change it by hand; nothing was changed."
         )
     end = next((n for n in range(at + 1, len(lines)) if re.match(r"[^\s#]", lines[n])), len(lines))
-    inner = next((found[1] for line in lines[at + 1 : end] if (found := re.match(r"([ ]+)[^\s#]", line))), "  ")
+    inner = next((match[1] for line in lines[at + 1 : end] if (match := re.match(r"([ ]+)[^\s#]", line))), "  ")
     begin = next((n for n in range(at + 1, end) if re.match(rf"{inner}[\"']?{NAME}[\"']?\s*:", lines[n])), None)
     if begin is None:
-        start, stop, kept = end, end, ""
+        start, stop, additions = end, end, ""
         while start > at + 1 and not lines[start - 1].strip():
             start = stop = start - 1
     else:
@@ -220,10 +222,10 @@ def yaml_with(client: Client, text: str, entry: Mapping[str, Any] | None) -> str
         stop = next((n for n in range(begin + 1, end) if re.match(rf"{inner}[^\s#]", lines[n])), end)
         while not lines[stop - 1].strip():
             stop -= 1
-        taken = "|".join(map(re.escape, entry or ()))
-        kept = "".join(line for line in lines[begin + 1 : stop] if not re.match(rf"\s+(?:{taken})\s*:", line))
+        own_keys = "|".join(map(re.escape, entry or ()))
+        additions = "".join(line for line in lines[begin + 1 : stop] if not re.match(rf"\s+(?:{own_keys})\s*:", line))
     deeper = inner * 2
-    new = "" if entry is None else f"{inner}{NAME}:\n{_yaml_lines(entry, deeper)}{kept}"
+    new = "" if entry is None else f"{inner}{NAME}:\n{_yaml_lines(entry, deeper)}{additions}"
     head = re.sub(r"\{\}\s*", "", lines[at]) if entry is not None else lines[at]
     before = "".join([*lines[:at], head if head.endswith("\n") else head + "\n", *lines[at + 1 : start]])
     return (before + new + "".join(lines[stop:])) if entry is not None or begin is not None else text

@@ -34,7 +34,7 @@ _ALLOW: Final[Mapping[str, Any]] = {
 _OPEN = 600.0  # seconds for which a page waits for a key
 _LARGEST = 8_192  # bytes of a form
 _PARTING = 3.0  # seconds in which the answer to the form may still be read
-_KEPT = frozenset({"no_quota", "too_fast", "unreachable", "blocked"})  # nothing is known against the key
+_NEUTRAL_VERDICTS = frozenset({"no_quota", "too_fast", "unreachable", "blocked"})  # nothing is known against the key
 _HEADERS: Final[Mapping[str, str]] = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -115,8 +115,8 @@ class KeyRequests:
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             answer: Any = (params.input_responses or {}).get("key")
             if not isinstance(answer, types.ElicitResult):
-                asked = types.ElicitRequestURLParams(message=question, url=url)
-                return types.InputRequiredResult(input_requests={"key": types.ElicitRequest(params=asked)})
+                elicitation = types.ElicitRequestURLParams(message=question, url=url)
+                return types.InputRequiredResult(input_requests={"key": types.ElicitRequest(params=elicitation)})
         else:
             try:
                 answer = await ctx.session.elicit_url(question, url, page.name, ctx.request_id)
@@ -125,7 +125,7 @@ class KeyRequests:
         if answer.action != "accept":
             await page.close()
             return None
-        if await page.given(self._sessions.settings.permission.confirm_timeout):
+        if await page.wait_for_key(self._sessions.settings.permission.confirm_timeout):
             if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
                 with suppress(Exception):  # a client that hears nothing any more
                     await ctx.session.send_elicit_complete(page.name, ctx.request_id)
@@ -144,7 +144,7 @@ class _KeyPage:
         self.name = secrets.token_urlsafe(24)
         self._missing = missing
         self._sessions = sessions
-        self._given = asyncio.Event()
+        self._has_key = asyncio.Event()
         self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._open())
 
@@ -157,7 +157,7 @@ class _KeyPage:
         """Return where it is."""
         return await asyncio.shield(self._address)
 
-    async def given(self, max_wait: float) -> bool:
+    async def wait_for_key(self, max_wait: float) -> bool:
         """Wait for the key, and return whether it was given.
 
         Args:
@@ -165,8 +165,8 @@ class _KeyPage:
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(max_wait):
-                await self._given.wait()
-        return self._given.is_set()
+                await self._has_key.wait()
+        return self._has_key.is_set()
 
     async def close(self) -> None:
         """Serve it no longer."""
@@ -204,11 +204,11 @@ class _KeyPage:
         except HTTPRequestEntityTooLarge:
             return _page("This is not a key.", self._missing, status=413)
         try:
-            said = await self._keep(str(form.get("key", "")))
+            message = await self._keep(str(form.get("key", "")))
         except GroundwireError as error:
             return _page(str(error), self._missing, status=400)
-        self._given.set()
-        return _page(said)
+        self._has_key.set()
+        return _page(message)
 
     async def _keep(self, text: str) -> str:
         """Try a key, keep it, and use it from now on; return where it is kept.
@@ -216,15 +216,15 @@ class _KeyPage:
         Raises:
             GroundwireError: it is not a key, is rejected, or cannot be stored.
         """
-        from groundwire.setup import clean_key, usual_keeper, verify
+        from groundwire.setup import clean_key, default_keeper, verify
 
         variable, provider = self._missing.variable, self._missing.provider
         key: SecretStr = clean_key(text)
         settings = self._sessions.settings.with_key(variable, key)
         tried = await verify(provider, settings)
-        if not (tried.works or tried.verdict in _KEPT):
+        if not (tried.works or tried.verdict in _NEUTRAL_VERDICTS):
             raise GroundwireError(f"{provider}: {tried.what} {tried.fix}")
-        keeper = await asyncio.to_thread(usual_keeper)
+        keeper = await asyncio.to_thread(default_keeper)
         await asyncio.to_thread(keeper.keep, variable, key.get_secret_value())
         self._sessions.settings = settings
         return f"The key is in {keeper.place}. You can close this page and go on in your application."
@@ -236,12 +236,12 @@ _FORM = (
 )
 
 
-def _page(said: str, missing: MissingKey | None = None, *, status: int = 200) -> web.Response:
+def _page(message: str, missing: MissingKey | None = None, *, status: int = 200) -> web.Response:
     from aiohttp.web import Response
 
     form = _FORM.format(html.escape(f"{missing.variable}, the API key of {missing.provider}")) if missing else ""
     text = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>API key · Groundwire</title>'
-        f"<h1>Groundwire</h1><p>{html.escape(said)}</p>{form}</html>"
+        f"<h1>Groundwire</h1><p>{html.escape(message)}</p>{form}</html>"
     )
     return Response(text=text, status=status, headers=_HEADERS, content_type="text/html")

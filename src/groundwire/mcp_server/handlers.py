@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote
 
 import mcp_types as types
+from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -63,10 +64,10 @@ def page_of(uri: str) -> tuple[str, str | None] | None:
     """
     if not uri.startswith(_PAGE):
         return None
-    rest = uri.removeprefix(_PAGE)
-    if "://" in rest.partition("?")[0]:
-        return rest, None
-    encoded, _, query = rest.partition("?")
+    target = uri.removeprefix(_PAGE)
+    if "://" in target.partition("?")[0]:
+        return target, None
+    encoded, _, query = target.partition("?")
     cursor = parse_qs(query).get("cursor", [None])[-1]
     url = unquote(encoded)
     return (url, cursor) if url else None
@@ -76,6 +77,11 @@ PROMPT, NEW_SESSION = "web_research", "new_session"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions
 _MARKDOWN = "text/markdown"
 _COMPLETIONS = 100  # the maximum of the protocol
+_LISTS = CacheHint(ttl_ms=300_000, scope="public")  # the settings determine them, the same for every caller
+_ICON = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#0d5c46'/>"
+    "<path d='M16 5v11M7 16h18M10.5 21h11M14 26h4' fill='none' stroke='#fff' stroke-width='2.6'/></svg>"
+)
 
 
 def make_server(sessions: Sessions, *, keys: KeyRequests | None = None, heartbeat: float = HEARTBEAT) -> Server[Any]:
@@ -99,6 +105,8 @@ def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
         title="Groundwire",
         description="The web for AI agents: one tool finds pages, the other reads one as clean Markdown.",
         instructions=handlers.instructions,
+        icons=[types.Icon(src=f"data:image/svg+xml,{quote(_ICON)}", mime_type="image/svg+xml", sizes=["any"])],
+        cache_hints={"tools/list": _LISTS, "prompts/list": _LISTS, "resources/templates/list": _LISTS},
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -190,14 +198,14 @@ class _Handlers:
         if uri.rstrip("/") == SESSION:
             described = await (await self._session(ctx)).describe()
             return _contents(uri, json.dumps(described, ensure_ascii=False), "application/json")
-        asked = page_of(uri)
-        if asked is None:
+        target = page_of(uri)
+        if target is None:
             raise MCPError(
                 types.INVALID_PARAMS,
                 f"There is no resource {uri[:200]!r}; there are {SESSION} and {PAGE_TEMPLATE}.",
                 {"uri": uri},
             )
-        url, cursor = asked
+        url, cursor = target
         result = await self._call(ctx, "open_page", {"url": url} | ({"cursor": cursor} if cursor else {}))
         if result.status == "error":
             raise MCPError(types.INVALID_PARAMS, render_text(result))
@@ -222,8 +230,8 @@ class _Handlers:
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name not in (PROMPT, NEW_SESSION):
-            known = f"there are {PROMPT} and {NEW_SESSION}"
-            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {known}.")
+            prompts = f"there are {PROMPT} and {NEW_SESSION}"
+            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {prompts}.")
         if params.name == NEW_SESSION:
             await (await self._session(ctx)).reset()
             text = "A new session of web_search and open_page has started: its usage is zero, citations begin at [1]."
@@ -233,17 +241,17 @@ class _Handlers:
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))])
 
     async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        session, asked = await self._session(ctx), params.argument
-        known: tuple[str, ...] = ()
+        session, argument = await self._session(ctx), params.argument
+        candidates: tuple[str, ...] = ()
         if isinstance(params.ref, types.PromptReference):
-            if params.ref.name == PROMPT and asked.name == "question":
-                known = session.queries()
-        elif params.ref.uri == PAGE_TEMPLATE and asked.name == "url":
-            known = session.addresses()
-        found = [one for one in known if asked.value.lower() in one.lower()]
-        most = found[:_COMPLETIONS]
+            if params.ref.name == PROMPT and argument.name == "question":
+                candidates = session.queries()
+        elif params.ref.uri == PAGE_TEMPLATE and argument.name == "url":
+            candidates = session.addresses()
+        matches = [text for text in candidates if argument.value.lower() in text.lower()]
+        values = matches[:_COMPLETIONS]
         return types.CompleteResult(
-            completion=types.Completion(values=most, total=len(found), has_more=len(found) > len(most))
+            completion=types.Completion(values=values, total=len(matches), has_more=len(matches) > len(values))
         )
 
     async def set_logging_level(self, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
@@ -255,8 +263,8 @@ class _Handlers:
     ) -> ToolResult | types.InputRequiredResult:
         """Call a tool, after asking the user if a rule or an unknown URL requires it and the client supports it."""
         arguments = params.arguments or {}
-        if asked := await self._ask_for_key(ctx, params):
-            return asked
+        if key_request := await self._ask_for_key(ctx, params):
+            return key_request
         with suppress(MCPError):  # the call itself reports invalid settings
             if question := (await self._session(ctx)).question(params.name, arguments):
                 leave = await self._ask(ctx, params, "call", question)

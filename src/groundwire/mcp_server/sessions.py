@@ -102,13 +102,13 @@ async def logging_attempts(session: Any, request_id: Any, level: str, work: Awai
     with listening(heard.append):
         result = await work
     for event in heard:
-        said = "info"
+        severity = "info"
         if isinstance(event, AttemptFinished) and event.attempt.outcome not in ("ok", "empty"):
-            said = "warning"
-        if isinstance(event, AttemptFinished) and _LEVELS.index(said) >= _LEVELS.index(level):
+            severity = "warning"
+        if isinstance(event, AttemptFinished) and _LEVELS.index(severity) >= _LEVELS.index(level):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # deprecated in the newest protocol, but available in older ones
-                sending = session.send_log_message(said, event.attempt.describe(), "groundwire", request_id)
+                sending = session.send_log_message(severity, event.attempt.describe(), "groundwire", request_id)
             with suppress(Exception):  # the client is gone
                 await sending
     return result
@@ -160,12 +160,12 @@ class Session:
 
     def queries(self) -> tuple[str, ...]:
         """Return the queries, the latest first."""
-        return tuple(dict.fromkeys(found.query for found in reversed(self._searches)))
+        return tuple(dict.fromkeys(search.query for search in reversed(self._searches)))
 
     def addresses(self) -> tuple[str, ...]:
         """Return the URLs of opened pages, then of results, the latest first."""
-        found = (source.url for search in reversed(self._searches) for source in search.sources)
-        return tuple(dict.fromkeys((*(url for url, _ in self.pages()), *found)))
+        result_urls = (source.url for search in reversed(self._searches) for source in search.sources)
+        return tuple(dict.fromkeys((*(url for url, _ in self.pages()), *result_urls)))
 
     def pages(self) -> tuple[tuple[str, str], ...]:
         """Return the URLs and titles of recently opened pages, the latest first."""
@@ -191,8 +191,8 @@ class Session:
             },
             "cost_usd": used.get("cost_usd", 0.0),
             "sources": [
-                {"query": found.query, "sources": [source.model_dump() for source in found.sources]}
-                for found in self._searches
+                {"query": search.query, "sources": [source.model_dump() for source in search.sources]}
+                for search in self._searches
             ],
             "pages": [{"url": url, "title": title} for url, title in self.pages()],
         }
@@ -236,7 +236,7 @@ class Sessions:
         self._made_with = settings
         self._owned = web is None
         self._web_for = web_for
-        self._known: dict[Owner, OrderedDict[str, Session]] = {}
+        self._by_owner: dict[Owner, OrderedDict[str, Session]] = {}
         self._warming: asyncio.Task[None] | None = None
 
     async def get(self, key: str, request: Any = None) -> Session:
@@ -252,17 +252,17 @@ class Sessions:
         web = await self._made()
         if self._web_for is not None and request is not None:
             web = self._web_for(request.scope)
-        now, own = time.monotonic(), self._known.setdefault(web.owner, OrderedDict())
-        found = own.pop(key, None)
+        now, own = time.monotonic(), self._by_owner.setdefault(web.owner, OrderedDict())
+        session = own.pop(key, None)
         idle = web.settings.session.idle_timeout or math.inf
-        if found is None or (not self._alone and now - found.used > idle):
+        if session is None or (not self._alone and now - session.used > idle):
             view = web if self._alone else web.session()
-            found = Session(view, web.settings.session.id or None)
-        found.used = now
-        own[key] = found
+            session = Session(view, web.settings.session.id or None)
+        session.used = now
+        own[key] = session
         while len(own) > web.settings.server.max_mcp_sessions:
             own.popitem(last=False)
-        return found
+        return session
 
     async def call(self, key: str, tool: str, arguments: Mapping[str, Any], request: Any = None) -> ToolResult:
         """Call a tool for a client; invalid settings are reported in its result."""
@@ -291,7 +291,7 @@ class Sessions:
             if self._made_with is self.settings:
                 return
             web, self._web = self._web, None
-            self._known.clear()
+            self._by_owner.clear()
         if web is not None:
             await web.aclose()
 

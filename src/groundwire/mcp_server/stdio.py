@@ -89,8 +89,8 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
         with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
             loop.add_signal_handler(signal.SIGTERM, task.cancel)
     try:
-        async with stdio_server(lines, answers) as (received, sent):
-            await server.run(received, sent, server.create_initialization_options())
+        async with stdio_server(lines, answers) as (requests, responses):
+            await server.run(requests, responses, server.create_initialization_options())
     except* (BrokenPipeError, ValueError):  # the client is gone; the latter is a write to the closed stream
         pass
     except* asyncio.CancelledError:

@@ -19,7 +19,9 @@ _PAGE: Final = (
     *("citation_id", "url", "final_url", "title", "content", "truncated", "next_cursor"),
     *("published", "modified", "match_count", "warnings", "status", "error"),
 )
-_KEPT: Final = frozenset({"query", "results", "status", "truncated", "match_count"})  # even if they are empty or 0
+_EVEN_EMPTY: Final = frozenset(
+    {"query", "results", "status", "truncated", "match_count"}
+)  # even if they are empty or 0
 _UNLISTED: Final = frozenset({"attempts"})  # only of a search that failed
 _WORDS: Final = frozenset({"title", "description", "default", "additionalProperties"})  # of a schema, not of its fields
 
@@ -30,25 +32,33 @@ def structured_content(result: ToolResult) -> dict[str, Any]:
     if isinstance(result, LocalSearchToolResult):  # its three fields are stable
         return values
     fields = _PAGE if isinstance(result, OpenPageToolResult) else _SEARCH
-    kept = {name: values[name] for name in fields if values[name] or (name in _KEPT and values[name] is not None)}
-    if kept.get("final_url") == kept.get("url"):
-        kept.pop("final_url", None)
+    content = {
+        name: values[name] for name in fields if values[name] or (name in _EVEN_EMPTY and values[name] is not None)
+    }
+    if content.get("final_url") == content.get("url"):
+        content.pop("final_url", None)
     if result.status == "success":
-        kept.pop("attempts", None)
-    for row in kept.get("results", ()):
+        content.pop("attempts", None)
+    for row in content.get("results", ()):
         row.pop("source")
         if row["published"] is None:
             del row["published"]
-    return kept
+    return content
 
 
 def output_schema(definition: ToolDefinition) -> dict[str, Any]:
     """Return the types of these fields, without descriptions."""
     schema = definition.output_schema
-    known: Mapping[str, Any] = schema["properties"]
-    fields = _PAGE if "content" in known else _SEARCH if "status" in known and "backend" not in known else tuple(known)
-    properties = {name: _bare(known[name], schema.get("$defs", {})) for name in fields if name not in _UNLISTED}
-    required = ["status"] if "backend" not in known else list(schema["required"])
+    schemas: Mapping[str, Any] = schema["properties"]
+    fields = (
+        _PAGE
+        if "content" in schemas
+        else _SEARCH
+        if "status" in schemas and "backend" not in schemas
+        else tuple(schemas)
+    )
+    properties = {name: _bare(schemas[name], schema.get("$defs", {})) for name in fields if name not in _UNLISTED}
+    required = ["status"] if "backend" not in schemas else list(schema["required"])
     return {"type": "object", "properties": properties, "required": required}
 
 
@@ -58,9 +68,9 @@ def _bare(schema: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]
         schema = named[schema["$ref"].rpartition("/")[2]]
     if "anyOf" in schema:  # a field that is null is left out
         return _bare(schema["anyOf"][0], named)
-    kept = {name: value for name, value in schema.items() if name not in _WORDS}
-    if "items" in kept:
-        kept["items"] = _bare(kept["items"], named)
-    if "properties" in kept:
-        kept["properties"] = {name: _bare(kept["properties"][name], named) for name in kept["required"]}
-    return kept
+    bare = {name: value for name, value in schema.items() if name not in _WORDS}
+    if "items" in bare:
+        bare["items"] = _bare(bare["items"], named)
+    if "properties" in bare:
+        bare["properties"] = {name: _bare(bare["properties"][name], named) for name in bare["required"]}
+    return bare

@@ -4,7 +4,10 @@ Pydantic models for public data (validated, with a JSON form), plain dataclasses
 sources, of which a search makes a dozen, have slots: they are pydantic dataclasses with the methods of a model.
 """
 
-from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section, SiteUrl, Source
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from groundwire.models.search import (
     MAX_LIMIT,
     MAX_PAGE,
@@ -29,10 +32,14 @@ from groundwire.models.search import (
     SearchResponse,
     SearchResult,
     SearchSource,
+    Source,
     Strategy,
     TimeRange,
 )
 from groundwire.models.validators import MAX_QUERY
+
+if TYPE_CHECKING:
+    from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section, SiteUrl
 
 __all__ = [
     "MAX_LIMIT",
@@ -70,3 +77,13 @@ __all__ = [
     "Strategy",
     "TimeRange",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load the models of pages on their first use (PEP 562): a search needs none, and they are slow to make."""
+    if name in __all__:
+        from groundwire.models import pages
+
+        value = globals()[name] = getattr(pages, name)
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,7 +19,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypedDict
 
@@ -46,23 +46,23 @@ class NoArguments(TypedDict):
     """No further arguments: a type checker refuses each of them, and a call names the right word."""
 
 
-def unknown_argument(method: str, unknown: Iterable[str], known: Iterable[str], names: Mapping[str, str]) -> TypeError:
+def unknown_argument(method: str, unknown: Iterable[str], valid: Iterable[str], names: Mapping[str, str]) -> TypeError:
     """Return the error for a call with arguments that do not exist.
 
     Args:
         method: The name of the method.
         unknown: These arguments; the first is named.
-        known: The arguments that exist.
+        valid: The arguments that exist.
         names: Other libraries' names of them.
     """
-    name, known = next(iter(unknown)), tuple(known)
-    hint = argument_hint(name, known, names)
-    return TypeError(f"{method}() has no argument {name!r}{hint} (arguments: {', '.join(known)})")
+    name, valid = next(iter(unknown)), tuple(valid)
+    hint = argument_hint(name, valid, names)
+    return TypeError(f"{method}() has no argument {name!r}{hint} (arguments: {', '.join(valid)})")
 
 
 def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(map(str.title, rest))
+    first, *words = name.split("_")
+    return first + "".join(map(str.title, words))
 
 
 def _names(rows: Mapping[str, str]) -> Mapping[str, str]:
@@ -71,7 +71,7 @@ def _names(rows: Mapping[str, str]) -> Mapping[str, str]:
     return MappingProxyType({_camel(word): meant for word, meant in table.items()} | table)
 
 
-_TABLES: Final[Mapping[str, Any]] = json.loads(files("groundwire.models").joinpath("argument_names.json").read_bytes())
+_TABLES: Final[Mapping[str, Any]] = json.loads(Path(__file__).with_name("argument_names.json").read_bytes())
 
 SEARCH: Mapping[str, str] = _names(_TABLES["search"])
 """Other names of the arguments of a search."""
@@ -121,28 +121,28 @@ SAFE_SEARCHES: Mapping[str, str] = MappingProxyType(
 """Other libraries' SafeSearch levels."""
 
 
-def translated(name: str, value: Any, names: Mapping[str, str], known: Iterable[str]) -> Mapping[str, Any] | None:
+def translated(name: str, value: Any, names: Mapping[str, str], arguments: Iterable[str]) -> Mapping[str, Any] | None:
     """Return the arguments that another library's argument means, by name.
 
     Args:
         name: Its name.
         value: Its value.
         names: The canonical name of each alias.
-        known: The arguments that exist.
+        arguments: The arguments that exist.
 
     Returns:
         None if it is unknown or asks for something that does not exist; empty if it asks for nothing, or has no effect.
     """
-    known = frozenset(known)
-    if name in known or _snake(name) in known:
+    arguments = frozenset(arguments)
+    if name in arguments or _snake(name) in arguments:
         return {_snake(name): _value(_snake(name), value)}
     right = names.get(name, "")
-    if value is None and right in known:
+    if value is None and right in arguments:
         return {}
-    meant = _converted(_snake(name), right, value)
-    if meant and meant.keys() <= known:
-        return meant
-    if right in known and not (isinstance(value, bool) and right in _TEXTS):
+    converted = _convert(_snake(name), right, value)
+    if converted and converted.keys() <= arguments:
+        return converted
+    if right in arguments and not (isinstance(value, bool) and right in _TEXTS):
         return {right: _value(right, value)}
     if name in _FOREIGN or _snake(name) in _FOREIGN:
         return (
@@ -160,9 +160,13 @@ def _is_nothing(value: Any) -> bool:
 
 def _is_implied(name: str, value: Any) -> bool:
     """Return whether all that is asked for is so anyway."""
-    asked = value if isinstance(value, (list, tuple)) else [value]
-    kinds = [one.get("type") if isinstance(one, Mapping) else one for one in asked]  # {"type": "web"} of firecrawl
-    return all(isinstance(one, (str, bool)) and one in _IMPLIED.get(name, ()) for one in kinds)
+    return all(isinstance(kind, (str, bool)) and kind in _IMPLIED.get(name, ()) for kind in _kinds(value))
+
+
+def _kinds(value: Any) -> list[Any]:
+    """Return the kinds that a value names: itself, or each of a list; {"type": "web"} of firecrawl is `web`."""
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return [item.get("type") if isinstance(item, Mapping) else item for item in items]
 
 
 def _is_ignored(name: str, value: Any) -> bool:
@@ -177,8 +181,7 @@ def search_sources(value: Any) -> Any:
     Args:
         value: A name, an object with a name as `type`, or a list of them.
     """
-    given = value if isinstance(value, (list, tuple)) else [value]
-    kinds = [one.get("type") if isinstance(one, Mapping) else one for one in given]  # {"type": "web"} of firecrawl
+    kinds = _kinds(value)
     names = [kind.lower() for kind in kinds if isinstance(kind, str)]
     if len(names) < len(kinds):
         return value
@@ -203,12 +206,12 @@ def without_effect(arguments: Mapping[str, Any], names: Mapping[str, str]) -> tu
         for name, value in arguments.items()
         if (plain := _snake(name)) not in own
         and _is_ignored(plain, value)
-        and not (_is_nothing(value) or _is_implied(plain, value) or _converted(plain, names.get(name, ""), value))
+        and not (_is_nothing(value) or _is_implied(plain, value) or _convert(plain, names.get(name, ""), value))
         and (name not in names or (isinstance(value, bool) and names[name] in _TEXTS))
     )
 
 
-_AGED = frozenset(("time_range", "published_after", "published_before", "days", "recency_days", "max_age_days", "tbs"))
+_TIMES = frozenset(("time_range", "published_after", "published_before", "days", "recency_days", "max_age_days", "tbs"))
 
 
 def _is_news(name: str, value: Any) -> bool:
@@ -222,11 +225,12 @@ def recent(arguments: Mapping[str, Any], names: Mapping[str, str]) -> Mapping[st
         arguments: The arguments under any names.
         names: The canonical name of each alias.
     """
-    rest = {name: value for name, value in arguments.items() if not _is_news(name, value)}
-    if len(rest) == len(arguments):
+    others = {name: value for name, value in arguments.items() if not _is_news(name, value)}
+    if len(others) == len(arguments):
         return arguments
-    aged = any(value not in (None, "", "all") for name, value in rest.items() if names.get(name, _snake(name)) in _AGED)
-    return rest if aged else {**rest, "time_range": "m"}
+    times = [value for name, value in others.items() if names.get(name, _snake(name)) in _TIMES]
+    aged = any(value not in (None, "", "all") for value in times)
+    return others if aged else {**others, "time_range": "m"}
 
 
 def _snake(name: str) -> str:
@@ -264,7 +268,7 @@ _SPAN = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:to|\.\.|:|,)([0-9]{4}-[0-9]{
 _AMERICAN_DAY = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
 
 
-def _converted(name: str, right: str, value: Any) -> Mapping[str, Any] | None:
+def _convert(name: str, right: str, value: Any) -> Mapping[str, Any] | None:
     """Return the arguments that an argument of another kind means."""
     if name in _TOPICS and search_sources(value) == ["papers"]:
         return {"sources": ["papers"]}
@@ -282,21 +286,21 @@ def _converted(name: str, right: str, value: Any) -> Mapping[str, Any] | None:
     if name == "start_index" and isinstance(value, int) and value:
         return {"cursor": f"@{value}"}
     if isinstance(value, Mapping):
-        return _converted_mapping(name, value)
+        return _convert_mapping(name, value)
     if isinstance(value, (list, tuple)):
-        return _converted_list(name, value)
-    return _converted_text(name, right, value) if isinstance(value, str) else None
+        return _convert_list(name, value)
+    return _convert_text(name, right, value) if isinstance(value, str) else None
 
 
-def _converted_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _convert_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if name == "filters":
-        return {key: _value(key, given) for key, given in value.items()} or None
+        return {key: _value(key, item) for key, item in value.items()} or None
     if name == "user_location" and value.get("country"):
         return {"region": _value("region", value["country"])}
     return None
 
 
-def _converted_list(name: str, value: Sequence[Any]) -> Mapping[str, Any] | None:
+def _convert_list(name: str, value: Sequence[Any]) -> Mapping[str, Any] | None:
     if name == "search_domain_filter":  # Perplexity: -a.test excludes
         return {
             "allowed_domains": [domain for domain in value if not str(domain).startswith("-")],
@@ -305,7 +309,7 @@ def _converted_list(name: str, value: Sequence[Any]) -> Mapping[str, Any] | None
     return {"url": value[0]} if name == "urls" and len(value) == 1 else None
 
 
-def _converted_text(name: str, right: str, value: str) -> Mapping[str, Any] | None:
+def _convert_text(name: str, right: str, value: str) -> Mapping[str, Any] | None:
     if name == "tbs" and value.startswith("qdr:"):
         return {"time_range": value.removeprefix("qdr:")}
     if right == "time_range" and (span := _SPAN.fullmatch(value)):  # Brave: 2026-01-01to2026-02-01
@@ -321,12 +325,12 @@ def _converted_text(name: str, right: str, value: str) -> Mapping[str, Any] | No
 _OF_EVERY_CALL = frozenset({"timeout", "refresh", "keep"})
 
 
-def argument_hint(name: str, known: Iterable[str], names: Mapping[str, str]) -> str:
+def argument_hint(name: str, arguments: Iterable[str], names: Mapping[str, str]) -> str:
     """Return a hint such as `; use ask()` for an unknown argument, else an empty string.
 
     Args:
         name: The argument.
-        known: Names that it may be a misspelling of.
+        arguments: Names that it may be a misspelling of.
         names: The canonical name of each alias.
     """
     plain = _snake(name)
@@ -339,7 +343,7 @@ def argument_hint(name: str, known: Iterable[str], names: Mapping[str, str]) -> 
     for method, table in (("search", SEARCH), ("open_page", OPEN_PAGE)):
         if table is not names and (plain in table or plain in table.values()):
             return f"; use {method}() with {table.get(plain, plain)}"
-    near = nearest(name, known)
+    near = nearest(name, arguments)
     return f"; did you mean {names.get(near, near)!r}?" if near else ""
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, Self
 
 from pydantic import Field
 
-from groundwire.models.base import ROW_CONFIG, Row
 from groundwire.models.validators import FrozenModel
 
-__all__ = ["Excerpt", "Freshness", "Link", "Match", "Page", "ReadResult", "Section", "SiteUrl", "Source"]
+__all__ = ["Excerpt", "Freshness", "Link", "Match", "Page", "ReadResult", "Section", "SiteUrl"]
 
 
 _LINK = re.compile(
@@ -40,22 +38,8 @@ class Freshness(FrozenModel):
     @property
     def conditions(self) -> dict[str, str]:
         """The headers of a conditional request; none if the page cannot be revalidated."""
-        asked = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
-        return {name: value for name, value in asked.items() if value}
-
-
-@dataclass(kw_only=True, slots=True)
-class Source(Row):
-    """The target of a citation `[1]`."""
-
-    __pydantic_config__ = ROW_CONFIG
-
-    citation_id: int
-    """The number in the brackets."""
-    title: str
-    """The page's title."""
-    url: str
-    """The page's address."""
+        headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in headers.items() if value}
 
 
 class ReadResult(FrozenModel):
@@ -162,9 +146,9 @@ class Link(str):
 
     def __new__(cls, url: str, text: str = "") -> Self:
         """Make a link of its address and its text."""
-        made = super().__new__(cls, url)
-        made.text = text
-        return made
+        link = super().__new__(cls, url)
+        link.text = text
+        return link
 
     @property
     def url(self) -> str:
@@ -236,10 +220,10 @@ class Page(FrozenModel):
     @property
     def links(self) -> tuple[Link, ...]:
         """The links in `content`, each address once, in their order."""
-        found: dict[str, Link] = {}
+        links: dict[str, Link] = {}
         for text, linked, bare in _LINK.findall(self.content):
-            found.setdefault(linked or bare, Link(linked or bare, text))
-        return tuple(found.values())
+            links.setdefault(linked or bare, Link(linked or bare, text))
+        return tuple(links.values())
 
     def __str__(self) -> str:
         return self.content or self.error

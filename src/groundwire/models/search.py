@@ -11,7 +11,6 @@ from typing import Any, Final, Literal, Self, get_args, overload
 
 from groundwire.errors import InvalidRequest
 from groundwire.models.base import ROW_CONFIG, Row, no_item
-from groundwire.models.pages import Source
 from groundwire.models.validators import (
     FrozenModel,
     check_choice,
@@ -47,6 +46,7 @@ __all__ = [
     "SearchResponse",
     "SearchResult",
     "SearchSource",
+    "Source",
     "Strategy",
     "TimeRange",
 ]
@@ -171,6 +171,20 @@ class SearchResult(Row):
 
     def __str__(self) -> str:
         return f"{self.citation_id}. {self.title}\n   {self.url}\n   {self.snippet}".rstrip()
+
+
+@dataclass(kw_only=True, slots=True)
+class Source(Row):
+    """The target of a citation `[1]`."""
+
+    __pydantic_config__ = ROW_CONFIG
+
+    citation_id: int
+    """The number in the brackets."""
+    title: str
+    """The page's title."""
+    url: str
+    """The page's address."""
 
 
 class FilterReceipt(FrozenModel):
@@ -341,7 +355,7 @@ class Filters:
     allowed_domains: tuple[str, ...] = ()
     """Only these domains and their subdomains; empty means every domain."""
     blocked_domains: tuple[str, ...] = ()
-    """Never these domains nor their subdomains."""
+    """Exclude these domains and their subdomains."""
     time_range: TimeRange = "all"
     """The maximum age of a result."""
     published_after: date | None = None

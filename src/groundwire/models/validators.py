@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,7 +69,7 @@ def check_int(field: str, value: object, low: int, high: int) -> int:
     fix = f"Pass a whole number from {low:,} to {high:,}."
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidRequest(field, f"must be a whole number, not {type(value).__name__}", fix)
-    raise InvalidRequest(field, f"is {_shown(value)}", fix)
+    raise InvalidRequest(field, f"is {_excerpt(value)}", fix)
 
 
 def is_number(value: object) -> bool:
@@ -81,19 +80,19 @@ def is_number(value: object) -> bool:
 def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
     """Raise InvalidRequest unless `value` is one of `choices`."""
     if value not in choices:
-        raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass one of: {', '.join(choices)}.")
+        raise InvalidRequest(field, f"cannot be {_excerpt(value)}", f"Pass one of: {', '.join(choices)}.")
 
 
-def check_sources(value: object, known: Sequence[str]) -> str:
-    """Return the one source that a search names, `known[0]` if it names none, or raise InvalidRequest."""
+def check_sources(value: object, sources: Sequence[str]) -> str:
+    """Return the one source that a search names, `sources[0]` if it names none, or raise InvalidRequest."""
     names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else None
     if names is None:
-        raise InvalidRequest("sources", f"must be a list, not {type(value).__name__}", f'Pass ["{known[-1]}"].')
+        raise InvalidRequest("sources", f"must be a list, not {type(value).__name__}", f'Pass ["{sources[-1]}"].')
     for name in names:
-        check_choice("sources", name, known)
+        check_choice("sources", name, sources)
     if len(set(names)) > 1:
         raise InvalidRequest("sources", "has more than one", "Search each of them on its own.")
-    return names[0] if names else known[0]
+    return names[0] if names else sources[0]
 
 
 MAX_DOMAINS: Final = 1_000
@@ -114,7 +113,7 @@ def check_domains(field: str, value: object) -> tuple[str, ...]:
         name = name.removeprefix("*.")
         if not _DOMAIN.fullmatch(name):
             raise InvalidRequest(
-                field, f"has {_shown(item)}, which is not a domain name", "Pass bare names such as wikipedia.org."
+                field, f"has {_excerpt(item)}, which is not a domain name", "Pass bare names such as wikipedia.org."
             )
         domains.append(name)
     return tuple(dict.fromkeys(domains))
@@ -126,15 +125,15 @@ def check_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
     Raises:
         ValueError: one is relative: what it means would depend on where a program was started.
     """
-    whole = []
+    folders = []
     for path in paths:
         folder = Path(path)
         with suppress(RuntimeError):  # there is no such user, or no home
             folder = folder.expanduser()
         if not folder.is_absolute() or "\0" in path:
             raise ValueError(f"{path[:80]!r} is not a whole path; write one like /home/me/papers or ~/papers")
-        whole.append(os.path.normpath(folder))
-    return tuple(dict.fromkeys(whole))
+        folders.append(os.path.normpath(folder))
+    return tuple(dict.fromkeys(folders))
 
 
 SITE_READERS = (
@@ -163,17 +162,17 @@ PAGE_PARTS = (
 def check_parts(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names of parts of a page or raise ValueError."""
     if unknown := next((name for name in names if name not in PAGE_PARTS), ""):
-        raise ValueError(f"{unknown!r} is no part of a page; these are: {', '.join(PAGE_PARTS)}")
+        raise ValueError(f"{unknown!r} is not a part of a page; choose from: {', '.join(PAGE_PARTS)}")
     return names
 
 
 def check_site_hosts(entries: tuple[str, ...]) -> tuple[str, ...]:
     """Return hosts of sites, each as NAME=HOST or NAME=ORIGIN, or raise ValueError."""
     for entry in entries:
-        found = _SITE_HOST.fullmatch(entry)
-        if found is None:
+        match = _SITE_HOST.fullmatch(entry)
+        if match is None:
             raise ValueError(f"{entry[:80]!r} is not of the form NAME=HOST, such as github=git.example.com")
-        check_site_readers((found["name"],))
+        check_site_readers((match["name"],))
     return tuple(entry.lower().rstrip("/") for entry in entries)
 
 
@@ -186,13 +185,13 @@ def check_date(field: str, value: object) -> date | None:
     try:
         return date.fromisoformat(value if isinstance(value, str) else "")
     except ValueError:
-        raise InvalidRequest(field, f"has {_shown(value)}", "Pass a day such as 2026-01-31.") from None
+        raise InvalidRequest(field, f"has {_excerpt(value)}", "Pass a day such as 2026-01-31.") from None
 
 
 def check_pattern(field: str, value: object, pattern: str, examples: str) -> None:
     """Raise InvalidRequest unless `value` is None or matches `pattern` as a whole."""
     if value is not None and not (isinstance(value, str) and re.fullmatch(pattern, value)):
-        raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass a code such as {examples}.")
+        raise InvalidRequest(field, f"cannot be {_excerpt(value)}", f"Pass a code such as {examples}.")
 
 
 _AGE = re.compile(
@@ -206,37 +205,39 @@ _AGES: Mapping[Literal["d", "w", "m", "y"], int] = MappingProxyType({"d": 1, "w"
 def time_range_of(name: str) -> Literal["d", "w", "m", "y", "all"]:
     """Return a time range, given by its letter or any alias, or raise InvalidRequest."""
     word = str(name).strip().lower()
-    found = TIME_RANGES.get(word)
-    if found is None and (said := _AGE.fullmatch(word)):  # past_week, last 7 days, 30d, pastMonth, qdr:w
-        days = int(said["count"] or 1) * _DAYS[said["unit"][0] if said["unit"] != "mo" else "m"]
-        found = next((letter for letter, most in _AGES.items() if days <= most), None)
-    if found is None:
-        raise InvalidRequest("time_range", f"does not know {name!r:.60}", "Pass one of: day, week, month, year, all.")
-    return found
+    letter = TIME_RANGES.get(word)
+    if letter is None and (match := _AGE.fullmatch(word)):  # past_week, last 7 days, 30d, pastMonth, qdr:w
+        days = int(match["count"] or 1) * _DAYS[match["unit"][0] if match["unit"] != "mo" else "m"]
+        letter = next((letter for letter, most in _AGES.items() if days <= most), None)
+    if letter is None:
+        raise InvalidRequest("time_range", f"cannot be {name!r:.60}", "Pass one of: day, week, month, year, all.")
+    return letter
 
 
-def nearest(word: str, known: Iterable[str], *, prefix: str = "") -> str | None:
+def nearest(word: str, words: Iterable[str], *, prefix: str = "") -> str | None:
     """Return the known word most similar to a given one, or None if none is similar.
 
     Args:
         word: The given word.
-        known: The valid words.
+        words: The valid words.
         prefix: A prefix of all valid words, which does not count as similarity.
     """
-    choices = {choice.removeprefix(prefix).lower(): choice for choice in sorted(known)}
-    near = difflib.get_close_matches(word.removeprefix(prefix).lower(), choices, n=1, cutoff=0.6)
+    choices = {choice.removeprefix(prefix).lower(): choice for choice in sorted(words)}
+    from difflib import get_close_matches  # only a wrong name waits for it
+
+    near = get_close_matches(word.removeprefix(prefix).lower(), choices, n=1, cutoff=0.6)
     return choices[near[0]] if near else None
 
 
-def did_you_mean(word: str, known: Iterable[str], *, prefix: str = "") -> str:
+def did_you_mean(word: str, words: Iterable[str], *, prefix: str = "") -> str:
     """Return "; did you mean X?" for the nearest of the known words, else the list of them if it is short.
 
     The arguments are those of `nearest`.
     """
-    known = sorted(known)
-    if near := nearest(word, known, prefix=prefix):
+    words = sorted(words)
+    if near := nearest(word, words, prefix=prefix):
         return f"; did you mean {near!r}?"
-    return f"; known here: {', '.join(known)}." if 0 < len(known) <= _MOST_NAMED else "."
+    return f"; known here: {', '.join(words)}." if 0 < len(words) <= _MOST_NAMED else "."
 
 
 _PLAIN_FAULTS: Final = MappingProxyType({"extra_forbidden": "is unknown", "missing": "is required"})
@@ -250,15 +251,15 @@ def faults(error: ValidationError) -> list[tuple[str, str]]:
     """Return pydantic's errors as (dotted key, problem), without the values, which may be secret."""
     if error.error_count() > MAX_FAULTS:  # listing all of them would take longer than finding them
         return [("", f"{error.error_count():,} values are wrong")]
-    found = []
+    rows = []
     for item in error.errors(include_url=False, include_input=False, include_context=False):
         key = ".".join(str(part) for part in item["loc"])
         text = _PLAIN_FAULTS.get(item["type"]) or item["msg"].removeprefix("Value error, ")
-        found.append((key, text[:1].lower() + text[1:]))
-    return found
+        rows.append((key, text[:1].lower() + text[1:]))
+    return rows
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**18 else "a huge number"
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -289,11 +290,11 @@ class FrozenModel(Hinting, BaseModel):
         """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""
         if deep:
             return super().model_copy(update=update, deep=True)
-        given, values = self.__pydantic_fields_set__, self.__dict__.copy()
+        names, values = self.__pydantic_fields_set__, self.__dict__.copy()
         values.update(update or {})
-        if update and not given.issuperset(update):
-            given = given | update.keys()
-        return _made(type(self), values, given)
+        if update and not names.issuperset(update):
+            names = names | update.keys()
+        return _make(type(self), values, names)
 
 
 _Model = TypeVar("_Model", bound=FrozenModel)
@@ -307,7 +308,7 @@ def unchecked(model: type[_Model], **values: Any) -> _Model:
         values: The fields, of the right types; others have their defaults.
     """
     defaults, names = _template(model, *values)
-    return _made(model, {**defaults, **values} if defaults else values, names)
+    return _make(model, {**defaults, **values} if defaults else values, names)
 
 
 _set_values = vars(BaseModel)["__dict__"].__set__  # the slots of a model: `object.__setattr__` looks each of them up
@@ -316,14 +317,14 @@ _set_given = vars(BaseModel)["__pydantic_fields_set__"].__set__
 _set_private = vars(BaseModel)["__pydantic_private__"].__set__
 
 
-def _made(model: type[_Model], values: dict[str, Any], given: set[str]) -> _Model:
+def _make(model: type[_Model], values: dict[str, Any], names: set[str]) -> _Model:
     """Return a model whose values are this dictionary, and which was given these fields."""
-    made = object.__new__(model)
-    _set_values(made, values)
-    _set_extra(made, None)
-    _set_given(made, given)
-    _set_private(made, None)
-    return made
+    instance = object.__new__(model)
+    _set_values(instance, values)
+    _set_extra(instance, None)
+    _set_given(instance, names)
+    _set_private(instance, None)
+    return instance
 
 
 @lru_cache(maxsize=64)

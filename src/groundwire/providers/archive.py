@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, PageUnavailable, ProviderTimeout, ProviderUnavailable, ProviderUnsupported
-from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, ReadResult, Results, SearchResult
+from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, ProviderContext
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.archive.records import ARCHIVE
 from groundwire.storage.archive.store import Archive, ArchiveHit
 from groundwire.storage.base import StoreError
+
+if TYPE_CHECKING:
+    from groundwire.models import ReadResult
 
 __all__ = ["ArchiveProvider"]
 
@@ -72,19 +75,19 @@ class ArchiveProvider:
             ProviderUnsupported: no archived results match. ProviderUnavailable: the archive cannot be used.
             ProviderTimeout: it took too long.
         """
-        wanted = max(1, min(limit, _MOST))
+        count = max(1, min(limit, _MOST))
         with self._errors(deadline):
-            found = await self._archive.search(
+            hits = await self._archive.search(
                 query,
                 viewer=self._owner,
-                limit=wanted,
+                limit=count,
                 filters=filters,
-                offset=(filters.page - 1) * wanted,
+                offset=(filters.page - 1) * count,
                 answers=True,
             )
-        if not found:
+        if not hits:
             raise ProviderUnsupported(self.name, "nothing in the archive answers this")
-        return Results(tuple(map(_row, found)), warnings=(_note(found),))
+        return Results(tuple(map(_row, hits)), warnings=(_note(hits),))
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Return the newest copy of a page, with a warning that states its age.
@@ -93,6 +96,8 @@ class ArchiveProvider:
             PageUnavailable: there is no copy. ProviderUnavailable: the archive cannot be used.
             ProviderTimeout: it took too long.
         """
+        from groundwire.models import ReadResult
+
         with self._errors(deadline):
             page = await self._archive.get_page(url, viewer=self._owner)
         if page is None:
@@ -128,19 +133,19 @@ class ArchiveProvider:
             raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
 
 
-def _row(found: ArchiveHit) -> SearchResult:
+def _row(hit: ArchiveHit) -> SearchResult:
     return SearchResult(
-        title=found.title,
-        url=found.url,
-        snippet=found.snippet[:MAX_SNIPPET],
+        title=hit.title,
+        url=hit.url,
+        snippet=hit.snippet[:MAX_SNIPPET],
         source=ARCHIVE,
-        published=found.published,
-        published_origin=f"seen {found.seen.date()}",
-        score=found.rank,
+        published=hit.published,
+        published_origin=f"seen {hit.seen.date()}",
+        score=hit.rank,
     )
 
 
-def _note(found: Sequence[ArchiveHit]) -> str:
-    first, last = min(row.seen for row in found).date(), max(row.seen for row in found).date()
+def _note(hits: Sequence[ArchiveHit]) -> str:
+    first, last = min(row.seen for row in hits).date(), max(row.seen for row in hits).date()
     when = f"on {first}" if first == last else f"between {first} and {last}"
     return f"from an earlier search, seen {when}; it may be out of date"

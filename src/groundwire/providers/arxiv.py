@@ -15,7 +15,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.models.frequent_words import FREQUENT
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
-from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, raise_for_error, result, results, said
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, raise_for_error, result, results, short_message
 from groundwire.providers.papers import arxiv_page, with_byline
 from groundwire.providers.query_mapping import Mapped, clipped, window
 from groundwire.transport import Response
@@ -63,8 +63,8 @@ class ArxivSearchProvider(SearchApiProvider):
         """Convert a query to a request: all of its words, without those that occur in every text."""
         text, warnings = clipped(self.name, query, characters=2_000, words=_MAX_WORDS)
         terms = _TERM.findall(text)
-        wanted = [term for term in terms if term.lower() not in FREQUENT] or terms or [text]
-        parts = [f"all:{term}" if term.isalnum() else f'all:"{term.strip(chr(34))}"' for term in wanted]
+        rare_terms = [term for term in terms if term.lower() not in FREQUENT] or terms or [text]
+        parts = [f"all:{term}" if term.isalnum() else f'all:"{term.strip(chr(34))}"' for term in rare_terms]
         first, last = window(filters, self.today)
         if first or last:
             since, until = (
@@ -82,7 +82,7 @@ class ArxivSearchProvider(SearchApiProvider):
         feed = self._feed(reply)
         entries = feed.findall("{*}entry")
         if entries and "/api/errors" in _text(entries[0], "id"):
-            words = said(_text(entries[0], "summary"))
+            words = short_message(_text(entries[0], "summary"))
             raise RequestRefused(self.name, f"the request was refused: {words}", status=reply.status)
         count, start = _text(feed, "totalResults"), int(mapped.values.get("start", 0))
         if not entries and (not count.isdecimal() or int(count[:9]) > start):  # it sometimes leaves a page out
@@ -98,7 +98,7 @@ class ArxivSearchProvider(SearchApiProvider):
         except (etree.XMLSyntaxError, ValueError, LookupError):
             feed = None
         if feed is None or feed.tag != "{http://www.w3.org/2005/Atom}feed":
-            raise UnexpectedResponse(self.name, "answered with something that is no feed", status=reply.status)
+            raise UnexpectedResponse(self.name, "answered with something that is not a feed", status=reply.status)
         return feed
 
 

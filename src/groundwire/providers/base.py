@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
@@ -15,12 +15,14 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, MissingKey
-from groundwire.models import Filters, Freshness, ReadResult, SearchResult, TimeRange
+from groundwire.models import Filters, SearchResult, TimeRange
 from groundwire.models.validators import did_you_mean, faults
 from groundwire.settings import Settings
+from groundwire.settings.sections import validated
 from groundwire.transport import Transport
 
 if TYPE_CHECKING:
+    from groundwire.models import Freshness, ReadResult
     from groundwire.reading.workers.pool import Workers
     from groundwire.safety.tenancy import Owner
     from groundwire.storage.archive.store import Archive
@@ -72,9 +74,14 @@ class Prices(NamedTuple):
 
 @cache
 def load_prices() -> Mapping[str, Prices]:
-    """Return the price lists by provider."""
-    text = files("groundwire.providers").joinpath("prices.toml").read_text(encoding="utf-8")
-    return MappingProxyType({name: _prices(entry) for name, entry in tomllib.loads(text).items()})
+    """Return what the services charge, in US dollars, by provider; what is not listed costs nothing.
+
+    The file has snapshots of public price lists: data, never code paths. A provider names the unit, or the mode of its
+    searches where that has a price of its own. `as_of` is when the list was read, `source` whose list it was, `free`
+    what it gives for nothing.
+    """
+    lists = json.loads(Path(__file__).with_name("prices.json").read_bytes())
+    return MappingProxyType({name: _prices(entry) for name, entry in lists.items()})
 
 
 def _prices(entry: dict[str, Any]) -> Prices:
@@ -286,7 +293,7 @@ class ProviderContext:
             ConfigurationError: an option is unknown or has an invalid value.
         """
         try:
-            return model.model_validate(dict(self.raw_options))
+            return validated(model, self.raw_options)
         except ValidationError as error:
             lines = []
             for key, text in faults(error):
@@ -306,15 +313,15 @@ class ProviderContext:
         Raises:
             MissingKey: there is none, and one is required.
         """
-        found: dict[str, SecretStr] = {}
+        keys: dict[str, SecretStr] = {}
         for variable in variables:
             value = self.settings.secret(variable)
             for part in value.get_secret_value().split(",") if value else ():
                 if key := part.strip():
-                    found.setdefault(key, SecretStr(key))
-        if needed and not found:
+                    keys.setdefault(key, SecretStr(key))
+        if needed and not keys:
             raise MissingKey(self.name, variables[0] if variables else "a key")
-        return tuple(found.values())
+        return tuple(keys.values())
 
     def prices(self) -> Prices:
         """Return the prices of the service's calls; zero if it is not listed."""

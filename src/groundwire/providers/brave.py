@@ -156,9 +156,9 @@ class BraveSearchProvider(SearchApiProvider):
         else:  # a search without results has no such section
             announced = any(entry.get("type") == "web" for entry in objects(value_at(data, "mixed.main")))
             rows = None if announced or not isinstance(data.get("query"), dict) else []
-        found = self.rows(reply, rows, _row_with_passages if self._options.extra_snippets else _row)
+        rows = self.rows(reply, rows, _row_with_passages if self._options.extra_snippets else _row)
         altered = text_or_empty(value_at(data, "query.altered"))
-        return replace(found, warnings=(f"{self.name}: it searched for {altered!r} instead",) if altered else ())
+        return replace(rows, warnings=(f"{self.name}: it searched for {altered!r} instead",) if altered else ())
 
 
 def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> None:
@@ -171,12 +171,12 @@ def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> Non
     # With allowed domains, all others are discarded; a discarded site cannot be boosted again.
     only = ["$discard", *(f"$site={domain}" for domain in filters.allowed_domains)] if filters.allowed_domains else []
     goggle = "\n".join([*only, *(f"$discard,site={domain}" for domain in filters.blocked_domains)])
-    wanted = [field for field in ("allowed_domains", "blocked_domains") if getattr(filters, field)]
+    field_names = [field for field in ("allowed_domains", "blocked_domains") if getattr(filters, field)]
     if len(quote(goggle)) <= _MAX_GOGGLE:
         mapped.values["goggles"] = goggle
-        mapped.applied |= dict.fromkeys(wanted, "native")
+        mapped.applied |= dict.fromkeys(field_names, "native")
     else:
-        mapped.applied |= dict.fromkeys(wanted, "post_filter")
+        mapped.applied |= dict.fromkeys(field_names, "post_filter")
         mapped.warnings.append(f"{name}: too many domains to send; results were checked against them afterwards")
 
 
@@ -192,8 +192,8 @@ def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    said = day(text_or_empty(item.get("page_age"))) or item.get("age")
-    return result(name, url=item.get("url"), title=item.get("title"), snippet=item.get("description"), date=said)
+    date = day(text_or_empty(item.get("page_age"))) or item.get("age")
+    return result(name, url=item.get("url"), title=item.get("title"), snippet=item.get("description"), date=date)
 
 
 def _row_with_passages(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -106,13 +106,13 @@ class DuckDuckGoSearchProvider:
             raise NotConfigured(context.name, f"install ddgs: {fix}")
         where = f"providers.{context.name}"
         if installed and options.backends != _DEFAULT:
-            known = _engines()
+            engines = _engines()
             for backend in options.backends or ("",):
-                if backend not in known:
-                    hint = did_you_mean(backend, known)
+                if backend not in engines:
+                    hint = did_you_mean(backend, engines)
                     raise ConfigurationError(f"{where}.backends: {backend!r} is not an engine of ddgs{hint}")
                 try:
-                    known[backend]()
+                    engines[backend]()
                 except Exception as error:  # ddgs 9.10 names browsers that primp 2 no longer imitates
                     fix = f"Update it with: {install_command('--upgrade', 'ddgs')}"
                     raise ConfigurationError(
@@ -195,11 +195,11 @@ class DuckDuckGoSearchProvider:
         """
         from ddgs.exceptions import DDGSException, TimeoutException
 
-        seen, rows = _SeenResponse(None), None
+        client, rows = _RecordingClient(None), None
         options = {name: value for name, value in request.items() if name not in {"backend", "text"}}
         try:
             engine = self._engine(request["backend"], deadline)
-            engine.http_client.client = seen = _SeenResponse(engine.http_client.client)
+            engine.http_client.client = client = _RecordingClient(engine.http_client.client)
             rows = engine.search(request["text"], **options)
         except TimeoutException as error:
             raise CallFailed(RecordedFailure("timeout")) from error
@@ -213,9 +213,9 @@ class DuckDuckGoSearchProvider:
                 for row in rows or ()
             ]
         finally:
-            seen.close()
-        headers = {name: value for name, value in seen.headers.items() if name == "Retry-After"}
-        return {"rows": rows, "status": seen.status, "headers": headers}
+            client.close()
+        headers = {name: value for name, value in client.headers.items() if name == "Retry-After"}
+        return {"rows": rows, "status": client.status, "headers": headers}
 
     def _engine(self, backend: str, deadline: Deadline) -> Any:
         """Create an engine for one search; a reused one would keep cookies and so link the searches."""
@@ -232,7 +232,7 @@ class DuckDuckGoSearchProvider:
         return engine
 
 
-class _SeenResponse:
+class _RecordingClient:
     """Wraps the HTTP client of an engine's client and records its last response, which ddgs reports without headers."""
 
     def __init__(self, client: Any) -> None:
@@ -243,7 +243,7 @@ class _SeenResponse:
     def request(self, *args: Any, **options: Any) -> Any:
         response = self._client.request(*args, **options)
         self.status = response.status_code
-        self.headers = _capitalized(response.headers)
+        self.headers = _capitalize(response.headers)
         return response
 
     def close(self) -> None:
@@ -272,14 +272,14 @@ def raise_for_status(status: int | None, headers: Mapping[str, str], name: str =
 
 def parse(rows: Sequence[object], name: str = "duckduckgo", warnings: tuple[str, ...] = ()) -> Results:
     """Parse the rows of a ddgs engine: objects with `title`, `href` and `body`."""
-    read = (
+    parsed_rows = (
         result(name, url=getattr(row, "href", ""), title=getattr(row, "title", ""), snippet=getattr(row, "body", ""))
         for row in rows
     )
-    return Results(tuple(row for row in read if row is not None), warnings=warnings, status=200)
+    return Results(tuple(row for row in parsed_rows if row is not None), warnings=warnings, status=200)
 
 
-def _capitalized(headers: Mapping[str, str]) -> dict[str, str]:
+def _capitalize(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.title(): value for name, value in dict(headers).items()}
 
 

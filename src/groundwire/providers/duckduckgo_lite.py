@@ -20,11 +20,11 @@ from groundwire.providers.query_mapping import Mapped, clipped, with_site_operat
 from groundwire.safety.urls import WebUrl, join_url, parse_url
 from groundwire.transport import Response
 
-__all__ = ["DuckDuckGoLiteOptions", "DuckDuckGoLiteSearchProvider", "neutralised"]
+__all__ = ["DuckDuckGoLiteOptions", "DuckDuckGoLiteSearchProvider", "neutralize"]
 
 Endpoint = Literal["lite", "html"]
 
-_NEUTRALISED = "duckduckgo_lite: characters that it treats as operators (! \\) were removed from the query"
+_NEUTRALIZED = "duckduckgo_lite: characters that it treats as operators (! \\) were removed from the query"
 _MOST_REDIRECTS = 3
 _CAP = 1_000_000  # bytes; the recorded pages have 25,000 to 45,000
 _LONGEST = 499  # characters of a query; according to SearXNG, longer ones are rejected
@@ -67,17 +67,17 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Return the form fields for a first page; its size is fixed."""
-        words, warnings = clipped(self.name, neutralised(query), characters=_LONGEST)
+        words, warnings = clipped(self.name, neutralize(query), characters=_LONGEST)
         if re.search(r"(?<!\S)[!\\]", query):
-            warnings.append(_NEUTRALISED)
+            warnings.append(_NEUTRALIZED)
         text, warning = with_site_operators(words, filters)
         mapped = Mapped({"q": text}, warnings=warnings)
         if warning:
             mapped.warnings.append(f"duckduckgo_lite: {warning}")
-        held = set(text.replace("(", " ").replace(")", " ").split())
-        if any(f"site:{domain}" not in held for domain in filters.allowed_domains):
+        words_sent = set(text.replace("(", " ").replace(")", " ").split())
+        if any(f"site:{domain}" not in words_sent for domain in filters.allowed_domains):
             mapped.applied["allowed_domains"] = "post_filter"
-        if any(f"-site:{domain}" not in held for domain in filters.blocked_domains):
+        if any(f"-site:{domain}" not in words_sent for domain in filters.blocked_domains):
             mapped.applied["blocked_domains"] = "post_filter"
         if self._options.endpoint == "html":
             mapped.values["b"] = ""
@@ -103,15 +103,15 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
         deadline = (deadline or Deadline.after(self.search_timeout)).capped(self.search_timeout)
         mapped = self.to_request(query, limit, filters)
         reply = await self._ask(mapped.values, deadline)
-        found = self.to_results(reply, mapped)
-        if filters.page > 1 and found:
+        results = self.to_results(reply, mapped)
+        if filters.page > 1 and results:
             onwards = next_fields(document(reply.body))
             if not onwards:
-                return self.finished(replace(found, items=()), mapped)
+                return self.finish(replace(results, items=()), mapped)
             start = _PER_PAGE + (filters.page - 2) * 15  # 10 for the second page, then 25, 40 and so on
             form = {**onwards, **mapped.values, "s": str(start), "dc": str(start + 1)}
-            found = self.to_results(await self._ask(form, deadline), mapped)
-        return self.finished(found, mapped)
+            results = self.to_results(await self._ask(form, deadline), mapped)
+        return self.finish(results, mapped)
 
     async def _ask(self, form: Mapping[str, str], deadline: Deadline) -> Response:
         """Submit a form and follow redirects within the site, each checked by the guard."""
@@ -130,7 +130,7 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
         raise UnexpectedResponse(self.name, f"redirects more than {_MOST_REDIRECTS} times", status=reply.status)
 
 
-def neutralised(query: str) -> str:
+def neutralize(query: str) -> str:
     r"""Return the query without the operators that redirect to other sites: `!w x`, `w! x`, `\x`."""
     words = (word.lstrip("!\\").rstrip("!") for word in query.split())
     return " ".join(word for word in words if word) or f'"{"".join(query.split())}"'

@@ -62,13 +62,13 @@ def parse(reply: Response, name: str = "duckduckgo_lite") -> Results:
         raise ProviderBlocked(name, "access denied", status=status, retry_after=retry_after(reply.headers))
     raise_for_status(reply, name)
     page = document(reply.body)
-    found = () if page is None else tuple(_rows(page, name))
-    if checked and not found:
+    results = () if page is None else tuple(_rows(page, name))
+    if checked and not results:
         raise _bot_check(reply, name)
     if status == 202:
         raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(reply.headers))
-    if found:
-        return Results(found, status=status)
+    if results:
+        return Results(results, status=status)
     if page is not None and _says_empty(page):
         return Results(status=status)
     if page is not None and _is_search_page(page):
@@ -126,9 +126,9 @@ def form_region(filters: Filters) -> str:
     if not filters.region:
         return ""
     country = _OWN_COUNTRIES.get(filters.region.lower(), filters.region.lower())
-    known = [region for region in _REGIONS.split() if region.partition("-")[0] == country]
-    wanted = [region for region in known if filters.language and speaks(region, filters.language)]
-    return next(iter(wanted or known), "")
+    regions = [region for region in _REGIONS.split() if region.partition("-")[0] == country]
+    matching = [region for region in regions if filters.language and speaks(region, filters.language)]
+    return next(iter(matching or regions), "")
 
 
 def speaks(region: str, language: str) -> bool:
@@ -145,7 +145,7 @@ def _rows(page: Any, name: str) -> Iterator[SearchResult]:
         if element.tag == "a" and classes & _TITLES:
             if row:
                 yield _result(row, name)
-            url = _unwrapped(element.get("href") or "")
+            url = _unwrap(element.get("href") or "")
             row = {"url": url, "title": _inner(element)} if url and not _is_ad(element) else None
         elif row is None:
             continue
@@ -185,7 +185,7 @@ def _inner(element: Any) -> str:
     return (escape(element.text or "", quote=False) + "".join(parts)).strip()[:_LONGEST_TEXT]
 
 
-def _unwrapped(href: str, depth: int = 3) -> str:
+def _unwrap(href: str, depth: int = 3) -> str:
     """Return the final target of a link; empty for advertisements and for anything but web URLs."""
     url = f"https:{href.strip()}" if href.strip().startswith("//") else href.strip()
     try:
@@ -198,7 +198,7 @@ def _unwrapped(href: str, depth: int = 3) -> str:
     if host == "duckduckgo.com" or host.endswith(".duckduckgo.com"):
         if parts.path == "/l/":
             inner = parse_qs(parts.query).get("uddg", [""])[0]
-            return _unwrapped(inner, depth - 1) if depth else ""
+            return _unwrap(inner, depth - 1) if depth else ""
         if parts.path.startswith("/y.js"):
             return ""
     if host.removeprefix("www.") == "bing.com" and parts.path.startswith("/aclick"):
@@ -208,8 +208,8 @@ def _unwrapped(href: str, depth: int = 3) -> str:
 
 def _day(text: str) -> str:
     """Return a date of the page (`2026-04-12T00:00:00.0000000`) as ISO 8601, without an unknown time."""
-    found = day(text)
-    if not found or len(found) < len("2026-04-12"):
+    text = day(text)
+    if not text or len(text) < len("2026-04-12"):
         return ""
-    moment = datetime.fromisoformat(found)
+    moment = datetime.fromisoformat(text)
     return moment.date().isoformat() if moment.time() == datetime.min.time() else moment.isoformat()

@@ -18,7 +18,7 @@ from groundwire.providers.http_parsing import (
     json_or_empty,
     number_or_none,
     result,
-    said,
+    short_message,
     text_or_empty,
 )
 from groundwire.providers.query_mapping import Mapped, empty_page, page_failure, page_result, window
@@ -94,7 +94,7 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         """Parse the results in a response."""
         return self.rows(reply, self.answer(reply).get("results"), _row, "warnings", "notices")
 
-    def search_cost(self, reply: Response, found: Results) -> float:
+    def search_cost(self, reply: Response, results: Results) -> float:
         """Return the cost of a search: in dollars as stated in the response, or from the price list."""
         return self.charge(reply, "costDollars.total", "usd", self.price_usd)
 
@@ -111,8 +111,8 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         """Parse the page in a response; the outcome for the page itself is in `statuses`."""
         if reply.status >= 400 and json_or_empty(reply).get("tag") == "NO_CONTENT_FOUND":
             raise empty_page(url)
-        read, statuses = self.lists(reply, "results", "statuses")
-        page = next((item for item in read if clean(item.get("text")).strip()), {})
+        pages, statuses = self.lists(reply, "results", "statuses")
+        page = next((item for item in pages if clean(item.get("text")).strip()), {})
         failed = next((item for item in statuses if item.get("status") != "success"), None)
         if failed is not None and not page:
             raise _failed_page(url, failed.get("error"))
@@ -133,10 +133,10 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
 
 def _failed_page(url: str, error: object) -> PageError:
     """Return the error for an entry of `statuses`, from the page's status or else from the tag."""
-    known = error if isinstance(error, dict) else {"tag": error}
-    tag = text_or_empty(known.get("tag"))
-    code = number_or_none(known.get("httpStatusCode"))
-    return page_failure(url, status=int(code) if code else _STATUSES.get(tag), words=said(tag))
+    details = error if isinstance(error, dict) else {"tag": error}
+    tag = text_or_empty(details.get("tag"))
+    code = number_or_none(details.get("httpStatusCode"))
+    return page_failure(url, status=int(code) if code else _STATUSES.get(tag), words=short_message(tag))
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from groundwire.models import Filters
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_parsing import ErrorRule
-from groundwire.providers.mcp_search import McpSearchProvider, walls
+from groundwire.providers.mcp_search import McpSearchProvider, refusal_rules
 from groundwire.providers.query_mapping import Mapped
 
 __all__ = ["ExaFreeSearchProvider"]
@@ -28,7 +28,7 @@ class ExaFreeSearchProvider(McpSearchProvider):
     terms: ClassVar[str] = "https://exa.ai/assets/Exa_Labs_Terms_of_Service.pdf"
     tool: ClassVar[str] = "web_search_exa"
     limited_meta: ClassVar[str] = "ai.exa/rateLimited"
-    errors: ClassVar[tuple[ErrorRule, ...]] = walls("EXA_API_KEY")
+    errors: ClassVar[tuple[ErrorRule, ...]] = refusal_rules("EXA_API_KEY")
     capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, domains="operator")
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

@@ -22,7 +22,7 @@ from groundwire.providers.http_parsing import (
     number_or_none,
     objects,
     result,
-    said,
+    short_message,
     text_or_empty,
     value_at,
 )
@@ -104,9 +104,9 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         items = [*objects(lists.get("web")), *objects(lists.get("news"))] if isinstance(lists, dict) else lists
         return replace(self.rows(reply, items, _row), warnings=self._warnings(data))
 
-    def search_cost(self, reply: Response, found: Results) -> float:
+    def search_cost(self, reply: Response, results: Results) -> float:
         """Return the cost of a search: the credits stated in the response, or the usual ones."""
-        return self.charge(reply, "creditsUsed", "credit", _SEARCH_CREDITS * math.ceil(len(found) / 10))
+        return self.charge(reply, "creditsUsed", "credit", _SEARCH_CREDITS * math.ceil(len(results) / 10))
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""
@@ -121,20 +121,20 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         data = self.answer(reply).get("data")
         if not isinstance(data, dict):
             raise UnexpectedResponse(self.name, "answered with JSON that has no page", status=reply.status)
-        content, words = clean(data.get("markdown")), said(value_at(data, "metadata.error"))
+        content, words = clean(data.get("markdown")), short_message(value_at(data, "metadata.error"))
         status = number_or_none(value_at(data, "metadata.statusCode"))
         if (status and status >= 400) or (words and not content.strip()):
             raise page_failure(url, status=int(status) if status else None, words=words)
-        known = {name: _first(value_at(data, f"metadata.{name}")) for name in _METADATA}
+        metadata = {name: _first(value_at(data, f"metadata.{name}")) for name in _METADATA}
         return page_result(
             url,
             content,
-            title=known["title"],
-            final_url=known["url"],
-            published=day(known["publishedTime"]) or None,
-            modified=later if (later := day(known["modifiedTime"]))[:10] > known["publishedTime"][:10] else None,
-            language=known["language"] or None,
-            content_type=known["contentType"].partition(";")[0].strip(),
+            title=metadata["title"],
+            final_url=metadata["url"],
+            published=day(metadata["publishedTime"]) or None,
+            modified=later if (later := day(metadata["modifiedTime"]))[:10] > metadata["publishedTime"][:10] else None,
+            language=metadata["language"] or None,
+            content_type=metadata["contentType"].partition(";")[0].strip(),
             warnings=self._warnings(data),
         )
 
@@ -143,7 +143,7 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         return self.charge(reply, "data.metadata.creditsUsed", "credit")
 
     def _warnings(self, data: dict[str, Any]) -> tuple[str, ...]:
-        return tuple(f"{self.name}: {warning}" for warning in (said(data.get("warning")),) if warning)
+        return tuple(f"{self.name}: {warning}" for warning in (short_message(data.get("warning")),) if warning)
 
 
 def _raise_for_page(reply: Response, url: str) -> None:
@@ -153,10 +153,10 @@ def _raise_for_page(reply: Response, url: str) -> None:
     if _UNREACHABLE.fullmatch(code):
         raise page_failure(url, words=code)
     if _REFUSED.fullmatch(code) or reply.status == 403:
-        words = said(error_text(reply).removeprefix(": ") or code)
+        words = short_message(error_text(reply).removeprefix(": ") or code)
         raise PageRefused(url, f"The reader may not read this page ({words}).")
     if _UNREADABLE.fullmatch(code):
-        raise UnsupportedContent(url, "The page is of a type that the reader does not read.")
+        raise UnsupportedContent(url, "The reader does not support this type of page.")
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from groundwire.models import Filters, Results
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_parsing import ErrorRule, objects
-from groundwire.providers.mcp_search import McpSearchProvider, mcp_row, walls
+from groundwire.providers.mcp_search import McpSearchProvider, mcp_row, refusal_rules
 from groundwire.providers.query_mapping import Mapped, clipped
 from groundwire.transport import Response
 
@@ -28,7 +28,7 @@ class FirecrawlFreeSearchProvider(McpSearchProvider):
     terms: ClassVar[str] = "https://www.firecrawl.dev/terms-of-service"
     search_path = "/v2/mcp"
     tool: ClassVar[str] = "firecrawl_search"
-    errors: ClassVar[tuple[ErrorRule, ...]] = walls("FIRECRAWL_API_KEY")
+    errors: ClassVar[tuple[ErrorRule, ...]] = refusal_rules("FIRECRAWL_API_KEY")
     capabilities: Capabilities = Capabilities(
         search=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, dates=True, domains="operator"
     )

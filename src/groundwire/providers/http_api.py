@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field
 
@@ -23,13 +23,13 @@ from groundwire.errors import (
     ProviderTimeout,
     UnexpectedResponse,
 )
-from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Options, Prices, ProviderContext
 from groundwire.providers.http_parsing import (
     ErrorRule,
     json_answer,
     json_or_empty,
-    noted,
+    listed_warnings,
     number_or_none,
     objects,
     results,
@@ -38,6 +38,9 @@ from groundwire.providers.http_parsing import (
 from groundwire.providers.key_rotation import Keys, digest, rate_windows
 from groundwire.providers.query_mapping import Mapped, base_of
 from groundwire.transport import Response, Transport
+
+if TYPE_CHECKING:
+    from groundwire.models import ReadResult
 
 __all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiProvider"]
 
@@ -110,7 +113,7 @@ class ApiProvider:
         self._base = base_of(base_url or self.service, getattr(self, "search_path", ""))
         self._prices = prices or Prices()
         self._options = options or self.Options()
-        self.daily_searches = self._options.daily_searches
+        self.daily_searches: int = self._options.daily_searches
         """Maximum searches a day; 0 means no limit."""
         self._price_noted = False  # the age of the price list is said once
         self.today: date | None = None
@@ -127,7 +130,7 @@ class ApiProvider:
         options = context.options(cls.Options)
         keys = context.keys(*cls.key_variables, needed=cls.key_needed and bool(cls.key_variables))
         if cls.keyless and not keys and not context.settings.search.keyless:
-            raise NotConfigured(context.name, "search.keyless is false, so it is not asked")
+            raise NotConfigured(context.name, "search.keyless is false, so it is not used")
         transport = context.transports.service(cls.service)
         where = f"providers.{context.name}.base_url"
         if options.base_url:
@@ -185,16 +188,16 @@ class ApiProvider:
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request: the key in the service's format, and whatever else it requires."""
-        sent = {"Accept": "application/json"}
+        headers = {"Accept": "application/json"}
         if key and self.key_variables:
-            sent[self.key_header] = f"Bearer {key}" if self.key_header == "Authorization" else key
-        return sent
+            headers[self.key_header] = f"Bearer {key}" if self.key_header == "Authorization" else key
+        return headers
 
     async def ask(
         self,
         method: _Method,
         path: str,
-        read: Callable[[Response], _T],
+        parse: Callable[[Response], _T],
         *,
         deadline: Deadline | None,
         params: Mapping[str, str] | None = None,
@@ -209,7 +212,7 @@ class ApiProvider:
         Args:
             method: GET or POST.
             path: The path relative to the service's URL.
-            read: Parses the response, or raises the error that it represents.
+            parse: Parses the response, or raises the error that it represents.
             deadline: The deadline of the response.
             params: Query parameters.
             json_body: A value to send as JSON.
@@ -244,7 +247,7 @@ class ApiProvider:
             reply = await send(headers={**own, **headers} if headers else own)
             windows = rate_windows(reply.headers) if any(map(reply.headers.__contains__, _RATES)) else ()
             try:
-                answer = read(reply)
+                answer = parse(reply)
             except ProviderError as error:
                 error.windows = error.windows or windows
                 raise
@@ -257,7 +260,7 @@ class ApiProvider:
         except ProviderTimeout as error:
             if error.status is not None or timeout is None or deadline is None or deadline.passed:
                 raise
-            raise ProviderTimeout(self.name, f"no answer in {timeout:g} s, the most that it gets") from error
+            raise ProviderTimeout(self.name, f"no answer in {timeout:g} s, its limit") from error
 
     def answer(self, reply: Response) -> dict[str, Any]:
         """Return the JSON object of a successful response.
@@ -278,58 +281,58 @@ class ApiProvider:
             row: Reads one object, given the provider's name; None if it has no URL.
             notes: The names of lists in the response whose messages are warnings.
         """
-        found = results(reply, self.name, items, [row(item, self.name) for item in objects(items)])
-        return replace(found, warnings=noted(reply, self.name, notes)) if notes else found
+        parsed = results(reply, self.name, items, [row(item, self.name) for item in objects(items)])
+        return replace(parsed, warnings=listed_warnings(reply, self.name, notes)) if notes else parsed
 
-    def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
+    def finish(self, results: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
         """Add what is known about the request to its results: filters, warnings, cost (by default one `request`)."""
-        cost = found.cost_usd or (self._prices.cost() if cost_usd is None else cost_usd)
+        cost = results.cost_usd or (self._prices.cost() if cost_usd is None else cost_usd)
         old = self._prices.age_note(self.today or datetime.now(UTC).date()) if cost and not self._price_noted else ""
         self._price_noted = self._price_noted or bool(old)
         return Results(
-            found.items,
-            found.partial,
-            (*mapped.warnings, *found.warnings, *((f"{self.name}: {old}",) if old else ())),
-            found.status,
+            results.items,
+            results.partial,
+            (*mapped.warnings, *results.warnings, *((f"{self.name}: {old}",) if old else ())),
+            results.status,
             cost,
-            {**found.applied, **mapped.applied},
-            found.windows,
+            {**results.applied, **mapped.applied},
+            results.windows,
         )
 
-    def charge(self, reply: Response, path: str, unit: str, usual: float = 1) -> float:
+    def charge(self, reply: Response, path: str, unit: str, default_units: float = 1) -> float:
         """Return the cost of a response, in US dollars; zero for a service used without a key.
 
         Args:
             reply: The response.
             path: The path of the number of units in it, such as `usage.credits`; see `value_at`.
             unit: The unit in the price list; `usd` if it is stated in dollars.
-            usual: The units if it is not stated, or negative.
+            default_units: The units if it is not stated, or negative.
         """
         if self._free:
             return 0.0
         stated = number_or_none(value_at(json_or_empty(reply), path))
-        count = usual if stated is None or stated < 0 else stated
+        count = default_units if stated is None or stated < 0 else stated
         return count if unit == "usd" else self._prices.cost(unit, count)
 
     async def _send(
         self,
         mapped: Mapped,
-        usual: tuple[_Method, str, float | None],
-        read: Callable[[Response], _T],
+        defaults: tuple[_Method, str, float | None],
+        parse: Callable[[Response], _T],
         deadline: Deadline | None,
     ) -> _T:
-        """Send a mapped request; `usual` has the default method, path and timeout."""
-        method = mapped.method or usual[0]
+        """Send a mapped request; `defaults` has the method, path and timeout."""
+        method = mapped.method or defaults[0]
         return await self.ask(
             method,
-            usual[1] if mapped.path is None else mapped.path,
-            read,
+            defaults[1] if mapped.path is None else mapped.path,
+            parse,
             deadline=deadline,
             params=mapped.values if method == "GET" and mapped.values else None,
             json_body=mapped.values if method == "POST" else None,
             headers=mapped.headers,
             address=mapped.address,
-            timeout=usual[2],
+            timeout=defaults[2],
         )
 
 
@@ -355,7 +358,7 @@ class SearchApiProvider(ApiProvider):
             ProviderError: one of its classes, for every failure.
         """
 
-    def search_cost(self, reply: Response, found: Results) -> float:
+    def search_cost(self, reply: Response, results: Results) -> float:
         """Return the cost of a search, in US dollars; by default `price_usd`."""
         return self.price_usd
 
@@ -365,13 +368,13 @@ class SearchApiProvider(ApiProvider):
         """Search; see `SearchProvider.search`."""
         mapped = self.to_request(query, limit, filters)
 
-        def read(reply: Response) -> Results:
-            found = self.to_results(reply, mapped)
-            return self.finished(found, mapped, self.search_cost(reply, found))
+        def parse(reply: Response) -> Results:
+            parsed = self.to_results(reply, mapped)
+            return self.finish(parsed, mapped, self.search_cost(reply, parsed))
 
-        usual = self.search_method, self.search_path, self.search_timeout
+        defaults = self.search_method, self.search_path, self.search_timeout
         try:
-            return await self._send(mapped, usual, read, deadline)
+            return await self._send(mapped, defaults, parse, deadline)
         except ProviderError as error:
             cause = await self.cause(error, deadline)
             if cause is error:
@@ -422,9 +425,9 @@ class ReadApiProvider(ApiProvider):
         """Read a page; see `ReadProvider.read_url`."""
         limited = (deadline or Deadline.after(self.read_timeout)).capped(self.read_timeout)
 
-        def read(reply: Response) -> ReadResult:
+        def parse(reply: Response) -> ReadResult:
             page = self.to_page(reply, url)
             return page.model_copy(update={"cost_usd": self.page_cost(reply)})
 
         mapped = self.to_page_request(url, limited)
-        return await self._send(mapped, ("POST", self.read_path, self.read_timeout), read, limited)
+        return await self._send(mapped, ("POST", self.read_path, self.read_timeout), parse, limited)

@@ -34,8 +34,8 @@ __all__ = [
     "json_answer",
     "json_object",
     "json_or_empty",
+    "listed_warnings",
     "masked",
-    "noted",
     "number_or_none",
     "objects",
     "raise_for_error",
@@ -43,7 +43,7 @@ __all__ = [
     "result",
     "results",
     "retry_after",
-    "said",
+    "short_message",
     "text_or_empty",
     "value_at",
 ]
@@ -158,7 +158,7 @@ ANY_STATUS = range(1_000)
 """For services that also report errors with status 200."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class ErrorRule:
     """A row of a service's error table: a response of the service, and the error it means."""
 
@@ -337,13 +337,13 @@ def clean(text: object) -> str:
 _MAX_MESSAGE = 200  # characters of a service's message
 
 
-def said(words: object) -> str:
+def short_message(words: object) -> str:
     """Return a service's message in one line of at most 200 characters; empty if it is not a string."""
     text = " ".join(clean(words).split()).rstrip(".")
     return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"
 
 
-def noted(reply: Response, name: str, keys: Iterable[str]) -> tuple[str, ...]:
+def listed_warnings(reply: Response, name: str, keys: Iterable[str]) -> tuple[str, ...]:
     """Return the messages in lists of a response, such as `warnings`, as warnings of a provider."""
     data = json_or_empty(reply)
     words = (" ".join(clean(item.get("message")).split()) for key in keys for item in objects(data.get(key)))
@@ -358,8 +358,8 @@ def joined(value: object, separator: str = "\n") -> str:
 
 def any_date(text: str) -> str:
     """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
-    if found := day(text):
-        return found
+    if text_date := day(text):
+        return text_date
     try:
         return parsedate_to_datetime(text).isoformat()
     except (ValueError, OverflowError):
@@ -389,15 +389,15 @@ def result(
     """
     if not (isinstance(url, str) and url):
         return None
-    said = date.strip() if isinstance(date, str) else ""
-    published = (said and read_date(said)) or None
+    stated_date = date.strip() if isinstance(date, str) else ""
+    published = (stated_date and read_date(stated_date)) or None
     return SearchResult(
         title=title if isinstance(title, str) else "",
         url=url,
         snippet=snippet if isinstance(snippet, str) else "",
         source=source,
         published=published,
-        published_origin="" if published else said,
+        published_origin="" if published else stated_date,
         score=score if type(score) is float and math.isfinite(score) else number_or_none(score),
     )
 
@@ -416,6 +416,6 @@ def results(reply: Response, name: str, items: object, rows: Iterable[SearchResu
     """
     if not isinstance(items, list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    if not (found := tuple([row for row in rows if row is not None])) and items:
+    if not (parsed := tuple([row for row in rows if row is not None])) and items:
         raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
-    return Results(found, status=reply.status)
+    return Results(parsed, status=reply.status)

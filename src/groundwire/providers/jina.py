@@ -14,8 +14,6 @@ from pydantic import Field
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
-    BlockedByPolicy,
-    InvalidRequest,
     PageRefused,
     PageTooLarge,
     ProviderBlocked,
@@ -36,13 +34,13 @@ from groundwire.providers.http_parsing import (
     json_or_empty,
     number_or_none,
     raise_for_error,
-    said,
+    short_message,
     text_or_empty,
     value_at,
 )
 from groundwire.providers.query_mapping import Mapped, page_failure, page_result
 from groundwire.safety.url_redaction import has_secret
-from groundwire.safety.urls import parse_url
+from groundwire.safety.urls import parse_url, url_or_none
 from groundwire.transport import Response
 
 __all__ = ["JinaOptions", "JinaReadProvider", "tokens"]
@@ -65,7 +63,7 @@ _TOO_LONG = ("the page has more tokens than allowed", "Raise its token_budget")
 _ERRORS = (
     ErrorRule(ProviderUnavailable, "is busy with this page", at="status", pattern="^40903$"),
     ErrorRule(RequestRefused, *_TOO_LONG, at="status", pattern="^40904$"),
-    ErrorRule(ProviderBlocked, "it does not read this address", status=(451,)),
+    ErrorRule(ProviderBlocked, "it does not support this URL", status=(451,)),
     ErrorRule(RateLimited, "too many requests", status=(429,), wait="retryAfter"),
 )
 
@@ -128,19 +126,19 @@ class JinaReadProvider(ReadApiProvider):
                 raise UnexpectedResponse(self.name, "answered with JSON that has no page", status=reply.status)
         warnings = [line for line in text_or_empty(data.get("warning")).splitlines() if line.strip()]
         for warning in warnings:
-            if found := _STATUS.search(warning):
-                raise page_failure(url, status=int(found[1]), words=warning)
+            if match := _STATUS.search(warning):
+                raise page_failure(url, status=int(match[1]), words=warning)
         for warning in warnings:
             if _BLOCK_PAGE.search(warning):
-                raise PageRefused(url, f"The site requires a person or an account ({said(warning)}).")
+                raise PageRefused(url, f"The site requires a person or an account ({short_message(warning)}).")
         return page_result(
             url,
             clean(data.get("content")).strip(),
             title=" ".join(clean(data.get("title")).split()),
-            final_url=_address(clean(data.get("url"))),
+            final_url=final.text if (final := url_or_none(clean(data.get("url")))) else "",
             published=any_date(text_or_empty(data.get("publishedTime"))) or None,
             language=clean(value_at(data, "metadata.lang")) or None,
-            warnings=tuple(f"{self.name}: {said(warning)}" for warning in warnings),
+            warnings=tuple(f"{self.name}: {short_message(warning)}" for warning in warnings),
         )
 
     def page_cost(self, reply: Response) -> float:
@@ -195,16 +193,8 @@ def _from_text(reply: Response) -> dict[str, Any] | None:
     text = reply.body.decode("utf-8", "replace")
     start = _CONTENT.search(text)
     head = text[: start.start()] if start else text
-    found = {"content": text[start.end() :] if start else ""}
+    page = {"content": text[start.end() :] if start else ""}
     for match in filter(None, map(_HEADER.fullmatch, head.splitlines())):
         key = _HEADERS[match[1]]
-        found[key] = f"{found[key]}\n{match[2]}" if key in found else match[2]
-    return found
-
-
-def _address(text: str) -> str:
-    """Return the URL after redirects, if it is a web URL."""
-    try:
-        return parse_url(text).text
-    except (InvalidRequest, BlockedByPolicy):
-        return ""
+        page[key] = f"{page[key]}\n{match[2]}" if key in page else match[2]
+    return page

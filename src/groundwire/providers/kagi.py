@@ -120,5 +120,5 @@ class KagiSearchProvider(SearchApiProvider):
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    said = text_or_empty(item.get("time")) or item.get("published")
-    return result(name, url=item.get("url"), title=item.get("title"), snippet=item.get("snippet"), date=said)
+    date = text_or_empty(item.get("time")) or item.get("published")
+    return result(name, url=item.get("url"), title=item.get("title"), snippet=item.get("snippet"), date=date)

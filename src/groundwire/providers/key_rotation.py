@@ -19,7 +19,7 @@ __all__ = ["Keys", "digest", "rate_windows"]
 
 _T = TypeVar("_T")
 
-_FIRST_REST, _LONGEST_REST = 60.0, 3_600.0  # seconds
+_SHORTEST, _LONGEST = 60.0, 3_600.0  # seconds
 
 
 class Keys:
@@ -41,15 +41,15 @@ class Keys:
         self._provider = provider
         self._keys = tuple(key.get_secret_value() for key in keys)
         self._clock = clock
-        self._rests: dict[int, tuple[float, ProviderError]] = {}
+        self._cooldowns: dict[int, tuple[float, ProviderError]] = {}
         self._times: dict[int, int] = {}
-        self._said_until: dict[int, float] = {}
+        self._stated_until: dict[int, float] = {}
 
     def __len__(self) -> int:
         return len(self._keys)
 
     def __repr__(self) -> str:
-        return f"Keys({self._provider!r}, {len(self)} keys, {len(self._resting())} resting)"
+        return f"Keys({self._provider!r}, {len(self)} keys, {len(self._active_cooldowns())} resting)"
 
     def digest(self, *more: str) -> str:
         """Return a digest of these keys and further texts, which identifies the account."""
@@ -67,18 +67,18 @@ class Keys:
         if not self._keys:
             return await call(None)
         failure: ProviderError | None = None
-        resting = self._resting()
+        resting = self._active_cooldowns()
         for number, key in enumerate(self._keys):
             if number in resting:
                 continue
             try:
-                found = await call(key)
+                answer = await call(key)
             except ProviderError as error:
-                said = _without(key, error)
-                if not isinstance(said, (AuthenticationFailed, QuotaExceeded, RateLimited)):
-                    raise said from None if said is not error else error.__cause__
-                self._rest(number, said)
-                failure = said
+                cleaned = _without(key, error)
+                if not isinstance(cleaned, (AuthenticationFailed, QuotaExceeded, RateLimited)):
+                    raise cleaned from None if cleaned is not error else error.__cause__
+                self._cool_down(number, cleaned)
+                failure = cleaned
             except PageError as error:
                 if key not in error.reason:
                     raise
@@ -86,30 +86,34 @@ class Keys:
                 raise type(error)(error.url, reason, status=error.status, retry_after=error.retry_after) from None
             else:
                 self._times.pop(number, None)
-                return found
+                return answer
         raise failure or self._first_awake(resting)
 
-    def _resting(self) -> dict[int, tuple[float, ProviderError]]:
+    def _active_cooldowns(self) -> dict[int, tuple[float, ProviderError]]:
         now = self._clock()
-        return {number: rest for number, rest in self._rests.items() if rest[0] > now}
+        return {number: cooldown for number, cooldown in self._cooldowns.items() if cooldown[0] > now}
 
-    def _rest(self, number: int, error: ProviderError) -> None:
+    def _cool_down(self, number: int, error: ProviderError) -> None:
         """Start a key's cooldown: never longer than stated, and short at first, as one response is weak evidence."""
-        now, said = self._clock(), error.retry_after
-        if isinstance(error, RateLimited) and (said is None or len(self) == 1):
+        now, stated = self._clock(), error.retry_after
+        if isinstance(error, RateLimited) and (stated is None or len(self) == 1):
             return  # without a stated time it may already be over, and the router handles the cooldown of an only key
         times = self._times[number] = min(self._times.get(number, 0) + 1, 10)
-        self._said_until[number] = now + (said or 0.0)
-        length = min(_FIRST_REST * 2.0 ** (times - 1), _LONGEST_REST, math.inf if said is None else said)
-        self._rests[number] = (now + length, error)
+        self._stated_until[number] = now + (stated or 0.0)
+        length = min(_SHORTEST * 2.0 ** (times - 1), _LONGEST, math.inf if stated is None else stated)
+        self._cooldowns[number] = (now + length, error)
 
     def _first_awake(self, resting: dict[int, tuple[float, ProviderError]]) -> ProviderError:
         """Return the error of the key that is available first, with the time left of the stated one."""
-        number, (until, error) = min(resting.items(), key=lambda rest: rest[1][0])
-        left = max(0.0, max(until, self._said_until.get(number, 0.0)) - self._clock())
+        number, (until, error) = min(resting.items(), key=lambda item: item[1][0])
+        seconds = max(0.0, max(until, self._stated_until.get(number, 0.0)) - self._clock())
         which = "the key is in cooldown" if len(self) == 1 else f"all {len(self)} keys are in cooldown"
         return type(error)(
-            error.provider, f"{error.reason} ({which})", status=error.status, retry_after=left, fix=error.fix
+            error.provider,
+            f"{error.reason} ({which})",
+            status=error.status,
+            retry_after=seconds,
+            fix=error.fix,
         )
 
 
@@ -150,7 +154,7 @@ def rate_windows(headers: Mapping[str, str], clock: Callable[[], float] = time.t
         headers: The headers, with names in any case.
         clock: Seconds since the epoch, for services that send the time of a reset.
     """
-    limits, left, resets, lengths = (
+    limits, counts, resets, lengths = (
         _members(headers, kind, pattern)
         for kind, pattern in (("Limit", ""), ("Remaining", ""), ("Reset", ""), ("Policy", r";\s*w\s*=\s*"))
     )
@@ -161,7 +165,7 @@ def rate_windows(headers: Mapping[str, str], clock: Callable[[], float] = time.t
             remaining=None if remaining is None else int(remaining),
             reset=_seconds(_from_now(reset, clock)),
         )
-        for limit, remaining, reset, length in islice(zip_longest(limits, left, resets, lengths), _MAX_WINDOWS)
+        for limit, remaining, reset, length in islice(zip_longest(limits, counts, resets, lengths), _MAX_WINDOWS)
     ]
     return tuple(window for window in windows if window.limit is not None or window.remaining is not None)
 
@@ -171,8 +175,8 @@ def _members(headers: Mapping[str, str], kind: str, before: str) -> list[float |
     members: list[float | None] = []
     for part in text.split(",") if text else ():
         start = re.search(before, part) if before else None
-        found = None if before and not start else _NUMBER.fullmatch(part[start.end() if start else 0 :].strip())
-        members.append(float(found[0]) if found else None)
+        match = None if before and not start else _NUMBER.fullmatch(part[start.end() if start else 0 :].strip())
+        members.append(float(match[0]) if match else None)
     return members
 
 

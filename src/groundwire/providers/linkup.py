@@ -77,9 +77,9 @@ class LinkupSearchProvider(SearchApiProvider, LinkupFetch):
             return Results(status=400)
         return self.rows(reply, self.answer(reply).get("results"), _row)
 
-    def search_cost(self, reply: Response, found: Results) -> float:
+    def search_cost(self, reply: Response, results: Results) -> float:
         """Return the cost of a search: an empty result is an error of the service, and errors are free."""
-        return self.price_usd if found.status == 200 else 0.0
+        return self.price_usd if results.status == 200 else 0.0
 
     @property
     def price_unit(self) -> str:

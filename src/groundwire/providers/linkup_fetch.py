@@ -44,7 +44,7 @@ class LinkupFetch(ReadApiProvider):
             if code == "FETCH_RESPONSE_TOO_LARGE":
                 raise PageTooLarge(url, f"The page is larger than {self.name} reads. Look for a smaller page.")
             if code in _FILES:
-                raise UnsupportedContent(url, "The page is of a type that the reader does not read.")
+                raise UnsupportedContent(url, "The reader does not support this type of page.")
             missing = 404 if code == "FETCH_TARGET_NOT_FOUND" else None
             raise page_failure(url, status=missing, words=error_text(reply).removeprefix(": "))
         content = self.answer(reply).get("markdown")

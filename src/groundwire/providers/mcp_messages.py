@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from groundwire.json_text import json_object
 from groundwire.providers.http_parsing import json_or_empty
 from groundwire.transport import Response
 
-__all__ = ["json_object_or_none", "messages", "text_rows"]
+__all__ = ["messages", "text_rows"]
 
 _ROW = re.compile(r"^Title:[^\n]*\n(?:(?:Published|Author|ID)[^\n]*\n){0,3}URL:", re.MULTILINE)
 _FIELD = re.compile(r"^(Title|URL|Published(?: Date)?|Author|Score|Text|Highlights|ID|Image|Favicon):[ \t]*(.*)$")
@@ -20,26 +20,17 @@ _PASSAGE = frozenset({"Text", "Highlights"})
 
 def messages(reply: Response) -> Iterator[dict[str, Any]]:
     """Yield the JSON-RPC response in a body: the body itself, or that of an event among notifications."""
-    whole = json_or_empty(reply)
+    message = json_or_empty(reply)
     data: list[str] = []
-    lines = [] if whole else reply.body.decode("utf-8", "replace").splitlines()
+    lines = [] if message else reply.body.decode("utf-8", "replace").splitlines()
     for line in (*lines, ""):
         if line.startswith("data:"):
             data.append(line[5:])
         elif not line and data:
-            whole, data = json_object_or_none("\n".join(data)) or {}, []
-        if not line and ("result" in whole or "error" in whole):
-            yield whole
-            whole = {}
-
-
-def json_object_or_none(text: str) -> dict[str, Any] | None:
-    """Return a text as a JSON object, or None if it is anything else."""
-    try:
-        value = json.loads(text) if text.lstrip()[:1] == "{" else None
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+            message, data = json_object("\n".join(data)) or {}, []
+        if not line and ("result" in message or "error" in message):
+            yield message
+            message = {}
 
 
 def text_rows(text: str) -> Iterator[dict[str, str]]:

@@ -18,6 +18,7 @@ from groundwire.errors import (
     RequestRefused,
     UnexpectedResponse,
 )
+from groundwire.json_text import json_object
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import (
@@ -27,14 +28,14 @@ from groundwire.providers.http_parsing import (
     objects,
     raise_for_error,
     result,
-    said,
+    short_message,
     text_or_empty,
 )
-from groundwire.providers.mcp_messages import json_object_or_none, messages, text_rows
+from groundwire.providers.mcp_messages import messages, text_rows
 from groundwire.providers.query_mapping import Mapped, with_site_operators
 from groundwire.transport import Response
 
-__all__ = ["McpSearchProvider", "mcp_row", "walls"]
+__all__ = ["McpSearchProvider", "mcp_row", "refusal_rules"]
 
 _BLOCKED = re.compile(r"(?i)suspicious|forbidden|unauthori[sz]ed|\b40[13]\b|sign[ -]?in|api[ _-]?key")
 _USED_UP = re.compile(r"(?i)rate.?limit|too many|quota|credits?\b|\blimits?\b|free tier|\b4(02|29)\b")
@@ -42,7 +43,7 @@ _NOTHING = re.compile(r"(?i)\bno (?:search )?results\b")
 _INVALID, _UNKNOWN_METHOD = -32602, -32601  # error codes of JSON-RPC
 
 
-def walls(variable: str) -> tuple[ErrorRule, ...]:
+def refusal_rules(variable: str) -> tuple[ErrorRule, ...]:
     """Return the errors of a service that is asked without a key: no status of a refusal is about a wrong key.
 
     Args:
@@ -51,7 +52,7 @@ def walls(variable: str) -> tuple[ErrorRule, ...]:
     fix = f"Set {variable}"
     return (
         ErrorRule(QuotaExceeded, "the free searches without a key are used up", fix, status=(402, 429)),
-        ErrorRule(ProviderBlocked, "this machine is not answered without a key", fix, status=(401, 403)),
+        ErrorRule(ProviderBlocked, "it requires a key from this machine", fix, status=(401, 403)),
     )
 
 
@@ -100,7 +101,7 @@ class McpSearchProvider(SearchApiProvider):
         if limited or answer.get("isError") is True:
             raise self._failure(text, reply.status, limited=limited)
         structured = answer.get("structuredContent")
-        data = structured if isinstance(structured, dict) else json_object_or_none(text)
+        data = structured if isinstance(structured, dict) else json_object(text)
         if data is None:
             data = {"results": list(text_rows(text))}
             if not data["results"] and (not _NOTHING.search(text[:1_000]) or _USED_UP.search(text[:1_000])):
@@ -114,7 +115,7 @@ class McpSearchProvider(SearchApiProvider):
     ) -> ProviderError:
         """Return the error of a tool that failed, by its code and its words."""
         fix = next((rule.fix for rule in self.errors), "")
-        detail = f": {masked(said(words))}" if words.strip() else ""
+        detail = f": {masked(short_message(words))}" if words.strip() else ""
         if code == _INVALID or str(_INVALID) in words[:1_000]:
             return RequestRefused(self.name, f"the request was refused{detail}", status=status)
         if limited or _USED_UP.search(words[:1_000]):
@@ -122,11 +123,9 @@ class McpSearchProvider(SearchApiProvider):
                 self.name, f"the free searches without a key are used up{detail}", status=status, fix=fix
             )
         if _BLOCKED.search(words[:1_000]):
-            return ProviderBlocked(
-                self.name, f"this machine is not answered without a key{detail}", status=status, fix=fix
-            )
+            return ProviderBlocked(self.name, f"it requires a key from this machine{detail}", status=status, fix=fix)
         if form or code == _UNKNOWN_METHOD:
-            return UnexpectedResponse(self.name, "answered in a form that is not known", status=status)
+            return UnexpectedResponse(self.name, "answered in an unknown format", status=status)
         return ProviderUnavailable(self.name, f"failed{detail}", status=status)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:

@@ -32,8 +32,8 @@ _FIELDS = (
 
 def _is_spent(reply: Response) -> bool:
     """Return whether the day's credits, rather than requests a second, are used up."""
-    left = reply.headers.get("X-RateLimit-Remaining", "")
-    spent = left.isdecimal() and int(left[:9]) < _SEARCH_CREDITS
+    remaining_credits = reply.headers.get("X-RateLimit-Remaining", "")
+    spent = remaining_credits.isdecimal() and int(remaining_credits[:9]) < _SEARCH_CREDITS
     return spent or "budget" in text_of(json_or_empty(reply).get("message")).lower()
 
 
@@ -77,11 +77,11 @@ class OpenAlexSearchProvider(SearchApiProvider):
         if filters.page > 1:
             values["page"] = str(filters.page)
         days = zip(("from_publication_date", "to_publication_date"), window(filters, self.today), strict=True)
-        wanted = [f"{key}:{day.isoformat()}" for key, day in days if day]
+        conditions = [f"{key}:{day.isoformat()}" for key, day in days if day]
         if language := mapped.language_code(filters):
-            wanted.append(f"language:{language}")
-        if wanted:
-            values["filter"] = ",".join(wanted)
+            conditions.append(f"language:{language}")
+        if conditions:
+            values["filter"] = ",".join(conditions)
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
@@ -94,7 +94,7 @@ class OpenAlexSearchProvider(SearchApiProvider):
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
     doi, page, open_page = (text_of(value_at(item, path)) for path in _ADDRESSES)
-    authors = [text_of(value_at(one, "author.display_name")) for one in objects(item.get("authorships"))]
+    authors = [text_of(value_at(authorship, "author.display_name")) for authorship in objects(item.get("authorships"))]
     venue = text_of(value_at(item, "primary_location.source.display_name"))
     cited = int(number_or_none(item.get("cited_by_count")) or 0)
     return result(

@@ -17,8 +17,8 @@ _ARXIV = re.compile(
 
 def arxiv_page(url: str) -> str:
     """Return the page of a paper's abstract on arXiv, for any address of it there; empty for another address."""
-    found = _ARXIV.fullmatch(url[:200])
-    return f"https://arxiv.org/abs/{found[1]}" if found else ""
+    match = _ARXIV.fullmatch(url[:200])
+    return f"https://arxiv.org/abs/{match[1]}" if match else ""
 
 
 def with_byline(abstract: str, authors: Sequence[str], venue: str = "", citations: int = 0) -> str:

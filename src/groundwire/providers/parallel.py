@@ -77,7 +77,7 @@ class ParallelSearchProvider(SearchApiProvider, ParallelExtract):
         """Parse the results in a response."""
         return self.rows(reply, self.answer(reply).get("results"), _row, "warnings")
 
-    def search_cost(self, reply: Response, found: Results) -> float:
+    def search_cost(self, reply: Response, results: Results) -> float:
         """Return the cost of a search: one request, and the results beyond the included ones, also unusable ones."""
         returned = sum(1 for _ in objects(self.answer(reply).get("results")))
         return self.price_usd + self._prices.cost("result", max(0, returned - _INCLUDED))

@@ -9,7 +9,7 @@ from pydantic import Field
 from groundwire.deadline import Deadline
 from groundwire.models import ReadResult
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider
-from groundwire.providers.http_parsing import clean, day, noted, number_or_none, said, text_or_empty
+from groundwire.providers.http_parsing import clean, day, listed_warnings, number_or_none, short_message, text_or_empty
 from groundwire.providers.query_mapping import Mapped, page_failure, page_result
 from groundwire.transport import Response
 
@@ -49,7 +49,8 @@ class ParallelExtract(ReadApiProvider):
         pages, failed = self.lists(reply, "results", "errors")
         page = next((item for item in pages if clean(item.get("full_content")).strip()), {})
         if failed and not page:
-            status, words = number_or_none(failed[0].get("http_status_code")), said(failed[0].get("error_type"))
+            status = number_or_none(failed[0].get("http_status_code"))
+            words = short_message(failed[0].get("error_type"))
             raise page_failure(url, status=int(status) if status else None, words=words)
         content = clean(page.get("full_content"))
         return page_result(
@@ -58,5 +59,5 @@ class ParallelExtract(ReadApiProvider):
             title=page.get("title"),
             truncated=len(content) >= _MAX_PAGE,
             published=day(text_or_empty(page.get("publish_date"))) or None,
-            warnings=noted(reply, self.name, ("warnings",)),
+            warnings=listed_warnings(reply, self.name, ("warnings",)),
         )

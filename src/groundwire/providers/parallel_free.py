@@ -11,7 +11,7 @@ from typing import ClassVar
 from groundwire.models import Filters
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_parsing import ErrorRule
-from groundwire.providers.mcp_search import McpSearchProvider, walls
+from groundwire.providers.mcp_search import McpSearchProvider, refusal_rules
 from groundwire.providers.query_mapping import Mapped, clipped
 
 __all__ = ["ParallelFreeSearchProvider"]
@@ -26,7 +26,7 @@ class ParallelFreeSearchProvider(McpSearchProvider):
     service = "https://search.parallel.ai"
     terms: ClassVar[str] = "https://parallel.ai/customer-terms"
     tool: ClassVar[str] = "web_search"
-    errors: ClassVar[tuple[ErrorRule, ...]] = walls("PARALLEL_API_KEY")
+    errors: ClassVar[tuple[ErrorRule, ...]] = refusal_rules("PARALLEL_API_KEY")
     capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, domains="operator")
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

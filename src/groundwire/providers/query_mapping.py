@@ -5,17 +5,19 @@ The languages and countries that a service knows are lists in `locales.toml`.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
-from importlib.resources import files
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from groundwire.errors import ConfigurationError, PageEmpty, PageError, PageNotFound, PageRefused, PageUnavailable
-from groundwire.models import Applied, Filters, ReadResult
-from groundwire.providers.http_parsing import clean, said
+from groundwire.models import Applied, Filters
+from groundwire.providers.http_parsing import clean, short_message
+
+if TYPE_CHECKING:
+    from groundwire.models import ReadResult
 
 __all__ = [
     "RANGE_NAMES",
@@ -40,7 +42,7 @@ def american_date(day: date) -> str:
     return f"{day.month}/{day.day}/{day.year}"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Mapped:
     """A query or a page's URL as a request to a service."""
 
@@ -87,16 +89,16 @@ class Mapped:
         if one_list and all(lists.values()):
             self.applied["blocked_domains"] = "post_filter"
             lists["blocked_domains"] = ()
-        found = {}
-        for key, (which, wanted), bound in zip(keys, lists.items(), (most, most_blocked or most), strict=True):
-            if bound is not None and len(wanted) > bound:
+        parameters = {}
+        for key, (which, domains), bound in zip(keys, lists.items(), (most, most_blocked or most), strict=True):
+            if bound is not None and len(domains) > bound:
                 self.applied[which] = "post_filter"
-                rest = "results were checked against all of them afterwards"
-                self.warnings.append(f"{name}: it accepts at most {bound} {which}, not {len(wanted)}; {rest}")
-                wanted = () if which == "allowed_domains" else wanted[:bound]
-            if wanted:
-                found[key] = list(wanted)
-        return found
+                consequence = "results were checked against all of them afterwards"
+                self.warnings.append(f"{name}: it accepts at most {bound} {which}, not {len(domains)}; {consequence}")
+                domains = () if which == "allowed_domains" else domains[:bound]
+            if domains:
+                parameters[key] = list(domains)
+        return parameters
 
     def google_dates(
         self, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
@@ -188,8 +190,8 @@ def clipped(name: str, query: str, *, characters: int, words: int | None = None)
     if words is None and len(query) <= characters:
         return query, []
     parts = query.split()
-    kept = parts if words is None else parts[:words]
-    text = " ".join(kept)
+    first_words = parts if words is None else parts[:words]
+    text = " ".join(first_words)
     if len(text) > characters:
         head, space, _ = text[: characters + 1].rpartition(" ")
         text = head if space else text[:characters]
@@ -232,17 +234,17 @@ def with_site_operators(text: str, filters: Filters) -> tuple[str, str | None]:
         The query, and a warning if there were more domains than a query can hold. Results are checked against the
         domains afterwards in any case.
     """
-    wanted = [f"site:{domain}" for domain in filters.allowed_domains]
+    allowed = [f"site:{domain}" for domain in filters.allowed_domains]
     parts = [text]
-    if wanted and len(wanted) <= _MAX_OPERATORS:
-        parts.append(wanted[0] if len(wanted) == 1 else f"({' OR '.join(wanted)})")
-    unwanted = [f"-site:{domain}" for domain in filters.blocked_domains]
-    room = _MAX_OPERATORS - len(wanted) if len(wanted) <= _MAX_OPERATORS else _MAX_OPERATORS
-    parts += unwanted[: max(0, room)]
+    if allowed and len(allowed) <= _MAX_OPERATORS:
+        parts.append(allowed[0] if len(allowed) == 1 else f"({' OR '.join(allowed)})")
+    blocked = [f"-site:{domain}" for domain in filters.blocked_domains]
+    room = _MAX_OPERATORS - len(allowed) if len(allowed) <= _MAX_OPERATORS else _MAX_OPERATORS
+    parts += blocked[: max(0, room)]
     query = " ".join(parts)
     if len(query) > max(_MAX_QUERY, len(text)):
         return text, "the domains did not fit into the query; results were checked against them afterwards"
-    if len(wanted) > _MAX_OPERATORS or len(unwanted) > max(0, room):
+    if len(allowed) > _MAX_OPERATORS or len(blocked) > max(0, room):
         return query, "not all domains fitted into the query; results were checked against them afterwards"
     return query, None
 
@@ -269,8 +271,8 @@ def time_filter(
     return {key: form(day) for key, day in zip(day_keys, window(filters, today), strict=True) if day}
 
 
-_GONE = frozenset({404, 410})
-_REFUSED = frozenset({401, 403, 407, 429, 451})
+_MISSING_STATUSES = frozenset({404, 410})
+_REFUSAL_STATUSES = frozenset({401, 403, 407, 429, 451})
 
 
 def page_failure(url: str, *, status: int | None = None, words: str = "") -> PageError:
@@ -282,11 +284,11 @@ def page_failure(url: str, *, status: int | None = None, words: str = "") -> Pag
         words: The service's message.
     """
     code = f"HTTP {status}" if status else ""
-    detail = f" ({': '.join(part for part in (code, said(words)) if part)})" if code or words else ""
-    if status in _GONE:
+    detail = f" ({': '.join(part for part in (code, short_message(words)) if part)})" if code or words else ""
+    if status in _MISSING_STATUSES:
         reason = f"The server says that there is no such page{detail}. Check the address, or search for the page."
         return PageNotFound(url, reason, status=status)
-    if status in _REFUSED:
+    if status in _REFUSAL_STATUSES:
         return PageRefused(url, f"The server refuses access to this page{detail}.", status=status)
     reason = f"The page could not be fetched{detail}. Try again later."
     return PageUnavailable(url, reason, status=status)
@@ -309,6 +311,8 @@ def page_result(url: str, content: str, *, title: object = "", **more: Any) -> R
     Raises:
         PageEmpty: there is nothing readable in it.
     """
+    from groundwire.models import ReadResult
+
     if not content.strip():
         raise empty_page(url)
     return ReadResult(url=url, title=clean(title), content=content, content_length=len(content), success=True, **more)
@@ -316,7 +320,9 @@ def page_result(url: str, content: str, *, title: object = "", **more: Any) -> R
 
 @cache
 def _lists() -> Mapping[str, Any]:
-    text = files("groundwire.providers").joinpath("locales.toml").read_text(encoding="utf-8")
+    import tomllib  # only a search with a language or region waits for it
+
+    text = Path(__file__).with_name("locales.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
@@ -344,7 +350,7 @@ def language_of(tag: str, service: str, region: str = "") -> str:
         region: Tells the kinds of a language apart where the tag does not: those of Portuguese and of Chinese.
     """
     base, *more = tag.lower().split("-")
-    other, known = _lists()[service]["other"], _languages(service)
+    other, languages = _lists()[service]["other"], _languages(service)
     names = [f"{base}-{part}" for part in more or [region.lower()]]
     codes = (other.get(name, name) for name in (*names, base))
-    return next((code for code in codes if code in known), "")
+    return next((code for code in codes if code in languages), "")

@@ -1,4 +1,4 @@
-"""The installed providers: every entry point of the group `groundwire.providers`, Groundwire's or another package's.
+"""The installed providers: Groundwire's own, and every entry point `groundwire.providers` of another package.
 
 A host's own objects are adapted if they lack only a name, filters or deadlines.
 """
@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, UnexpectedResponse, UnknownProvider
-from groundwire.models import NO_FILTERS, Filters, ReadResult, SearchResult
+from groundwire.models import NO_FILTERS, Filters, SearchResult
 from groundwire.providers.base import (
     Capabilities,
     ProviderClass,
@@ -24,10 +24,11 @@ from groundwire.providers.base import (
     Transports,
 )
 from groundwire.settings import Settings
-from groundwire.settings.provider_options import provider_entries, provider_entry, provider_names
+from groundwire.settings.provider_options import load_entry, provider_entries, provider_entry, provider_names
 from groundwire.storage.archive.store import Archive
 
 if TYPE_CHECKING:
+    from groundwire.models import ReadResult
     from groundwire.reading.workers.pool import Workers
 
 __all__ = ["as_provider", "create", "provider_class", "provider_classes", "provider_names"]
@@ -43,9 +44,9 @@ def provider_class(name: str) -> ProviderClass:
     if entry is None:
         raise UnknownProvider(name, provider_entries())
     try:
-        return cast("ProviderClass", entry.load())
-    except (ImportError, AttributeError) as error:
-        raise ConfigurationError(f"The provider {name!r} ({entry.value}) cannot be imported: {error}.") from error
+        return cast("ProviderClass", load_entry(entry))
+    except ImportError as error:
+        raise ConfigurationError(f"The provider {name!r} ({entry}) cannot be imported: {error}.") from error
 
 
 def provider_classes() -> dict[str, ProviderClass]:
@@ -53,8 +54,8 @@ def provider_classes() -> dict[str, ProviderClass]:
     classes = {}
     for name, entry in sorted(provider_entries().items()):
         try:
-            classes[name] = cast("ProviderClass", entry.load())
-        except (ImportError, AttributeError):
+            classes[name] = cast("ProviderClass", load_entry(entry))
+        except ImportError:
             continue
     return classes
 
@@ -86,34 +87,34 @@ def create(
     return cast("SearchProvider | ReadProvider", (cls or provider_class(name)).create(context))
 
 
-_ModelT = TypeVar("_ModelT", SearchResult, ReadResult)
+_ModelT = TypeVar("_ModelT", SearchResult, "ReadResult")
 _SUFFIX = re.compile(r"(?:Search|Read){0,2}Provider$")
 
 
-def as_provider(given: object) -> SearchProvider | ReadProvider:
+def as_provider(candidate: object) -> SearchProvider | ReadProvider:
     """Return a provider as the contracts require: itself, or wrapped if it has but the methods of a host's Protocols.
 
     Args:
-        given: An object with `search(query, *, limit)`, `read_url(url)` or both. Without a `name` it is called
+        candidate: An object with `search(query, *, limit)`, `read_url(url)` or both. Without a `name` it is called
             after its class: `MySearchProvider` is `my`. What it returns has the fields of `SearchResult` and
             `ReadResult`, as attributes or keys.
 
     Raises:
         ConfigurationError: it has neither method.
     """
-    searches, reads = callable(getattr(given, "search", None)), callable(getattr(given, "read_url", None))
+    searches, reads = callable(getattr(candidate, "search", None)), callable(getattr(candidate, "read_url", None))
     if not (searches or reads):
         raise ConfigurationError(
-            f"{type(given).__name__} is not a provider: it needs an async search(query, *, limit) or read_url(url)."
+            f"{type(candidate).__name__} is not a provider: it needs an async search(query, *, limit) or read_url(url)."
         )
-    full = hasattr(given, "name") and hasattr(given, "capabilities")
+    full = hasattr(candidate, "name") and hasattr(candidate, "capabilities")
     if (
         full
-        and not (searches and _takes_less(given, "search", "filters", "deadline"))
-        and not (reads and _takes_less(given, "read_url", "deadline"))
+        and not (searches and _takes_less(candidate, "search", "filters", "deadline"))
+        and not (reads and _takes_less(candidate, "read_url", "deadline"))
     ):
-        return cast("SearchProvider | ReadProvider", given)
-    return _PlainProvider(given, searches=searches, reads=reads)
+        return cast("SearchProvider | ReadProvider", candidate)
+    return _PlainProvider(candidate, searches=searches, reads=reads)
 
 
 class _PlainProvider:
@@ -137,6 +138,8 @@ class _PlainProvider:
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Read a page; see `ReadProvider.read_url`."""
+        from groundwire.models import ReadResult
+
         del deadline
         return self._model(ReadResult, await self._inner.read_url(url))
 
@@ -153,16 +156,16 @@ class _PlainProvider:
         try:
             return TypeAdapter(model).validate_python({name: values[name] for name in names if name in values})
         except ValidationError as error:
-            wrong = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
+            wrong = ", ".join(".".join(map(str, fault["loc"])) for fault in error.errors())
             raise UnexpectedResponse(self.name, f"returned a {type(value).__name__} whose {wrong} is wrong") from error
 
 
-def _takes_less(given: object, method: str, *names: str) -> bool:
+def _takes_less(candidate: object, method: str, *names: str) -> bool:
     """Whether a method lacks one of the named parameters."""
     try:
-        parameters = inspect.signature(getattr(given, method)).parameters
+        parameters = inspect.signature(getattr(candidate, method)).parameters
     except (TypeError, ValueError):
         return False
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return False
     return not set(names) <= set(parameters)

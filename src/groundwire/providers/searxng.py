@@ -25,7 +25,7 @@ from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, with_site_op
 from groundwire.settings.sections import Words
 from groundwire.transport import Response
 
-__all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralized"]
+__all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralize"]
 
 _SAFESEARCH: Final[Mapping[str, str]] = {"off": "0", "moderate": "1", "strict": "2"}
 # Prefixes that SearXNG parses as a bang, a language or a time limit, and its "go to the first result".
@@ -71,7 +71,7 @@ class SearXngSearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request. The service has no limit parameter: all its rows are returned."""
-        options, words, cut = self._options, neutralized(query), None
+        options, words, cut = self._options, neutralize(query), None
         warnings = [_NEUTRALIZED] if words != query else []
         if filters.allowed_domains or filters.blocked_domains:
             words, cut = with_site_operators(words, filters)
@@ -96,9 +96,9 @@ class SearXngSearchProvider(SearchApiProvider):
         reasons = ", ".join(failed)
         if failed and not rows:
             raise ProviderUnavailable(self.name, f"all its engines failed: {reasons}", status=reply.status)
-        found = results(reply, self.name, data.get("results"), rows)
+        parsed = results(reply, self.name, data.get("results"), rows)
         warning = f"{self.name}: some engines failed: {reasons}"
-        return replace(found, partial=True, warnings=(warning,)) if failed else found
+        return replace(parsed, partial=True, warnings=(warning,)) if failed else parsed
 
     async def cause(self, error: ProviderError, deadline: Deadline | None) -> ProviderError:
         """Distinguish an instance without JSON from one that blocks the client: `/config` ignores the formats."""
@@ -118,7 +118,7 @@ def _language(filters: Filters) -> str:
     return language.lower() + (f"-{region.upper()}" if region else "")
 
 
-def neutralized(query: str) -> str:
+def neutralize(query: str) -> str:
     """Return the query without the prefixes that SearXNG parses as commands.
 
     `!!w x` would redirect to another host; `!general`, `:fr` and `<3` would change what is searched and how.

@@ -99,7 +99,7 @@ class SerperSearchProvider(SearchApiProvider):
             rows = [box for box in boxes if isinstance(box, dict) and box.get("link")]
         return self.rows(reply, rows, _row)
 
-    def search_cost(self, reply: Response, found: Results) -> float:
+    def search_cost(self, reply: Response, results: Results) -> float:
         """Return the cost of a search from the credits stated in the response."""
         return self.charge(reply, "credits", "credit")
 
@@ -108,8 +108,8 @@ def _language(tag: str) -> str:
     parts = tag.lower().split("-")
     if parts[0] == "zh":
         return "zh-tw" if {"hant", "tw", "hk", "mo"} & set(parts) else "zh-cn"
-    whole = "-".join(parts[:2])
-    return whole if whole in _LANGUAGES else parts[0]
+    code = "-".join(parts[:2])
+    return code if code in _LANGUAGES else parts[0]
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
@@ -119,16 +119,16 @@ def _row(item: dict[str, Any], name: str) -> SearchResult | None:
         title=item.get("title"),
         snippet=item.get("snippet"),
         date=item.get("date"),
-        read_date=_published,
+        read_date=_iso_date,
     )
 
 
-def _published(said: str) -> str:
+def _iso_date(text: str) -> str:
     """Convert a date such as `Jan 29, 2023` to ISO 8601; an empty string for others, such as `2 days ago`."""
-    if match := _DAY.fullmatch(said):
+    if match := _DAY.fullmatch(text):
         month = match[1].lower()
         try:
             return date(int(match[3]), _MONTHS.index(month) + 1, int(match[2])).isoformat()
         except ValueError:
             return ""
-    return day(said)
+    return day(text)

@@ -10,7 +10,7 @@ from groundwire.errors import NotConfigured, QuotaExceeded
 from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities, ProviderContext
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
-from groundwire.providers.http_parsing import ErrorRule, any_date, clean, result, said
+from groundwire.providers.http_parsing import ErrorRule, any_date, clean, result, short_message
 from groundwire.providers.query_mapping import Mapped, clipped, country_name, page_failure, page_result, time_filter
 from groundwire.transport import Response
 
@@ -88,8 +88,8 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request; without a key, those of the keyless mode."""
-        usual = super().headers(key)
-        return usual if key else {**usual, "X-Tavily-Access-Mode": "keyless"}
+        headers = super().headers(key)
+        return headers if key else {**headers, "X-Tavily-Access-Mode": "keyless"}
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
@@ -116,7 +116,7 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         """Parse the results in a response."""
         return self.rows(reply, self.answer(reply).get("results"), _row)
 
-    def search_cost(self, reply: Response, found: Results) -> float:
+    def search_cost(self, reply: Response, results: Results) -> float:
         """Return the cost of a search: the credits stated in the response, or the usual ones; keyless is free."""
         return self.charge(reply, "usage.credits", "credit", _SEARCH_CREDITS[self._options.search_depth])
 
@@ -127,10 +127,10 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
         """Parse the page in a response. HTTP status 200 may contain a failure."""
-        read, failed = self.lists(reply, "results", "failed_results")
-        page = next((item for item in read if clean(item.get("raw_content")).strip()), {})
+        pages, failed = self.lists(reply, "results", "failed_results")
+        page = next((item for item in pages if clean(item.get("raw_content")).strip()), {})
         if failed and not page:
-            raise page_failure(url, words=said(failed[0].get("error")))
+            raise page_failure(url, words=short_message(failed[0].get("error")))
         return page_result(url, clean(page.get("raw_content")), title=page.get("title"))
 
     def page_cost(self, reply: Response) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from groundwire.providers.http_parsing import ErrorRule
-from groundwire.providers.mcp_search import walls
+from groundwire.providers.mcp_search import refusal_rules
 from groundwire.providers.tavily import TavilyFreeOptions, TavilyProvider
 
 __all__ = ["TavilyFreeProvider"]
@@ -22,6 +22,6 @@ class TavilyFreeProvider(TavilyProvider):
     key_page = ""
     keyless: ClassVar[bool] = True
     terms: ClassVar[str] = "https://www.tavily.com/terms"
-    errors: ClassVar[tuple[ErrorRule, ...]] = (*TavilyProvider.errors, *walls("TAVILY_API_KEY"))
+    errors: ClassVar[tuple[ErrorRule, ...]] = (*TavilyProvider.errors, *refusal_rules("TAVILY_API_KEY"))
     Options: ClassVar[type[TavilyFreeOptions]] = TavilyFreeOptions
     _options: TavilyFreeOptions

@@ -84,8 +84,8 @@ class WikipediaSearchProvider(SearchApiProvider):
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse a response. Its dates are those of the last edit, not of publication, and are labeled so."""
         rows = value_at(self.answer(reply), "query.search")
-        code, _, rest = (urlsplit(reply.url).hostname or "").partition(".")
-        language = mapped.address.get("language") or (code if rest == "wikipedia.org" else "en")
+        code, _, domain = (urlsplit(reply.url).hostname or "").partition(".")
+        language = mapped.address.get("language") or (code if domain == "wikipedia.org" else "en")
         return self.rows(reply, rows, lambda item, source: _row(item, source, language))
 
 
@@ -94,8 +94,8 @@ def edition(filters: Filters) -> str:
     if code := language_of(filters.language or "", "wikipedia"):
         return code
     for domain in filters.allowed_domains:
-        code, _, rest = domain.removeprefix("www.").partition(".")
-        if rest == "wikipedia.org" and language_of(code, "wikipedia") == code:
+        code, _, site = domain.removeprefix("www.").partition(".")
+        if site == "wikipedia.org" and language_of(code, "wikipedia") == code:
             return code
     return "en"
 

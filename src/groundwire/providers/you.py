@@ -9,7 +9,7 @@ from groundwire.errors import QuotaExceeded, UnexpectedResponse
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
-from groundwire.providers.http_parsing import ErrorRule, joined, objects, result, said, text_or_empty, value_at
+from groundwire.providers.http_parsing import ErrorRule, joined, objects, result, short_message, text_or_empty, value_at
 from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, window
 from groundwire.providers.you_contents import YouContents
 from groundwire.transport import Response
@@ -80,10 +80,10 @@ class YouSearchProvider(SearchApiProvider, YouContents):
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        found = self.answer(reply).get("results")
-        if not isinstance(found, dict):
+        sections = self.answer(reply).get("results")
+        if not isinstance(sections, dict):
             raise UnexpectedResponse(self.name, "answered with JSON that has no results", status=reply.status)
-        web, news, facts = (found.get(name) for name in ("web", "news", "knowledge"))  # any may be absent
+        web, news, facts = (sections.get(name) for name in ("web", "news", "knowledge"))  # any may be absent
         if any(section is not None and not isinstance(section, list) for section in (web, news, facts)):
             raise UnexpectedResponse(self.name, "answered with results of an unexpected form", status=reply.status)
         sections = ((web, self.name), (news, f"{self.name} (news)"))
@@ -106,7 +106,8 @@ def _fact(item: dict[str, Any], name: str) -> str:
     """Return an entry of licensed data, with its day and who licensed it."""
     by = joined([source.get("name") for source in objects(item.get("attribution"))], ", ")
     about = ", ".join(part for part in (text_or_empty(item.get("as_of")), by) if part) or "licensed data"
-    return f"{name}: {said(': '.join(text_or_empty(item.get(key)) for key in ('title', 'description')))} ({about})"
+    fact = short_message(": ".join(text_or_empty(item.get(key)) for key in ("title", "description")))
+    return f"{name}: {fact} ({about})"
 
 
 def _row(item: dict[str, Any], source: str) -> SearchResult | None:

@@ -33,10 +33,10 @@ class YouContents(ReadApiProvider):
         """Parse the page in a response, which is a list."""
         raise_for_error(reply, self.name, self.errors, self.key_variables)
         try:
-            found = reply.json()
+            pages = reply.json()
         except ValueError:
-            found = json_object(reply, self.name)  # raises with the reason
-        page = next(objects(found), None)
+            pages = json_object(reply, self.name)  # raises with the reason
+        page = next(objects(pages), None)
         if page is None:
             raise UnexpectedResponse(self.name, "answered with JSON that has no page", status=reply.status)
         content = clean(page.get("markdown"))

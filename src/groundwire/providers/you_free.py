@@ -15,7 +15,7 @@ from groundwire.models import Filters
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions
 from groundwire.providers.http_parsing import ErrorRule
-from groundwire.providers.mcp_search import walls
+from groundwire.providers.mcp_search import refusal_rules
 from groundwire.providers.query_mapping import Mapped
 from groundwire.providers.you import YouSearchProvider
 
@@ -41,7 +41,7 @@ class YouFreeSearchProvider(YouSearchProvider):
     capabilities: Capabilities = replace(YouSearchProvider.capabilities, read=False, renders=False)
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     search_path = "/v1/agents/search"
-    errors: ClassVar[tuple[ErrorRule, ...]] = walls("YDC_API_KEY")
+    errors: ClassVar[tuple[ErrorRule, ...]] = refusal_rules("YDC_API_KEY")
     Options: ClassVar[type[YouFreeOptions]] = YouFreeOptions
     _options: YouFreeOptions
 

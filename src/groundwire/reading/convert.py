@@ -18,7 +18,7 @@ from groundwire.reading.documents.tabular import read_delimited
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.encoding.file_types import KindName, language_of
-from groundwire.reading.extract import Extracted, extract
+from groundwire.reading.extract import Extracted, extract, one_line
 from groundwire.reading.extracted import Unreadable, UnreadableDocument
 from groundwire.reading.hydration import hydrate
 from groundwire.reading.markdown.escaping import fence
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Converted", "cleaned", "convert", "convert_in_worker", "json_to_markdown", "to_markdown"]
 
-_PRETTY: Final = 200_000  # characters of JSON that are reformatted; longer text would only grow
+_MAX_PRETTY: Final = 200_000  # characters of JSON that are reformatted; longer text would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
 _MAX_WIDE: Final = 4_000_000  # the same with any that makes each take four bytes of memory
 _WIDE: Final = re.compile("[\U00010000-\U0010ffff]")
-_NOTED: Final = 5_000  # characters at both ends of JSON, one of which identifies a notebook
+_MARGIN: Final = 5_000  # characters at both ends of JSON, one of which identifies a notebook
 _SECONDS: Final = 15.0  # for a file of many pages, without a deadline
-_ODD: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_ODD_CHARACTER: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 
@@ -83,7 +83,7 @@ def convert(
         try:
             body, url = gunzipped(body), url.removesuffix(".gz")
         except UnreadableDocument as error:
-            return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
+            return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.reason)
         media = media_type("", body[:4_096], url)
         if media.kind == "binary" or body.startswith(GZIP):
             why = f"The response is a gzip archive of {media.description}, which cannot be read as text."
@@ -93,7 +93,7 @@ def convert(
         try:
             return Converted(extracted=cleaned(read_file(kind, body, url, _text_of, seconds=seconds)), warnings=remarks)
         except UnreadableDocument as error:
-            return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
+            return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.reason)
     if kind == "binary":
         why = f"The response is {media.description}, which cannot be read as text."
         return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
@@ -109,8 +109,8 @@ def convert(
     block = soft_block(headers, url, decoded.text, title=title, content=content)
     if block is None and is_shell(decoded.text, content):
         block = SHELL
-    if block is not None and block.kind == "script shell" and (found := hydrate(decoded.text, url, extracted)):
-        return Converted(extracted=found, warnings=warnings)
+    if block is not None and block.kind == "script shell" and (hydrated := hydrate(decoded.text, url, extracted)):
+        return Converted(extracted=hydrated, warnings=warnings)
     later = extracted.later if block is None else ()
     warnings += (*page_remarks(decoded.text, title=title, content=content), *later)
     return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=bool(later))
@@ -118,8 +118,8 @@ def convert(
 
 def _text_of(body: bytes, address: str, seconds: float) -> str:
     """Return the text of a file in an archive."""
-    found = convert(body, "", address, headers={}, seconds=seconds)
-    return found.extracted.content if found.block is None else ""
+    converted = convert(body, "", address, headers={}, seconds=seconds)
+    return converted.extracted.content if converted.block is None else ""
 
 
 def _remark_on(content: str) -> tuple[str, ...]:
@@ -127,10 +127,10 @@ def _remark_on(content: str) -> tuple[str, ...]:
     return () if not content or any(map(str.isalnum, content)) else ("the content has no letters and no digits",)
 
 
-def convert_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def convert_in_worker(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Convert a body sent by another process; `groundwire.reading.workers.pool` restores the `Converted`."""
-    options = {name: asked[name] for name in ("headers", "seconds", "parts")}
-    converted = convert(body, asked["content_type"], asked["url"], **options)
+    options = {name: request[name] for name in ("headers", "seconds", "parts")}
+    converted = convert(body, request["content_type"], request["url"], **options)
     fields = asdict(converted)
     content: str = fields["extracted"].pop("content")
     return fields, content.encode("utf-8", "replace")
@@ -174,7 +174,7 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
     """Convert a structured text to Markdown; None if it is not one."""
     if kind == "delimited":
         return read_delimited(text)
-    if kind == "notebook" or (kind in {"json", "text"} and '"nbformat"' in text[:_NOTED] + text[-_NOTED:]):
+    if kind == "notebook" or (kind in {"json", "text"} and '"nbformat"' in text[:_MARGIN] + text[-_MARGIN:]):
         return read_notebook(text)
     if kind == "subtitles":
         from groundwire.reading.documents.simple_formats import read_subtitles
@@ -189,20 +189,16 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
     return read_json_feed(text, url) if is_json_feed(text) else None
 
 
-def cleaned(found: Extracted) -> Extracted:
+def cleaned(extracted: Extracted) -> Extracted:
     """Remove everything that is invisible to a reader but would influence a model."""
-    content, counts = clean_text(clean(unicodedata.normalize("NFC", found.content)))
+    content, counts = clean_text(clean(unicodedata.normalize("NFC", extracted.content)))
     return replace(
-        found,
-        title=_line(found.title),
-        author=_line(found.author or "") or None,
+        extracted,
+        title=one_line(extracted.title),
+        author=one_line(extracted.author) or None,
         content=content,
-        warnings=found.warnings + hygiene_warnings(counts),
+        warnings=extracted.warnings + hygiene_warnings(counts),
     )
-
-
-def _line(text: str) -> str:
-    return " ".join(strip_invisible(clean(text))[0].split())
 
 
 def _type(content_type: str) -> str:
@@ -215,11 +211,11 @@ def json_to_markdown(text: str) -> str:
     if not text:
         return ""
     try:
-        laid_out = json.dumps(json.loads(text), indent=2, ensure_ascii=False) if len(text) <= _PRETTY else ""
+        laid_out = json.dumps(json.loads(text), indent=2, ensure_ascii=False) if len(text) <= _MAX_PRETTY else ""
     except (ValueError, RecursionError):
         laid_out = ""
-    if laid_out and len(laid_out) <= 4 * _PRETTY:
-        text = _ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", laid_out)
+    if laid_out and len(laid_out) <= 4 * _MAX_PRETTY:
+        text = _ODD_CHARACTER.sub(lambda match: f"\\u{ord(match[0]):04x}", laid_out)
     else:
         text = strip_controls(text)
     return fence(text, "json")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from groundwire.reading.main_content.classifier import Model
 
-__all__ = ["Extracted", "extract", "fragment_to_markdown"]
+__all__ = ["Extracted", "extract", "fragment_to_markdown", "one_line"]
 
 _MAX_PICTURES: Final = 200
 
@@ -59,9 +59,9 @@ def extract(
     document = parse_page(markup)
     cut = trim(document) or cut
     _show_addresses(document, markup)
-    metas, found = read_metas(document), things(document)
-    said, entitled = read_metadata(document, url, metas, found), title_element(document)
-    hints = read_hints(found, metas, url)
+    metas, json_things = read_metas(document), things(document)
+    metadata, entitled = read_metadata(document, url, metas, json_things), title_element(document)
+    hints = read_hints(json_things, metas, url)
     base = document.base_url(url) if document.find("base") is not None else url
     scripted, programmed = document.find("script") is not None, has_program(document, 1)
     removed = drop_unseen(document)
@@ -70,9 +70,9 @@ def extract(
     if body is not None and may_have_shortcodes(text):
         drop_shortcodes(document)
         text = "\n".join(body.stripped_strings)
-    title = read_title(document, entitled, metas, found, said.site or "", url)
+    title = read_title(document, entitled, metas, json_things, metadata.site or "", url)
     later = later_parts(document, text, markup) if programmed else ()
-    shown = read_byline(document, text, said, title, removed.named)
+    byline = read_byline(document, text, metadata, title, removed.class_names)
     chosen = select_main(document, model, hints, url=url, title=title, parts=parts)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]
@@ -81,21 +81,21 @@ def extract(
     else:
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
-        warnings += _left_out(content, chosen.root, removed.described)
-    published = publication_day(said, url, shown)
-    own = publication_day(said, url, replace(shown, changed=None))
+        warnings += _omissions(content, chosen.root, removed.described)
+    published = publication_day(metadata, url, byline)
+    own = publication_day(metadata, url, replace(byline, changed=None))
     if published and own is None:
         warnings += ("the page states only the day of its last change",)
     if len(content) > MAX_CONTENT:
         content, cut = content[:MAX_CONTENT].rstrip(), True
     return Extracted(
-        title=_line(title),
+        title=one_line(title),
         content=content,
         published=published,
-        modified=later_day(said.modified, own) or later_day(shown.changed, own),
-        language=said.language,
-        author=_line(author_of(said, shown)) or None,
-        site=_line(said.site) or None,
+        modified=later_day(metadata.modified, own) or later_day(byline.changed, own),
+        language=metadata.language,
+        author=one_line(author_of(metadata, byline)) or None,
+        site=one_line(metadata.site) or None,
         kind=chosen.kind,
         cut=cut,
         warnings=warnings,
@@ -119,7 +119,7 @@ def _show_addresses(document: Document, markup: str) -> None:
         link.attrs.pop("href", None)  # like the address of any mail, it is no page
 
 
-def _left_out(content: str, root: Element, described: Sequence[tuple[Text, Text]]) -> tuple[str, ...]:
+def _omissions(content: str, root: Element, described: Sequence[tuple[Text, Text]]) -> tuple[str, ...]:
     """Return warnings about what Markdown does not have: formulas that are only drawn, and described pictures."""
     from groundwire.reading.html.math import UNREAD
 
@@ -128,7 +128,7 @@ def _left_out(content: str, root: Element, described: Sequence[tuple[Text, Text]
     return tuple(f"{what}: {count}" for what, count in counts.items() if count)
 
 
-def _line(text: str | None) -> str:
+def one_line(text: str | None) -> str:
     """Clean a name or a title to one line."""
     return " ".join(strip_invisible(clean(text or ""))[0].split())
 
@@ -172,7 +172,7 @@ def fragment_to_markdown(
     for block in root.select("p, figure"):
         pictures = block.find_all("img")
         alt = (pictures[0].attr("alt") or "").strip() if len(pictures) == 1 else ""
-        if alt.count(" ") + 1 >= _SENTENCE and not block.text.strip() and not image_formula(pictures[0]):
+        if alt.count(" ") + 1 >= _MIN_SENTENCE and not block.text.strip() and not image_formula(pictures[0]):
             block.set_text(f"[image: {alt}]")
     if web_links_only:
         for link in root.find_all("a"):
@@ -184,5 +184,5 @@ def fragment_to_markdown(
     return to_markdown(root, url).strip()
 
 
-_SENTENCE = 4  # words of what a lone picture shows, which then are part of the text and not the name of a file
+_MIN_SENTENCE = 4  # words of what a lone picture shows, which then are part of the text and not the name of a file
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

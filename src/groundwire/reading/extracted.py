@@ -68,7 +68,7 @@ class UnreadableDocument(Exception):
 
     def __init__(self, why: Why, message: str) -> None:
         super().__init__(message)
-        self.found: Unreadable = Unreadable(why, message)
+        self.reason: Unreadable = Unreadable(why, message)
 
 
 def read_result(

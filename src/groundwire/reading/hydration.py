@@ -11,7 +11,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from groundwire.reading.block_pages.empty_shell import word_count
@@ -86,12 +86,12 @@ _UNRELATED: Final = re.compile(
 
 
 @dataclass(slots=True)
-class _Gathering:
+class _Collector:
     """Collects the text of one data island."""
 
-    found: list[tuple[str, str]] = field(default_factory=list)
+    rows: list[tuple[str, str]] = field(default_factory=list)
     """An element's name and content: text, or HTML for `div`."""
-    left: int = _MAX_VALUES
+    budget: int = _MAX_VALUES
     room: int = _MAX_CHARACTERS
 
     def walk(self, value: object, name: str, depth: int, level: int) -> None:
@@ -103,8 +103,8 @@ class _Gathering:
             depth: Its depth.
             level: The level of the next heading.
         """
-        self.left -= 1
-        if self.left < 0 or self.room < 0 or depth > _MAX_DEPTH:
+        self.budget -= 1
+        if self.budget < 0 or self.room < 0 or depth > _MAX_DEPTH:
             return
         if isinstance(value, str):
             if (packed := json_within(value)) is not None:
@@ -127,7 +127,7 @@ class _Gathering:
         title = value.get(entitled) if entitled else None
         if isinstance(title, dict):
             title = title.get("rendered")  # the WordPress format
-        at = len(self.found)
+        at = len(self.rows)
         deeper = level + 1 if isinstance(title, str) and title.strip() else level
         for key, item in value.items():
             if key == entitled and isinstance(title, str):
@@ -135,10 +135,10 @@ class _Gathering:
             if _SKIPPED.fullmatch(names[key]) or (names[key] == "messages" and isinstance(item, dict)):
                 continue
             self.walk(item, names[key], depth + 1, deeper)
-        if len(self.found) > at and (by := _byline(value)):
-            self.found.insert(at, ("p", by))
-        if len(self.found) > at and isinstance(title, str) and 0 < len(title.strip()) <= 300:
-            self.found.insert(at, (f"h{min(level, 6)}", " ".join(_stripped(title).split())))
+        if len(self.rows) > at and (by := _byline(value)):
+            self.rows.insert(at, ("p", by))
+        if len(self.rows) > at and isinstance(title, str) and 0 < len(title.strip()) <= 300:
+            self.rows.insert(at, (f"h{min(level, 6)}", " ".join(_stripped(title).split())))
 
     def _block(self, value: dict[str, object], level: int) -> bool:
         """Collect a block of an editor's tree; return whether it is one."""
@@ -147,8 +147,8 @@ class _Gathering:
         if element is None:
             return False
         data = value.get("data")
-        said = data.get("text") if isinstance(data, dict) else None
-        text = said if isinstance(said, str) else "".join(_leaves(value, 0))
+        content = data.get("text") if isinstance(data, dict) else None
+        text = content if isinstance(content, str) else "".join(_leaves(value, 0))
         if not text.strip():
             return isinstance(value.get("content") or value.get("children"), list)
         style = str(value.get("style", "")).lower()
@@ -186,16 +186,16 @@ class _Gathering:
     def _add(self, element: str, text: str) -> None:
         self.room -= len(text)
         if text.strip() and self.room >= 0:
-            self.found.append((element, text.strip()))
+            self.rows.append((element, text.strip()))
 
 
-def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
+def hydrate(markup: str, url: str, shell: Extracted) -> Extracted | None:
     """Return the text in an app shell's data, or None if it is not enough to represent the page.
 
     Args:
         markup: The page's HTML.
         url: Its URL, for relative links.
-        known: The result for the shell itself; its title, dates and other metadata are kept.
+        shell: The result for the shell itself; its title, dates and other metadata are kept.
     """
     from groundwire.reading.html.semantics import parse_page
     from groundwire.reading.markdown.serializer import to_markdown
@@ -206,37 +206,27 @@ def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
     for island in islands(document):
-        found = pieces(island.value)
-        words = sum(word_count(_stripped(text)) for _, text in found)
+        texts = pieces(island.value)
+        words = sum(word_count(_stripped(text)) for _, text in texts)
         if words > most:
-            best, source, most = found, island.name, words
+            best, source, most = texts, island.name, words
     if not best:
         return None
     base = document.base_url(url)
-    made = parse_page(fit(strip_controls(_as_html(best)))[0])
-    trim(made)
-    removed = drop_unseen(made)
-    body = made.find("body")
+    article = parse_page(fit(strip_controls(_as_html(best)))[0])
+    trim(article)
+    removed = drop_unseen(article)
+    body = article.find("body")
     if body is None:
         return None
     content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(body, base)))
     content = clean(content)
     if word_count(content) < _MIN_WORDS:
         return None
-    said = f"read from the data that the page embeds for its scripts ({clean(source)[:60]}), without running them"
-    title = known.title or next((text for element, text in best if element == "h1"), "")
-    return Extracted(
-        title=title,
-        content=content,
-        published=known.published,
-        modified=known.modified,
-        language=known.language,
-        author=known.author,
-        site=known.site,
-        kind=known.kind,
-        cut=known.cut,
-        warnings=(f"{said}; parts may be missing", *removed.warnings, *hygiene_warnings(counts)),
-    )
+    note = f"read from the data that the page embeds for its scripts ({clean(source)[:60]}), without running them"
+    title = shell.title or next((text for element, text in best if element == "h1"), "")
+    warnings = (f"{note}; parts may be missing", *removed.warnings, *hygiene_warnings(counts))
+    return replace(shell, title=title, content=content, warnings=warnings, later=())
 
 
 def pieces(value: object) -> list[tuple[str, str]]:
@@ -244,24 +234,24 @@ def pieces(value: object) -> list[tuple[str, str]]:
 
     A text that is the beginning of another, such as an excerpt, and duplicates are omitted.
     """
-    gathering = _Gathering()
-    gathering.walk(value, "", 0, 1)
-    return list(_once(gathering.found))
+    collector = _Collector()
+    collector.walk(value, "", 0, 1)
+    return list(_without_duplicates(collector.rows))
 
 
-def _once(found: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    plain = [" ".join(_stripped(text).split()).rstrip("….") for _, text in found]
+def _without_duplicates(rows: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    plain = [" ".join(_stripped(text).split()).rstrip("….") for _, text in rows]
     longest: dict[str, str] = {}
     for text in plain:
         start = text[:40]
         if len(text) > len(longest.get(start, "")):
             longest[start] = text
-    seen: set[str] = set()
-    for (element, text), words in zip(found, plain, strict=True):
+    texts: set[str] = set()
+    for (element, text), words in zip(rows, plain, strict=True):
         above = longest[words[:40]]
-        if words in seen or (len(words) < len(above) and above.startswith(words) and not element.startswith("h")):
+        if words in texts or (len(words) < len(above) and above.startswith(words) and not element.startswith("h")):
             continue
-        seen.add(words)
+        texts.add(words)
         yield element, text
 
 
@@ -289,8 +279,8 @@ def _leaves(value: object, depth: int) -> Iterator[str]:
             yield from _leaves(value.get(key), depth + 1)
 
 
-def _as_html(found: list[tuple[str, str]]) -> str:
-    parts = (f"<{element}>{text if element == 'div' else html.escape(text)}</{element}>" for element, text in found)
+def _as_html(rows: list[tuple[str, str]]) -> str:
+    parts = (f"<{element}>{text if element == 'div' else html.escape(text)}</{element}>" for element, text in rows)
     return f"<!doctype html><body><article>{''.join(parts)}</article></body>"
 
 

@@ -44,8 +44,8 @@ __all__ = ["LocalReadProvider", "convert_body", "freshness", "refuse_unreadable"
 
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 _DIRECTIVE = re.compile(r'([!#$%&\'*+.^_`|~0-9A-Za-z-]+)(?:=("(?:[^"\\]|\\.)*"|[^\s,;]*))?')
-_LONGEST = 512  # characters of a validator; real ones have fewer than a hundred
-_YEAR = 31_536_000.0
+_MAX_VALIDATOR = 512  # characters of a validator; real ones have fewer than a hundred
+_YEAR_SECONDS = 31_536_000.0
 
 
 def freshness(url: str, headers: Mapping[str, str]) -> Freshness:
@@ -57,35 +57,36 @@ def freshness(url: str, headers: Mapping[str, str]) -> Freshness:
     """
     etag = headers.get("ETag", "").strip()
     modified = headers.get("Last-Modified", "").strip()
-    said = {name.lower(): value.strip('"') for name, value in _DIRECTIVE.findall(headers.get("Cache-Control", ""))}
-    seconds = _seconds(said, headers)
+    control = _DIRECTIVE.findall(headers.get("Cache-Control", ""))
+    directives = {name.lower(): value.strip('"') for name, value in control}
+    seconds = _seconds(directives, headers)
     return Freshness(
         url=parse_url(url).request_text,
-        etag=etag if len(etag) <= _LONGEST and etag.isascii() and _ETAG.fullmatch(etag) else "",
-        last_modified=modified if len(modified) <= _LONGEST and _date(modified) is not None else "",
+        etag=etag if len(etag) <= _MAX_VALIDATOR and etag.isascii() and _ETAG.fullmatch(etag) else "",
+        last_modified=modified if len(modified) <= _MAX_VALIDATOR and _date(modified) is not None else "",
         seconds=seconds,
-        must_ask=not said.keys().isdisjoint({"no-cache", "must-revalidate", "proxy-revalidate"}),
-        no_store="no-store" in said,
+        must_ask=not directives.keys().isdisjoint({"no-cache", "must-revalidate", "proxy-revalidate"}),
+        no_store="no-store" in directives,
     )
 
 
-def _seconds(said: Mapping[str, str], headers: Mapping[str, str]) -> float | None:
-    if "no-cache" in said:
+def _seconds(directives: Mapping[str, str], headers: Mapping[str, str]) -> float | None:
+    if "no-cache" in directives:
         return 0.0
     for name in ("s-maxage", "max-age"):
-        if name in said:
+        if name in directives:
             age = headers.get("Age", "").strip()
-            whole = _number(said[name])
-            return 0.0 if whole is None else max(0.0, whole - (_number(age) or 0.0))
+            lifetime = _number(directives[name])
+            return 0.0 if lifetime is None else max(0.0, lifetime - (_number(age) or 0.0))
     if "Expires" not in headers:
         return None
     ends = _date(headers["Expires"].strip())
     now = _date(headers.get("Date", "").strip()) or datetime.now(UTC)
-    return 0.0 if ends is None else min(max(0.0, (ends - now).total_seconds()), _YEAR)
+    return 0.0 if ends is None else min(max(0.0, (ends - now).total_seconds()), _YEAR_SECONDS)
 
 
 def _number(text: str) -> float | None:
-    return min(float(text), _YEAR) if re.fullmatch(r"[0-9]{1,12}", text) else None
+    return min(float(text), _YEAR_SECONDS) if re.fullmatch(r"[0-9]{1,12}", text) else None
 
 
 def _date(text: str) -> datetime | None:
@@ -97,9 +98,9 @@ def _date(text: str) -> datetime | None:
 
 
 _TIMEOUT = 20.0  # seconds, without a deadline
-_TITLE = 200  # characters of a title in a message
+_MAX_TITLE = 200  # characters of a title in a message
 _NOT_MODIFIED = 304
-_WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses of bot checks
+_WALL_STATUSES = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses of bot checks
 _ACCEPT = (
     "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, "
     "application/pdf;q=0.7, application/atom+xml;q=0.7, application/rss+xml;q=0.7, text/csv;q=0.7, */*;q=0.1"
@@ -165,14 +166,14 @@ class LocalReadProvider:
             ConfigurationError: an option is given, but it has none.
         """
         context.options(cls.Options)
-        read = context.settings.read
+        settings = context.settings.read
         return cls(
             context.transports.pages,
-            max_bytes=read.max_bytes,
-            max_document_bytes=read.max_document_bytes,
+            max_bytes=settings.max_bytes,
+            max_document_bytes=settings.max_document_bytes,
             name=context.name,
-            conversion=Conversion(context.workers, isolated=read.isolation == "process", parts=read.parts),
-            ocr_languages=read.ocr_languages if read.ocr else (),
+            conversion=Conversion(context.workers, isolated=settings.isolation == "process", parts=settings.parts),
+            ocr_languages=settings.ocr_languages if settings.ocr else (),
         )
 
     async def read_url(
@@ -188,29 +189,29 @@ class LocalReadProvider:
             headers={"Accept": _ACCEPT},
             conditions=conditions,
             cap=self._max_bytes,
-            inspect=partial(self._inspect, asked=bool(conditions)),
+            inspect=partial(self._inspect, is_conditional=bool(conditions)),
             leads_to=refreshes.target,
         )
-        said = freshness(reply.url, reply.headers)
+        validators = freshness(reply.url, reply.headers)
         if reply.status == _NOT_MODIFIED:
-            if known is None or known.url != said.url:  # not a conditional request
+            if known is None or known.url != validators.url:  # not a conditional request
                 raise PageUnavailable(url, "The site answered HTTP 304.", status=reply.status)
-            kept = {name: getattr(said, name) or getattr(known, name) for name in ("etag", "last_modified")}
-            return ReadResult(url=url, success=True, unchanged=True, freshness=said.model_copy(update=kept))
+            fields = {name: getattr(validators, name) or getattr(known, name) for name in ("etag", "last_modified")}
+            return ReadResult(url=url, success=True, unchanged=True, freshness=validators.model_copy(update=fields))
         result = checked_result(url, await self._convert(reply, deadline), reply)
         if (onwards := refreshes.last) is not None:
             moves = f"the page leads on to {onwards.url} after {onwards.seconds:g} seconds"
             result = result.model_copy(update={"warnings": (*result.warnings, moves)})
-        return result.model_copy(update={"freshness": said})
+        return result.model_copy(update={"freshness": validators})
 
     async def _convert(self, reply: Response, deadline: Deadline) -> Converted:
         return await convert_body(
             self._conversion, self._ocr_languages, reply.body, reply.content_type, reply.url, reply.headers, deadline
         )
 
-    def _inspect(self, head: Head, *, asked: bool) -> int | None:
+    def _inspect(self, head: Head, *, is_conditional: bool) -> int | None:
         """Reject unreadable content before its body arrives, and return the size limit of a document."""
-        refuse_unreadable(head, asked=asked, images=bool(self._ocr_languages))
+        refuse_unreadable(head, is_conditional=is_conditional, images=bool(self._ocr_languages))
         is_file = media_type(head.content_type, head.start, head.url).kind in FILES
         return self._max_document_bytes if is_file else None
 
@@ -275,21 +276,21 @@ async def convert_body(
     return await ocr.read_scan(body, converted, deadline)
 
 
-def refuse_unreadable(head: Head, *, asked: bool = False, images: bool = False) -> None:
+def refuse_unreadable(head: Head, *, is_conditional: bool = False, images: bool = False) -> None:
     """Reject unreadable content before its body arrives.
 
     Args:
         head: The response head.
-        asked: Whether the request was conditional.
+        is_conditional: Whether the request was conditional.
         images: Whether the text of images is recognized.
 
     Raises:
         PageNotFound, PageRefused, PageBlocked, PageUnavailable, PageEmpty, UnsupportedContent.
     """
     status, url = head.status, head.url
-    if asked and status == _NOT_MODIFIED:
+    if is_conditional and status == _NOT_MODIFIED:
         return
-    if status in _WALLED and (wall := _wall(head)) is not None:
+    if status in _WALL_STATUSES and (wall := _wall(head)) is not None:
         raise PageBlocked(url, f"{wall}", status=status)
     if status in {404, 410}:
         raise PageNotFound(url, f"There is no such page (HTTP {status}). Check the URL.", status=status)
@@ -322,16 +323,16 @@ def _empty(url: str, converted: Converted, reply: Response) -> PageEmpty:
     """Return the error for a page without readable content, with its type."""
     size = f"{len(reply.body):,} byte{'' if len(reply.body) == 1 else 's'}"
     kind = media_type(reply.content_type, reply.body[:4_096], reply.url)
-    said = [f"The page has no readable text (HTTP {reply.status}, {size}, {reply.media_type or 'unknown type'})."]
+    sentences = [f"The page has no readable text (HTTP {reply.status}, {size}, {reply.media_type or 'unknown type'})."]
     if converted.extracted.title:
-        said.append(f'It has a title: "{converted.extracted.title[:_TITLE]}".')
+        sentences.append(f'It has a title: "{converted.extracted.title[:_MAX_TITLE]}".')
     if converted.extracted.cut:
-        said.append("It is very large, and only its beginning was read.")
+        sentences.append("It is very large, and only its beginning was read.")
     if kind.kind == "html":
-        said.append("It may need a reader with a browser.")
-    return PageEmpty(url, " ".join(said), status=reply.status)
+        sentences.append("It may need a reader with a browser.")
+    return PageEmpty(url, " ".join(sentences), status=reply.status)
 
 
-def unreadable_error(url: str, found: Unreadable, status: int | None = None) -> PageError:
+def unreadable_error(url: str, reason: Unreadable, status: int | None = None) -> PageError:
     """Return the error for a document without readable text."""
-    return _UNREADABLE[found.why](url, found.message, status=status)
+    return _UNREADABLE[reason.why](url, reason.message, status=status)

@@ -11,11 +11,9 @@ import ctypes
 import os
 import re
 import shutil
-import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -24,6 +22,7 @@ from groundwire.reading.convert import Converted, cleaned
 from groundwire.reading.documents.pdf.pdfium import open_pdf
 from groundwire.reading.extracted import Extracted, Unreadable, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text
+from groundwire.reading.workers import NO_WINDOW, kill_group
 from groundwire.reading.workers.pool import Conversion, WorkerUnavailable, WorkTooHeavy
 
 __all__ = ["MISSING", "Ocr", "page_picture"]
@@ -34,13 +33,13 @@ MISSING: Final = (
 )
 _MAX_PAGES: Final = 20
 _MEMORY: Final = 1_500_000  # kilobytes of address space
-_SECONDS: Final = 30  # of CPU time for a picture
-_SPARE: Final = 1.0  # seconds before the deadline at which the pages recognized so far are returned
+_CPU_SECONDS: Final = 30  # of CPU time for a picture
+_SPARE_SECONDS: Final = 1.0  # seconds before the deadline at which the pages recognized so far are returned
 _DPI: Final = 300  # Tesseract's documentation recommends it
-_LONGEST: Final = 5_000  # pixels of a rendered page
+_MAX_PIXELS: Final = 5_000  # pixels of a rendered page
 _MAX_TEXT: Final = 1_000_000  # bytes of a picture's text
 _RENDER: Final = "groundwire.reading.ocr:page_picture"
-_LIMITED: Final = 'ulimit -v "$1"; ulimit -t "$2"; shift 2; exec "$@"'
+_LIMITED_COMMAND: Final = 'ulimit -v "$1"; ulimit -t "$2"; shift 2; exec "$@"'
 _EMPTY_PAGE: Final = re.compile(r"^\[page (\d+)\]\n*(?=\[page \d+\]$|\Z)", re.MULTILINE)
 _PICTURES: Final = "pages that are pictures without text"
 
@@ -62,7 +61,7 @@ class Ocr:
         try:
             text = await self._recognize(body, deadline)
         except UnreadableDocument as error:
-            return Converted(extracted=Extracted(), unreadable=error.found)
+            return Converted(extracted=Extracted(), unreadable=error.reason)
         if not text:
             return Converted(
                 extracted=Extracted(), unreadable=Unreadable("empty", "No text was recognized in the image.")
@@ -79,32 +78,32 @@ class Ocr:
         """
         why = converted.unreadable.why if converted.unreadable is not None else ""
         content = converted.extracted.content
-        if why != "scanned" and not any(said.startswith(_PICTURES) for said in converted.extracted.warnings):
+        if why != "scanned" and not any(note.startswith(_PICTURES) for note in converted.extracted.warnings):
             return converted
-        wanted = [int(number) for number in _EMPTY_PAGE.findall(content)] if content else list(range(1, _MAX_PAGES + 1))
-        found: dict[int, str] = {}
+        pages = [int(page) for page in _EMPTY_PAGE.findall(content)] if content else list(range(1, _MAX_PAGES + 1))
+        texts: dict[int, str] = {}
         count = 0
         try:
-            for number in wanted[:_MAX_PAGES]:
-                if deadline.remaining() <= _SPARE or (count and number > count):
+            for number in pages[:_MAX_PAGES]:
+                if deadline.remaining() <= _SPARE_SECONDS or (count and number > count):
                     break
                 count, picture = await self._picture(body, number)
-                found[number] = await self._recognize(picture, deadline)
+                texts[number] = await self._recognize(picture, deadline)
         except UnreadableDocument as error:
-            if not found:
-                return replace(converted, unreadable=error.found if why else None)
-        missed = len(wanted if content else range(count)) - len(found)
-        if not any(found.values()):
+            if not texts:
+                return replace(converted, unreadable=error.reason if why else None)
+        missing_count = len(pages if content else range(count)) - len(texts)
+        if not any(texts.values()):
             return converted
-        said = [f"text recognized by OCR on pages: {', '.join(str(number) for number, text in found.items() if text)}"]
-        if missed > 0:
-            said.append(f"pages whose text was not recognized, for lack of time or beyond the limit: {missed}")
+        notes = [f"text recognized by OCR on pages: {', '.join(str(number) for number, text in texts.items() if text)}"]
+        if missing_count > 0:
+            notes.append(f"pages whose text was not recognized, for lack of time or beyond the limit: {missing_count}")
         if content:
-            content = _EMPTY_PAGE.sub(lambda page: f"[page {page[1]}]\n\n{found.get(int(page[1]), '')}\n\n", content)
+            content = _EMPTY_PAGE.sub(lambda page: f"[page {page[1]}]\n\n{texts.get(int(page[1]), '')}\n\n", content)
         else:
-            content = "\n\n".join(f"[page {number}]\n\n{text}".rstrip() for number, text in found.items())
-        kept = tuple(one for one in converted.extracted.warnings if not one.startswith(_PICTURES))
-        extracted = replace(converted.extracted, content=content.strip(), kind="document", warnings=(*said, *kept))
+            content = "\n\n".join(f"[page {number}]\n\n{text}".rstrip() for number, text in texts.items())
+        others = tuple(warning for warning in converted.extracted.warnings if not warning.startswith(_PICTURES))
+        extracted = replace(converted.extracted, content=content.strip(), kind="document", warnings=(*notes, *others))
         return replace(converted, extracted=cleaned(extracted), unreadable=None)
 
     async def _picture(self, body: bytes, number: int) -> tuple[int, bytes]:
@@ -124,25 +123,25 @@ class Ocr:
             return ""
         command = [program, "stdin", "stdout", "-l", self._languages, "--dpi", str(_DPI)]
         if sys.platform != "win32":
-            command = ["/bin/sh", "-c", _LIMITED, "sh", str(_MEMORY), str(_SECONDS), *command]
-        kept = {name: os.environ[name] for name in ("PATH", "TESSDATA_PREFIX", "TMPDIR") if name in os.environ}
+            command = ["/bin/sh", "-c", _LIMITED_COMMAND, "sh", str(_MEMORY), str(_CPU_SECONDS), *command]
+        environment = {name: os.environ[name] for name in ("PATH", "TESSDATA_PREFIX", "TMPDIR") if name in os.environ}
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
-            env={**kept, "OMP_THREAD_LIMIT": "1"},
+            env={**environment, "OMP_THREAD_LIMIT": "1"},
             start_new_session=True,
+            creationflags=NO_WINDOW,
         )
         try:
-            async with asyncio.timeout(max(0.0, deadline.remaining() - _SPARE / 2)):
+            async with asyncio.timeout(max(0.0, deadline.remaining() - _SPARE_SECONDS / 2)):
                 text, _ = await process.communicate(picture)
         except TimeoutError:
             return ""
         finally:
             if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL) if sys.platform != "win32" else process.kill()
+                kill_group(process.pid)
                 await process.wait()
         if process.returncode:
             raise UnreadableDocument(
@@ -155,10 +154,10 @@ class Ocr:
         return "\n\n".join(escape_line(escape_text(line)) for line in lines if line)
 
 
-def page_picture(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Render a page of a PDF as a gray PGM image; `asked` has its number from 1."""
+def page_picture(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Render a page of a PDF as a gray PGM image; `request` has its number from 1."""
     with open_pdf(body) as pdf:
-        number = int(asked["page"])
+        number = int(request["page"])
         if not 1 <= number <= pdf.pages:
             return {"pages": pdf.pages}, b""
         with pdf.page(number - 1) as page:
@@ -166,7 +165,7 @@ def page_picture(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], by
                 return {"pages": pdf.pages}, b""
             raw = pdf.raw
             across, down = raw.FPDF_GetPageWidthF(page.handle), raw.FPDF_GetPageHeightF(page.handle)
-            scale = min(_DPI / 72, _LONGEST / max(across, down, 1.0))
+            scale = min(_DPI / 72, _MAX_PIXELS / max(across, down, 1.0))
             width, height = max(1, int(across * scale)), max(1, int(down * scale))
             bitmap = raw.FPDFBitmap_CreateEx(width, height, raw.FPDFBitmap_Gray, None, 0)
             if not bitmap:

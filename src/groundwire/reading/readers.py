@@ -38,7 +38,7 @@ from groundwire.reading.sites.reader import SiteReader, SiteReaders
 from groundwire.safety.guard import Guard
 from groundwire.safety.tenancy import Owner
 from groundwire.safety.url_redaction import for_third_parties
-from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, url_or_none
 from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
 from groundwire.transport import FetchPolicy
@@ -48,13 +48,14 @@ __all__ = ["Attempts", "PageLedger", "ReaderCall", "Readers"]
 _logger = logging.getLogger(__name__)
 
 _BROWSER_SHARE = 0.8  # of the time that is left, to complete a page that is there in part
-_AT_ONCE = 50_000  # characters that are cleaned without a thread, in about 2 ms
+_MAX_INLINE_CHARACTERS = 50_000  # characters that are cleaned without a thread, in about 2 ms
 
 _NO_BROWSER = (
     'No configured reader runs scripts. The operator can add one to the setting read.providers: "browser", '
     '"crawl4ai" (`groundwire doctor` says how to install them), or a service such as "jina".'
 )
-_FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)  # no other reader helps
+_FINAL_ERRORS = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)
+"""After these, no other reader helps."""
 
 
 class Attempts(Protocol):
@@ -214,12 +215,12 @@ class Readers:
         for reader in others:
             try:
                 return await self._result_of(reader, reading)
-            except _FINAL:
+            except _FINAL_ERRORS:
                 raise
             except GroundwireError as error:
                 if isinstance(reader, SiteReader):
                     why = error.reason if isinstance(error, ProviderError) else str(error)
-                    reading.notes.append(f"read as any other page; the site reader {reader.name} could not: {why}")
+                    reading.notes.append(f"read as an ordinary page; the site reader {reader.name} could not: {why}")
         try:
             return await self._result_of(last, reading)
         except PageNeedsScripts as error:
@@ -229,7 +230,7 @@ class Readers:
 
     async def _result_of(self, reader: ReadProvider, reading: _Reading) -> Page:
         """Return the page from a reader, or from a browser if scripts load parts of it and a free one completes it."""
-        result = await self._observed(reader, reading)
+        result = await self._attempt(reader, reading)
         page = self._page(reading, result, reader)
         if result.incomplete and not _renders(reader):
             deadline = reading.call.deadline  # a part is better than nothing: the browser does not get all of the time
@@ -237,23 +238,23 @@ class Readers:
             for browser in self._readers:
                 if _renders(browser) and not _price_of(browser):
                     with suppress(GroundwireError):
-                        return self._page(shorter, await self._observed(browser, shorter), browser)
+                        return self._page(shorter, await self._attempt(browser, shorter), browser)
         return page
 
-    async def _copy(self, reading: _Reading, gone: PageNotFound | HostNotFound) -> Page:
+    async def _copy(self, reading: _Reading, error: PageNotFound | HostNotFound) -> Page:
         """Return a copy of a page that is gone.
 
         Raises:
-            PageNotFound, HostNotFound: no reader has one; `gone` itself.
+            PageNotFound, HostNotFound: no reader has one; `error` itself.
         """
-        why = "its host has no address" if isinstance(gone, HostNotFound) else f"HTTP {gone.status or 404}"
-        asked = self._order(reading.call.url)
+        why = "its host has no address" if isinstance(error, HostNotFound) else f"HTTP {error.status or 404}"
+        readers = self._order(reading.call.url)
         for reader in self._readers:
-            if reader.capabilities.copies and reader not in asked:
+            if reader.capabilities.copies and reader not in readers:
                 with suppress(GroundwireError):
-                    page = self._page(reading, await self._observed(reader, reading), reader)
+                    page = self._page(reading, await self._attempt(reader, reading), reader)
                     return page.model_copy(update={"warnings": (f"this page is gone ({why})", *page.warnings)})
-        raise gone
+        raise error
 
     async def _archived(self, call: ReaderCall) -> Page | None:
         """Return the last archived version of a page, if there is one for the call's owner."""
@@ -269,7 +270,7 @@ class Readers:
 
     def _order(self, url: WebUrl) -> tuple[ReadProvider, ...]:
         """Return the readers in the order for a page; those of copies only if there are no others."""
-        readers = tuple(one for one in self._readers if not one.capabilities.copies) or self._readers
+        readers = tuple(reader for reader in self._readers if not reader.capabilities.copies) or self._readers
         if self._rendered is None or not self._rendered.permits(url.text):
             site = self._site_reader(url)
             return readers if site is None else (site, *readers)
@@ -285,8 +286,8 @@ class Readers:
         reasons = [reason for reason in self._skipped if reason.startswith(("browser", "crawl4ai"))]
         return " ".join(reasons) or _NO_BROWSER
 
-    async def _observed(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
-        self._tell(AttemptStarted(reader.name))
+    async def _attempt(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
+        self._notify(AttemptStarted(reader.name))
         started = time.perf_counter()
         outcome: Outcome = "ok"
         reason, status, cost = "", None, 0.0
@@ -306,7 +307,7 @@ class Readers:
             reading.call.attempts.add(attempt)
             if cost:
                 reading.call.ledger.add(cost)
-            self._tell(AttemptFinished(attempt))
+            self._notify(AttemptFinished(attempt))
 
     async def _ask(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         url, deadline = reading.call.url, reading.until or reading.call.deadline
@@ -333,7 +334,7 @@ class Readers:
             raise ProviderUnavailable(reader.name, result.error or "could not read the page")
         if reader.capabilities.guarded:
             return result  # a built-in reader, which cleans its result
-        if len(result.content) < _AT_ONCE:
+        if len(result.content) < _MAX_INLINE_CHARACTERS:
             return cleaned_result(result)
         return await asyncio.get_running_loop().run_in_executor(None, cleaned_result, result)
 
@@ -344,19 +345,19 @@ class Readers:
             await self._guard.check(url.text)
         if self._gate is not None:
             await self._gate.check(url, reading.call.deadline, remote=True)
-        shown = for_third_parties(url.text)
-        if shown.secret:
+        redacted = for_third_parties(url.text)
+        if redacted.secret:
             reading.notes.append(f"{reader.name} was not called: the URL seems to contain a secret")
             raise PageRefused(
                 url.text,
                 f"The URL seems to contain a password, key or token, and is not sent to {reader.name}. "
                 "Open it without that part, or with the local reader (read.providers).",
             )
-        result = await reader.read_url(shown.url, deadline=reading.call.deadline)
-        if self._gate is not None and (final := _elsewhere(result.final_url, shown.url)) is not None:
+        result = await reader.read_url(redacted.url, deadline=reading.call.deadline)
+        if self._gate is not None and (final := _redirect(result.final_url, redacted.url)) is not None:
             await self._gate.check(final, reading.call.deadline, remote=True)
-        if shown.left_out:
-            note = f"{reader.name} was called without these parts of the URL: {', '.join(shown.left_out)}"
+        if redacted.left_out:
+            note = f"{reader.name} was called without these parts of the URL: {', '.join(redacted.left_out)}"
             result = result.model_copy(update={"warnings": (*result.warnings, note)})
         return result
 
@@ -385,17 +386,14 @@ class Readers:
             freshness=result.freshness,
         )
 
-    def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
+    def _notify(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._attempt_listener is not None:
             self._attempt_listener(event)
 
 
-def _elsewhere(final: str, asked: str) -> WebUrl | None:
+def _redirect(final: str, request: str) -> WebUrl | None:
     """Return the redirect target reported by a third-party reader, if it differs from the request and may be read."""
-    try:
-        return parse_url(final) if final not in {"", asked} else None
-    except (InvalidRequest, BlockedByPolicy):
-        return None
+    return url_or_none(final) if final not in {"", request} else None
 
 
 def _price_of(reader: ReadProvider) -> float:

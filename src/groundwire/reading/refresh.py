@@ -16,10 +16,10 @@ from groundwire.transport import Response
 
 __all__ = ["Refresh", "Refreshes", "read_refresh"]
 
-_SOON: Final = 5.0  # seconds; people read what stays longer
+_MAX_SECONDS: Final = 5.0  # seconds; people read what stays longer
 _HTML: Final = frozenset({"", "text/html", "application/xhtml+xml"})
-_OWN_TEXT: Final = 200  # characters outside of links; "You are being redirected" in any words has fewer
-_LOOKED_AT: Final = 100_000  # bytes
+_MIN_OWN_TEXT: Final = 200  # characters outside of links; "You are being redirected" in any words has fewer
+_MAX_BYTES: Final = 100_000  # bytes
 _MARK: Final = re.compile(rb"http-equiv\s*=\s*[\"']?\s*refresh", re.IGNORECASE)
 _VALUE: Final = re.compile(r"\s*(\d{0,9})(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(.+)", re.IGNORECASE | re.DOTALL)
 
@@ -51,13 +51,13 @@ class Refreshes:
 
 def read_refresh(response: Response) -> Refresh | None:
     """Return what a page leads on to; None for nothing, for itself, and for what is no web page."""
-    start, said = response.body[:_LOOKED_AT], response.headers.get("Refresh", "")
-    if not (said or _MARK.search(start)):
+    start, header = response.body[:_MAX_BYTES], response.headers.get("Refresh", "")
+    if not (header or _MARK.search(start)):
         return None
     page = _read(start, response) if response.media_type in _HTML else _Sign()
-    if (found := _VALUE.fullmatch((said or page.value)[:8_000])) is None:
+    if (match := _VALUE.fullmatch((header or page.value)[:8_000])) is None:
         return None
-    reference, seconds = found[2].strip(), float(found[1] or 0)
+    reference, seconds = match[2].strip(), float(match[1] or 0)
     if reference[:1] in {'"', "'"}:
         reference = reference[1:].partition(reference[0])[0]
     here = parse_url(response.url)
@@ -67,7 +67,7 @@ def read_refresh(response: Response) -> Refresh | None:
         return None
     if target.request_text == here.request_text:
         return None
-    return Refresh(target.text, seconds, is_redirect=seconds <= _SOON and not page.is_read)
+    return Refresh(target.text, seconds, is_redirect=seconds <= _MAX_SECONDS and not page.is_read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _read(start: bytes, response: Response) -> _Sign:
         texts.append(" ".join(body.stripped_strings) if body is not None else "")
     text, own = texts
     wall = soft_block(response.headers, response.url, markup, title=named, content=text)
-    return _Sign(value, base, is_read=wall is not None or len(own) >= _OWN_TEXT)
+    return _Sign(value, base, is_read=wall is not None or len(own) >= _MIN_OWN_TEXT)
 
 
 def _is_refresh(name: str | None) -> bool:

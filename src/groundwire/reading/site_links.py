@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
-import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+from turbohtml import TokenType, tokenize
 
 from groundwire.errors import BlockedAddress, InvalidRequest
 from groundwire.reading.documents.feeds import read_listing
@@ -13,14 +13,12 @@ from groundwire.reading.documents.office_package import GZIP, gunzipped
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extracted import UnreadableDocument
-from groundwire.reading.html.limits import tokens
 from groundwire.safety.urls import WebUrl, join_url, parse_url
 
 __all__ = ["SiteLinks", "read_site_links", "site_links_in_worker"]
 
-_MOST: Final = 50_000  # addresses, as many as a sitemap may have
-_LONGEST: Final = 4_000  # characters of a tag's attributes; longer ones hold data
-_ATTRIBUTE: Final = re.compile(r"""([a-zA-Z-]{2,20})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_MAX_ADDRESSES: Final = 50_000  # addresses, as many as a sitemap may have
+_LINKING_TAGS: Final = frozenset({"a", "area", "link", "base", "meta"})
 _FEEDS: Final = frozenset({"application/rss+xml", "application/atom+xml"})
 
 
@@ -57,12 +55,12 @@ def read_site_links(body: bytes, content_type: str, url: str) -> SiteLinks:
     text = decode(body, content_type).text
     if (listing := read_listing(text, url)) is not None:
         base = parse_url(url)
-        resolved = ((_resolved(base, address), day) for address, day in listing.rows[:_MOST])
+        resolved = ((_resolved(base, address), day) for address, day in listing.rows[:_MAX_ADDRESSES])
         return SiteLinks(listing.kind, tuple(row for row in resolved if row[0]))
     if kind == "text":  # a sitemap may be a list of addresses
-        lines = (line.strip() for line in text.split("\n")[:_MOST])
-        found = (_resolved(parse_url(url), line) for line in lines if line.startswith(("http://", "https://")))
-        return SiteLinks("sitemap", tuple((address, "") for address in found if address))
+        lines = (line.strip() for line in text.split("\n")[:_MAX_ADDRESSES])
+        addresses = (_resolved(parse_url(url), line) for line in lines if line.startswith(("http://", "https://")))
+        return SiteLinks("sitemap", tuple((address, "") for address in addresses if address))
     return _of_page(text, url)
 
 
@@ -70,18 +68,17 @@ def _of_page(text: str, url: str) -> SiteLinks:
     base = parse_url(url)
     links: dict[str, None] = {}
     feeds: dict[str, None] = {}
-    for token in tokens(text):
-        if token.kind != "start" or token.name not in {"a", "area", "link", "base", "meta"} or len(links) >= _MOST:
+    for token in tokenize(text):
+        if token.type != TokenType.START_TAG or token.tag not in _LINKING_TAGS or len(links) >= _MAX_ADDRESSES:
             continue
-        said = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(token.text[:_LONGEST])}
-        rel, href = said.get("rel", "").lower().split(), said.get("href", "")
-        if token.name == "meta":
-            if said.get("name", "").lower() == "robots" and "nofollow" in said.get("content", "").lower():
+        rel, href = (token.attr("rel") or "").lower().split(), token.attr("href") or ""
+        if token.tag == "meta":
+            if (token.attr("name") or "").lower() == "robots" and "nofollow" in (token.attr("content") or "").lower():
                 return SiteLinks("page")
-        elif token.name == "base":
+        elif token.tag == "base":
             base = parse_url(_resolved(base, href) or base.text)
-        elif token.name == "link":
-            if "alternate" in rel and said.get("type", "").lower() in _FEEDS:
+        elif token.tag == "link":
+            if "alternate" in rel and (token.attr("type") or "").lower() in _FEEDS:
                 feeds[_resolved(base, href)] = None
         elif "nofollow" not in rel:
             links[_resolved(base, href)] = None
@@ -96,7 +93,7 @@ def _resolved(base: WebUrl, reference: str) -> str:
         return ""
 
 
-def site_links_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def site_links_in_worker(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Return what `read_site_links` does, as JSON data."""
-    links = read_site_links(body, asked["content_type"], asked["url"])
+    links = read_site_links(body, request["content_type"], request["url"])
     return {"kind": links.kind, "rows": links.rows, "feeds": links.feeds}, b""

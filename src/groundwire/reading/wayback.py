@@ -29,7 +29,7 @@ __all__ = ["WaybackReadProvider"]
 
 _COPY = re.compile(r"https?://web\.archive\.org/web/(\d{4})(\d\d)(\d\d)(\d{6})[a-z_]{0,3}/(https?://\S{1,2000})")
 _TIMEOUT = 20.0  # seconds
-_REST = 60.0  # seconds without a request after it refused one, unless it says how many
+_COOLDOWN = 60.0  # seconds without a request after it refused one, unless it says how many
 
 
 class _Copy(NamedTuple):
@@ -55,9 +55,9 @@ class WaybackReadProvider(ApiProvider):
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
         """Create the reader; see `ApiProvider.create`."""
-        made, read = super().create(context), context.settings.read
-        made._conversion = Conversion(context.workers, isolated=read.isolation == "process", parts=read.parts)
-        return made
+        reader, settings = super().create(context), context.settings.read
+        reader._conversion = Conversion(context.workers, isolated=settings.isolation == "process", parts=settings.parts)
+        return reader
 
     async def aclose(self) -> None:
         """End the processes that convert pages."""
@@ -70,8 +70,8 @@ class WaybackReadProvider(ApiProvider):
         Raises:
             PageNotFound: there is no copy.
         """
-        if (left := self._resting_until - time.monotonic()) > 0:
-            raise RateLimited(self.name, "not called: in cooldown", retry_after=left)
+        if (wait := self._resting_until - time.monotonic()) > 0:
+            raise RateLimited(self.name, "not called: in cooldown", retry_after=wait)
         limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
         params, find = {"url": parse_url(url).request_text.partition("://")[2]}, partial(self._last_copy, url=url)
         ask = partial(self.ask, "GET", deadline=limited)
@@ -79,7 +79,7 @@ class WaybackReadProvider(ApiProvider):
             copy = await ask("/wayback/available", find, params=params, address={"host": ""})
             reply = await ask(f"/web/{copy.stamp}id_/{copy.url}", self._recorded, address={"host": "web."})
         except RateLimited as error:
-            self._resting_until = time.monotonic() + (error.retry_after or _REST)
+            self._resting_until = time.monotonic() + (error.retry_after or _COOLDOWN)
             raise
         self._conversion = self._conversion or Conversion()
         reply = replace(reply, url=url)  # to which its links are relative
@@ -87,19 +87,19 @@ class WaybackReadProvider(ApiProvider):
             reply.body, reply.content_type, url, headers=reply.headers, deadline=limited
         )
         result = checked_result(url, converted, reply)
-        said = f"the Wayback Machine's copy of {copy.day}: https://web.archive.org/web/{copy.stamp}/{copy.url}"
-        return result.model_copy(update={"warnings": (said, *result.warnings)})
+        warning = f"the Wayback Machine's copy of {copy.day}: https://web.archive.org/web/{copy.stamp}/{copy.url}"
+        return result.model_copy(update={"warnings": (warning, *result.warnings)})
 
     def _last_copy(self, reply: Response, url: str) -> _Copy:
         data = self.answer(reply)
         if not isinstance(data.get("archived_snapshots"), dict):
             raise UnexpectedResponse(self.name, "answered with JSON that has no copies", status=reply.status)
         closest = value_at(data, "archived_snapshots.closest")
-        found = _COPY.fullmatch(text_or_empty(value_at(closest, "url")))
-        if found is None or text_or_empty(value_at(closest, "status")) != "200" or _page(found[5]) != _page(url):
+        match = _COPY.fullmatch(text_or_empty(value_at(closest, "url")))
+        if match is None or text_or_empty(value_at(closest, "status")) != "200" or _page(match[5]) != _page(url):
             raise PageNotFound(url, "The Wayback Machine has no copy of this page.")
         try:
-            return _Copy(found[1] + found[2] + found[3] + found[4], found[5], date(*map(int, found.groups()[:3])))
+            return _Copy(match[1] + match[2] + match[3] + match[4], match[5], date(*map(int, match.groups()[:3])))
         except ValueError as error:
             raise UnexpectedResponse(self.name, "answered with a wrong day", status=reply.status) from error
 

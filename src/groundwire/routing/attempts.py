@@ -57,7 +57,7 @@ class AttemptState:
             self._limit.expire()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class AttemptResult:
     """An attempt and its results."""
 

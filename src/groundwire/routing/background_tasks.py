@@ -22,7 +22,15 @@ class BackgroundTasks:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def aclose(self) -> None:
-        """Wait until all writes are done, up to a limit."""
+    async def aclose(self, *, cancel: bool = False) -> None:
+        """Wait until all writes are done, up to a limit.
+
+        Args:
+            cancel: Cancel what is still running then: it would go on after the store is closed.
+        """
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=_CLOSING)
+        for task in self._tasks if cancel else ():
+            task.cancel()
+        if cancel:
+            await asyncio.gather(*self._tasks, return_exceptions=True)

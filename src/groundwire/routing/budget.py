@@ -17,7 +17,7 @@ from groundwire.models import Budget
 from groundwire.models.validators import unchecked
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.cost_ledger import MICRO, CostLedger, micro
-from groundwire.routing.daily_quota import DailyQuota, Limits
+from groundwire.routing.daily_quota import DailyQuota, Limits, count_up_to
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.base import Add, Count, Get, Lookup, Operation, Set, Store
 
@@ -58,15 +58,15 @@ class SessionBudget:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.owner = owner
-        self.store = self._store = store
-        """The key prefix of the counts and other data of the session."""
+        self.store = store
+        """The store of the counts and other data of the session."""
         self.quota = quota
         """The daily quota of its owner."""
         self._tasks = tasks or BackgroundTasks()
         self.session = session
         self.limits = limits
         self.named = named
-        self._known = Budget(limit=limits.searches, spent=0)
+        self._last_usage = unchecked(Budget, limit=int(limits.searches), spent=0)
         self._activity = activity or _Activity()
         self._clock = clock
 
@@ -74,7 +74,7 @@ class SessionBudget:
         """Return the session's budget with a daily quota; for another owner, that is a different session."""
         same = owner == self.owner
         return SessionBudget(
-            self._store,
+            self.store,
             self.session if same else session_name(owner, self.session),
             self.limits,
             self._tasks,
@@ -124,19 +124,19 @@ class SessionBudget:
         if quota is not None:
             await quota.take(day, reserved)
         if reserved:
-            money = await self._store.count(self._key("usd"), reserved, limit=own or None, ttl=_LIFE)
+            money = await self.store.count(self._key("usd"), reserved, limit=own or None, ttl=_LIFE)
             if not money.granted:
                 await self._uncount(day, reserved)
-                raise self._no_money(money.total / MICRO, self._known.spent)
-        return Reservation(0, reserved, day, self._known.spent)
+                raise self._no_money(money.total / MICRO, self._last_usage.spent)
+        return Reservation(0, reserved, day, self._last_usage.spent)
 
     async def _take(self, reserved: int, along: Lookup | None) -> Reservation:
         operations: list[Operation] = [Add(self._key("searches"), 1, self.limits.searches or None, _LIFE)]
         if reserved:
             operations.append(Add(self._key("usd"), reserved, round(self.limits.cost_usd * MICRO) or None, _LIFE))
         own = len(operations)
-        answers = await self._store.batch(operations if along is None else [*operations, *along.operations])
-        count, *rest = (answer for answer in answers[:own] if isinstance(answer, Count))
+        answers = await self.store.batch(operations if along is None else [*operations, *along.operations])
+        count, *money_counts = (answer for answer in answers[:own] if isinstance(answer, Count))
         self._note(count.total)
         if not count.granted:
             spent = round(count.total)
@@ -146,9 +146,9 @@ class SessionBudget:
                 limit=self.limits.searches,
                 spent=spent,
             )
-        for money in rest:
+        for money in money_counts:
             if not money.granted:
-                self._note((await self._store.count(self._key("searches"), -1)).total)
+                self._note((await self.store.count(self._key("searches"), -1)).total)
                 raise self._no_money(money.total / MICRO, round(count.total))
         if along is not None:
             along.answers = answers[own:]
@@ -161,7 +161,7 @@ class SessionBudget:
             if self.quota is not None and not await self.quota.spend(reservation.day, amount):
                 return False
             limit = round(self.limits.cost_usd * MICRO) or None
-            granted = (await self._store.count(self._key("usd"), amount, limit=limit, ttl=_LIFE)).granted
+            granted = (await self.store.count(self._key("usd"), amount, limit=limit, ttl=_LIFE)).granted
             if self.quota is not None and not granted:
                 await self.quota.add(reservation.day, -amount)
             return granted
@@ -180,9 +180,9 @@ class SessionBudget:
             await self.quota.check_money()
         if not self.limits.cost_usd:
             return
-        used = (await self._store.count(self._key("usd"), 0)).total / MICRO
+        used = (await self.store.count(self._key("usd"), 0)).total / MICRO
         if used >= self.limits.cost_usd:
-            raise self._no_money(used, self._known.spent)
+            raise self._no_money(used, self._last_usage.spent)
 
     async def settle(self, reservation: Reservation, cost_usd: float) -> None:
         """Replace the reserved price by the actual cost."""
@@ -192,7 +192,7 @@ class SessionBudget:
 
     async def release(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
         """Uncount a search that could not be made; its actual cost stays counted."""
-        count = await self._store.count(self._key("searches"), -1)
+        count = await self.store.count(self._key("searches"), -1)
         self._note(count.total)
         if self.quota is not None:
             await self.quota.uncount(reservation.day, 1)
@@ -208,14 +208,14 @@ class SessionBudget:
         price = micro(price_usd)
         await self._end_if_idle()
         if self.quota is None:
-            held = await self._reserve_many(most, price)
-            return Reservation(held, held * price)
+            searches = await self._reserve_many(most, price)
+            return Reservation(searches, searches * price)
         day = self.quota.today()
         allowed = await self.quota.take_up_to(day, most, price)
-        held = await self._reserve_many(allowed, price)
-        await self.quota.uncount(day, allowed - held)
-        await self.quota.add(day, (held - allowed) * price)
-        return Reservation(held, held * price, day)
+        searches = await self._reserve_many(allowed, price)
+        await self.quota.uncount(day, allowed - searches)
+        await self.quota.add(day, (searches - allowed) * price)
+        return Reservation(searches, searches * price, day)
 
     async def settle_many(self, reservation: Reservation, searches: int, cost_usd: float | None = None) -> None:
         """Replace reserved searches by the actual ones.
@@ -228,7 +228,7 @@ class SessionBudget:
         price = reservation.micro_usd // reservation.searches if reservation.searches else 0
         money = searches * price if cost_usd is None else micro(cost_usd)
         if searches != reservation.searches:
-            count = await self._store.count(self._key("searches"), searches - reservation.searches, ttl=_LIFE)
+            count = await self.store.count(self._key("searches"), searches - reservation.searches, ttl=_LIFE)
             self._note(count.total)
             if self.quota is not None:
                 await self.quota.uncount(reservation.day, reservation.searches - searches)
@@ -244,7 +244,7 @@ class SessionBudget:
         if not self.limits.tokens:
             return
         await self._end_if_idle()
-        used = (await self._store.count(self._key("tokens"), 0)).total
+        used = (await self.store.count(self._key("tokens"), 0)).total
         if used >= self.limits.tokens:
             raise BudgetExceeded(
                 f"The session's budget of page text is used up ({used:,.0f} of {self.limits.tokens:,} tokens).",
@@ -253,33 +253,33 @@ class SessionBudget:
                 spent=round(used),
             )
 
-    async def read(self, characters: int) -> None:
+    async def count_page_text(self, characters: int) -> None:
         """Count page text returned to the caller."""
         if self.limits.tokens:
-            await self._store.count(self._key("tokens"), math.ceil(characters / _CHARACTERS_PER_TOKEN), ttl=_LIFE)
+            await self.store.count(self._key("tokens"), math.ceil(characters / _CHARACTERS_PER_TOKEN), ttl=_LIFE)
 
     async def reset(self) -> None:
         """Reset the counts."""
         for what in _USED:
-            await self._store.delete(self._key(what))
+            await self.store.delete(self._key(what))
         self._note(0)
 
     async def usage(self) -> dict[str, float]:
         """Return the usage of the session: `searches`, `cost_usd`, `tokens` (counted only with a limit)."""
-        totals = {what: (await self._store.count(self._key(what), 0)).total for what in _USED}
+        totals = {what: (await self.store.count(self._key(what), 0)).total for what in _USED}
         self._note(totals["searches"])
         return {"searches": totals["searches"], "cost_usd": totals["usd"] / MICRO, "tokens": totals["tokens"]}
 
     def state(self) -> Budget | None:
         """Return usage and limit, as last received from the store; None if searches are not limited."""
-        return self._known if self.limits.searches else None
+        return self._last_usage if self.limits.searches else None
 
     def warning(self, reservation: Reservation) -> str | None:
         """Return the warning for a session close to its limit, or None; see `LOW_BUDGET`."""
         if not self.limits.searches or reservation.spent < self.limits.warning_threshold:
             return None
-        left = max(0, self.limits.searches - reservation.spent)
-        return f"Searches left in this session: {left} of {self.limits.searches}."
+        remaining = max(0, self.limits.searches - reservation.spent)
+        return f"Searches left in this session: {remaining} of {self.limits.searches}."
 
     async def _end_if_idle(self) -> None:
         """Reset the counts if the session was idle for `idle_timeout` in every process.
@@ -294,12 +294,12 @@ class SessionBudget:
         if now - activity.marked < idle / 8:  # the mark in the store is renewed at most this often
             return
         marked = Get(self._key("active"), ends=True)
-        _, *before = await self._store.batch((marked, *(Add(self._key(what), 0) for what in _USED)))
-        spent = [(what, one.total) for what, one in zip(_USED, before, strict=False) if isinstance(one, Count)]
+        _, *before = await self.store.batch((marked, *(Add(self._key(what), 0) for what in _USED)))
+        spent = [(what, count.total) for what, count in zip(_USED, before, strict=False) if isinstance(count, Count)]
         if any(total for _, total in spent):
             subtract = (Add(self._key(what), -total) for what, total in spent)
-            await self._store.batch((marked, *subtract, Set(marked.key, b"", idle)))
-        await self._store.set(marked.key, b"", fresh=idle)
+            await self.store.batch((marked, *subtract, Set(marked.key, b"", idle)))
+        await self.store.set(marked.key, b"", fresh=idle)
         activity.marked = now
 
     def _how_to_reset(self) -> str:
@@ -312,28 +312,18 @@ class SessionBudget:
             "Python."
         )
 
-    async def _part(self, what: str, wanted: int, each: int, limit: int) -> int:
-        """Count as much as the limit allows of a requested amount, and return it.
-
-        Another process may count in between, so it is retried with less until it fits.
-        """
-        while wanted > 0:
-            count = await self._store.count(self._key(what), wanted * each, limit=limit or None, ttl=_LIFE)
-            if what == "searches":
-                self._note(count.total)
-            if count.granted:
-                return wanted
-            wanted = min(wanted - 1, int(limit - count.total) // each)
-        return 0
-
     async def _reserve_many(self, most: int, price: int) -> int:
         """Count searches with their price in the session's own budget; return how many it allows."""
-        searches = await self._part("searches", most, 1, self.limits.searches)
+        if most <= 0:
+            return 0
+        searches, total = await count_up_to(self.store, self._key("searches"), most, 1, self.limits.searches, _LIFE)
+        self._note(total)
         if not price or not searches:
             return searches
-        paid = await self._part("usd", searches, price, round(self.limits.cost_usd * MICRO))
+        limit = round(self.limits.cost_usd * MICRO)
+        paid, _ = await count_up_to(self.store, self._key("usd"), searches, price, limit, _LIFE)
         if paid < searches:
-            self._note((await self._store.count(self._key("searches"), paid - searches)).total)
+            self._note((await self.store.count(self._key("searches"), paid - searches)).total)
         return paid
 
     async def _uncount(self, day: int, reserved: int) -> None:
@@ -342,11 +332,8 @@ class SessionBudget:
             await self.quota.uncount(day, 1)
             await self.quota.add(day, -reserved)
 
-    async def _own(self, amount: int) -> None:
-        await self._store.count(self._key("usd"), amount, ttl=_LIFE)
-
     async def _add(self, amount: int, day: int) -> None:
-        await self._own(amount)
+        await self.store.count(self._key("usd"), amount, ttl=_LIFE)
         if self.quota is not None:
             await self.quota.add(day, amount)
 
@@ -359,7 +346,7 @@ class SessionBudget:
         )
 
     def _note(self, spent: float) -> None:
-        self._known = unchecked(Budget, limit=self.limits.searches, spent=round(spent))
+        self._last_usage = unchecked(Budget, limit=self.limits.searches, spent=round(spent))
 
     def _key(self, what: str) -> str:
         return f"session:{self.session}:{what}"

@@ -36,18 +36,19 @@ __all__ = ["Cache", "CacheResult", "CacheTtl", "Codec"]
 _logger = logging.getLogger(__name__)
 
 _FIRST_POLL, _LONGEST_POLL = 0.005, 0.05  # seconds between two checks for the result of another process
-_REST = 5.0  # seconds after a failed refresh, so that a service that is down is not called constantly
+_RETRY_PAUSE = 5.0  # seconds after a failed refresh, so that a service that is down is not called constantly
 _MANY = 1_000  # loads that are remembered; pauses that may accumulate before expired ones are removed
 _CLOSING = 2.0  # seconds that closing waits for the background
 
-_GONE = (BlockedByPolicy, PageNotFound)  # the cached value must not be served any more
-_ANSWERS = (*_GONE, BudgetExceeded, Closed, ConfigurationError, InvalidRequest)  # a stale value does not help here
+_REMOVAL_ERRORS = (BlockedByPolicy, PageNotFound)  # the cached value must not be served any more
+# A stale value does not help here.
+_FINAL_ERRORS = (*_REMOVAL_ERRORS, BudgetExceeded, Closed, ConfigurationError, InvalidRequest)
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class _Job(Generic[_T]):
     """The request of a caller, and how to load, store and identify the value."""
 
@@ -59,7 +60,7 @@ class _Job(Generic[_T]):
     renew: Callable[[_T], Awaitable[_T]] | None
     look: Lookup
     also: Callable[[_T], Sequence[Operation]] | None = None
-    told: list[Answer] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
 
 
 class Cache:
@@ -81,31 +82,31 @@ class Cache:
     ) -> None:
         self.store = store
         """The store of values and leases."""
-        self._store = store
         self._shared = shared
         self._name = secrets.token_hex(8)
         self._numbers = itertools.count()
-        self._held: dict[str, set[str]] = {}  # leases for loads, which share one owner in the store, and their tenants
+        # Leases for loads, which share one owner in the store, and their tenants.
+        self._lease_users: dict[str, set[str]] = {}
         self._clock = clock
         self._ttl = lease
-        self._kept_at: dict[str, int] = {}  # when the last loads ended, by the same count as that of lookups
+        self._load_ends: dict[str, int] = {}  # when the last loads ended, by the same count as that of lookups
         self._loads = SingleFlight()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._resting: dict[str, float] = {}
+        self._refresh_pauses: dict[str, float] = {}
         self._complained = False
         self._closed = False
 
     def lookup(self, key: str) -> Lookup:
         """Return the store operations before a call: read the value, else take the lease to load it."""
-        found = Get(key, ends=True)
+        get = Get(key, ends=True)
         lease = (Lease(f"load:{key}", self._name, self._ttl),) if self._shared else ()
-        return Lookup((found, *lease), next(self._numbers))
+        return Lookup((get, *lease), next(self._numbers))
 
     def abandon(self, key: str) -> None:
         """Release the lease that a lookup may have taken for a call that has failed since."""
         lease = f"load:{key}"
-        if self._shared and lease not in self._held:
-            release = self._ask(self._store.release(lease, owner=self._name), None)
+        if self._shared and lease not in self._lease_users:
+            release = self._ask(self.store.release(lease, owner=self._name), None)
             task = asyncio.get_running_loop().create_task(release)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -142,26 +143,26 @@ class Cache:
             DeadlineExceeded. Closed: the cache was closed. Anything that `load` raises, for all waiting callers.
         """
         job = _Job(key, load, codec, owner, refresh, renew, look or self.lookup(key), also)
-        found = None if refresh else await self._find_in_time(job, deadline)
-        if found is not None and found.at_once:
-            if found.kept.stale:
+        entry = None if refresh else await self._find_in_time(job, deadline)
+        if entry is not None and entry.at_once:
+            if entry.result.stale:
                 self._refresh_soon(job, deadline)
-            return found.kept
+            return entry.result
         try:
-            return await self._load(job, deadline, expired=found is not None)
+            return await self._load(job, deadline, expired=entry is not None)
         except BaseException as error:
             started = self._loads.active(f"any:{owner.key}:{key}")
-            if not started and self._let_go(f"load:{key}", owner):
+            if not started and self._end_use(f"load:{key}", owner):
                 if isinstance(error, Exception):
-                    await self._ask(self._store.release(f"load:{key}", owner=self._name), None)
+                    await self._ask(self.store.release(f"load:{key}", owner=self._name), None)
                 else:
                     self.abandon(key)
             if not isinstance(error, Exception):
                 raise
-            if found is None or isinstance(error, _ANSWERS):
+            if entry is None or isinstance(error, _FINAL_ERRORS):
                 raise
-            _logger.info("Returned a cached value of %.0f s ago, because loading failed: %s", found.kept.age, error)
-            return found.kept
+            _logger.info("Returned a cached value of %.0f s ago, because loading failed: %s", entry.result.age, error)
+            return entry.result
 
     async def aclose(self, *, grace_seconds: float = 0.0) -> None:
         """End all loads and release the leases; waiting callers get Closed.
@@ -185,69 +186,72 @@ class Cache:
                 await self._fetch(job, load, "")
                 return
             try:
-                held = self._holds(lease, job.owner)
-                kept = None if held else await self._turn(job, lease, load.deadline, expired)
-                if kept is None:
+                has_lease = self._uses(lease, job.owner)
+                cached = None if has_lease else await self._wait_for_turn(job, lease, load.deadline, expired)
+                if cached is None:
                     await self._fetch(job, load, lease)
                 else:
-                    load.resolve(kept)
+                    load.resolve(cached)
             except Exception as error:
                 load.fail(error)  # before the lease is given back, which no call need wait for
                 raise
             finally:
-                if self._let_go(lease, job.owner):
-                    await self._ask(self._store.release(lease, owner=self._name), None)
+                if self._end_use(lease, job.owner):
+                    await self._ask(self.store.release(lease, owner=self._name), None)
 
         name = f"{'refresh' if job.refresh else 'any'}:{job.owner.key}:{job.key}"
-        kept, own = await self._loads.share(name, work, deadline)
-        return kept._replace(also=tuple(job.told)) if own else kept._replace(cached=True)
+        result, own = await self._loads.share(name, work, deadline)
+        return result._replace(also=tuple(job.answers)) if own else result._replace(cached=True)
 
     async def _fetch(self, job: _Job[_T], load: InFlightLoad[CacheResult[_T]], lease: str) -> None:
         try:
             old = await self._find(job) if job.renew is not None and not job.refresh else None
-            loading = job.load() if job.renew is None or old is None else job.renew(old.kept.value)
-            value = await (self._renewed(lease, loading) if self._holds(lease, job.owner) else loading)
-        except _GONE:
-            await self._ask(self._store.delete(job.key), None)
+            loading = job.load() if job.renew is None or old is None else job.renew(old.result.value)
+            value = await (self._with_renewal(lease, loading) if self._uses(lease, job.owner) else loading)
+        except _REMOVAL_ERRORS:
+            await self._ask(self.store.delete(job.key), None)
             raise
-        data, ttl = self._packed(job, value)
+        data, ttl = self._encode(job, value)
         load.resolve(CacheResult(value), shared=data is not None)
-        self._kept_at[job.key] = next(self._numbers)
-        if len(self._kept_at) > _MANY:
-            del self._kept_at[next(iter(self._kept_at))]
+        self._load_ends[job.key] = next(self._numbers)
+        if len(self._load_ends) > _MANY:
+            del self._load_ends[next(iter(self._load_ends))]
         operations: list[Operation] = []
         if data is not None:
             operations.append(Set(job.key, data, ttl.fresh, ttl.stale + ttl.error))
-        if self._let_go(lease, job.owner):
+        if self._end_use(lease, job.owner):
             operations.append(Release(lease, self._name))
         also = () if job.also is None else job.also(value)
         if operations or also:
-            answers = await self._ask(self._store.batch([*operations, *also]), ())
-            job.told[:] = answers[len(operations) :]
+            answers = await self._ask(self.store.batch([*operations, *also]), ())
+            job.answers[:] = answers[len(operations) :]
 
-    async def _turn(self, job: _Job[_T], lease: str, deadline: Deadline, expired: bool) -> CacheResult[_T] | None:
+    async def _wait_for_turn(
+        self, job: _Job[_T], lease: str, deadline: Deadline, expired: bool
+    ) -> CacheResult[_T] | None:
         """Return None if this process may load, or the value loaded by another process."""
         if not self._shared:
             # What was loaded since the lookup, this process has loaded itself.
-            return await self._brought(job, expired) if self._kept_at.get(job.key, -1) >= job.look.since else None
+            is_newer = self._load_ends.get(job.key, -1) >= job.look.since
+            return await self._loaded_elsewhere(job, expired) if is_newer else None
         pause = _FIRST_POLL
         while not await self._lease(lease, self._name, self._ttl):
             if deadline.passed:
-                raise _late()
+                raise _late_error()
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_POLL)
-            if (kept := await self._brought(job, expired)) is not None:
-                return kept
-        self._hold(lease, job.owner)
-        return await self._brought(job, expired)
+            if (cached := await self._loaded_elsewhere(job, expired)) is not None:
+                return cached
+        self._begin_use(lease, job.owner)
+        return await self._loaded_elsewhere(job, expired)
 
-    async def _brought(self, job: _Job[_T], expired: bool) -> CacheResult[_T] | None:
-        found = await self._find(job)
-        if found is None or not found.at_once or (expired and found.kept.stale):
+    async def _loaded_elsewhere(self, job: _Job[_T], expired: bool) -> CacheResult[_T] | None:
+        entry = await self._find(job)
+        if entry is None or not entry.at_once or (expired and entry.result.stale):
             return None
-        return found.kept
+        return entry.result
 
-    async def _renewed(self, lease: str, loading: Awaitable[_R]) -> _R:
+    async def _with_renewal(self, lease: str, loading: Awaitable[_R]) -> _R:
         """Load and renew the lease meanwhile; the task that does so begins when a renewal is due, which is seldom."""
         loop = asyncio.get_running_loop()
         beats: list[asyncio.Task[None]] = []
@@ -273,58 +277,58 @@ class Cache:
         """Refresh a stale value in the background, unless that is running or was just tried."""
         loop = asyncio.get_running_loop()
         now = loop.time()
-        if self._closed or self._resting.get(job.key, 0.0) > now:
+        if self._closed or self._refresh_pauses.get(job.key, 0.0) > now:
             return
-        if len(self._resting) >= _MANY:
-            self._resting = {key: until for key, until in self._resting.items() if until > now}
-        self._resting[job.key] = now + max(deadline.remaining(), _REST)
+        if len(self._refresh_pauses) >= _MANY:
+            self._refresh_pauses = {key: until for key, until in self._refresh_pauses.items() if until > now}
+        self._refresh_pauses[job.key] = now + max(deadline.remaining(), _RETRY_PAUSE)
         task = loop.create_task(self._refresh(job, deadline))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _refresh(self, job: _Job[_T], deadline: Deadline) -> None:
-        lease, owner, rest = f"refresh:{job.key}", f"{self._name}-{next(self._numbers)}", _REST
+        lease, owner, pause = f"refresh:{job.key}", f"{self._name}-{next(self._numbers)}", _RETRY_PAUSE
         job = replace(job, also=None)  # these operations are for the next caller
         try:
-            if not await self._lease(lease, owner, 1.2 * deadline.remaining() + _REST):
+            if not await self._lease(lease, owner, 1.2 * deadline.remaining() + _RETRY_PAUSE):
                 lease = ""
                 return
             await self._load(job, deadline, expired=True)
-            found = await self._find(job)
-            if found is not None and not found.kept.stale:
-                rest = 0.0
-        except _GONE:
-            rest = 0.0  # the next caller has no stale value
+            entry = await self._find(job)
+            if entry is not None and not entry.result.stale:
+                pause = 0.0
+        except _REMOVAL_ERRORS:
+            pause = 0.0  # the next caller has no stale value
         except Exception as error:  # no call waits for it, and the cached value is still usable
             unknown = not isinstance(error, GroundwireError)
             _logger.info("A cached value could not be refreshed: %s", error, exc_info=unknown)
         finally:
-            self._resting[job.key] = asyncio.get_running_loop().time() + rest
-            if not rest or self._closed:
-                del self._resting[job.key]
-                await self._ask(self._store.release(lease, owner=owner), None)
+            self._refresh_pauses[job.key] = asyncio.get_running_loop().time() + pause
+            if not pause or self._closed:
+                del self._refresh_pauses[job.key]
+                await self._ask(self.store.release(lease, owner=owner), None)
             elif lease:
-                await self._lease(lease, owner, rest)  # other processes pause as well
+                await self._lease(lease, owner, pause)  # other processes pause as well
 
     async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> CacheEntry[_T] | None:
         try:
             if job.look.answers is None:
                 with deadline.timeout():
-                    job.look.answers = await self._ask(self._store.batch(job.look.operations), (None, True))
+                    job.look.answers = await self._ask(self.store.batch(job.look.operations), (None, True))
         except BaseException as error:
             self.abandon(job.key)
             if isinstance(error, TimeoutError):
-                raise _late() from error
+                raise _late_error() from error
             raise
         entry, *lease = job.look.answers or (None,)
-        if lease and lease[0] and self._kept_at.get(job.key, -1) < job.look.since:  # else there may be a value by now
-            self._hold(f"load:{job.key}", job.owner)
-        return self._decoded(job, entry if isinstance(entry, Entry) else None)
+        if lease and lease[0] and self._load_ends.get(job.key, -1) < job.look.since:  # else there may be a value by now
+            self._begin_use(f"load:{job.key}", job.owner)
+        return self._decode(job, entry if isinstance(entry, Entry) else None)
 
     async def _find(self, job: _Job[_T]) -> CacheEntry[_T] | None:
-        return self._decoded(job, await self._ask(self._store.get(job.key), None))
+        return self._decode(job, await self._ask(self.store.get(job.key), None))
 
-    def _decoded(self, job: _Job[_T], entry: Entry | None) -> CacheEntry[_T] | None:
+    def _decode(self, job: _Job[_T], entry: Entry | None) -> CacheEntry[_T] | None:
         if entry is None:
             return None
         try:
@@ -333,7 +337,7 @@ class Cache:
             _logger.debug("A cached value cannot be decoded and counts as a miss: %s", type(error).__name__)
             return None
 
-    def _packed(self, job: _Job[_T], value: _T) -> tuple[bytes | None, CacheTtl]:
+    def _encode(self, job: _Job[_T], value: _T) -> tuple[bytes | None, CacheTtl]:
         """Return the value to store, or None, and its time to live."""
         try:
             ttl = job.codec.ttl(value)
@@ -343,25 +347,25 @@ class Cache:
             _logger.exception("A value could not be cached")
         return None, CacheTtl()
 
-    def _hold(self, lease: str, owner: Owner) -> None:
-        self._held.setdefault(lease, set()).add(owner.key)
+    def _begin_use(self, lease: str, owner: Owner) -> None:
+        self._lease_users.setdefault(lease, set()).add(owner.key)
 
-    def _holds(self, lease: str, owner: Owner) -> bool:
-        return owner.key in self._held.get(lease, ())
+    def _uses(self, lease: str, owner: Owner) -> bool:
+        return owner.key in self._lease_users.get(lease, ())
 
-    def _let_go(self, lease: str, owner: Owner) -> bool:
+    def _end_use(self, lease: str, owner: Owner) -> bool:
         """End a tenant's use of a lease; return whether it was the last one, so that the lease must be released."""
-        if not self._holds(lease, owner):
+        if not self._uses(lease, owner):
             return False
-        self._held[lease].discard(owner.key)
-        if self._held[lease]:
+        self._lease_users[lease].discard(owner.key)
+        if self._lease_users[lease]:
             return False
-        del self._held[lease]
+        del self._lease_users[lease]
         return True
 
     async def _lease(self, key: str, owner: str, ttl: float) -> bool:
         """Take or renew a lease; without a store every caller gets it."""
-        return await self._ask(self._store.lease(key, owner=owner, ttl=ttl), True)
+        return await self._ask(self.store.lease(key, owner=owner, ttl=ttl), True)
 
     async def _ask(self, operation: Coroutine[Any, Any, _R], otherwise: _R) -> _R:
         """Return the store's response, or a default if it fails."""
@@ -374,5 +378,5 @@ class Cache:
             return otherwise
 
 
-def _late() -> DeadlineExceeded:
+def _late_error() -> DeadlineExceeded:
     return DeadlineExceeded("No answer in time. Try again, or allow more time.")

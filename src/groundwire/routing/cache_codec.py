@@ -9,16 +9,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from operator import attrgetter
-from typing import Generic, NamedTuple, NewType, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, NewType, TypeVar
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
-from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
+from groundwire.models import Query, SearchResponse, SearchResult, Source
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.tenancy import Owner, Sharing, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, Entry
+
+if TYPE_CHECKING:
+    from groundwire.models import Page
 
 __all__ = [
     "CacheEntry",
@@ -26,7 +29,7 @@ __all__ = [
     "CacheTtl",
     "Codec",
     "Partition",
-    "age",
+    "age_fields",
     "decode_entry",
     "encode_entry",
     "identity",
@@ -107,7 +110,7 @@ class CacheResult(NamedTuple, Generic[_T]):
 class CacheEntry(NamedTuple, Generic[_T]):
     """A value in the store."""
 
-    kept: CacheResult[_T]
+    result: CacheResult[_T]
     """The value."""
     at_once: bool
     """Whether it may be returned without loading."""
@@ -130,18 +133,18 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
     if form != _FORM:
         raise ValueError(f"the form {form!r}")
     # The store gives the end of freshness in the reader's clock, so the age is right though the writer's was not.
-    kept = CacheResult(
+    result = CacheResult(
         unpack(entry.value[_HEAD.size :]),
         cached=True,
         stale=entry.fresh_until <= now,
         age=max(0.0, now - (entry.fresh_until - fresh)),
     )
-    return CacheEntry(kept, at_once=now < entry.fresh_until + stale)
+    return CacheEntry(result, at_once=now < entry.fresh_until + stale)
 
 
 _AS_SETS = frozenset({"text", "allowed_domains", "blocked_domains"})  # compared in another form
-_ASKED = tuple(field.name for field in fields(Query) if field.name not in _AS_SETS)
-_values = attrgetter(*_ASKED)
+_FILTERS = tuple(field.name for field in fields(Query) if field.name not in _AS_SETS)
+_values = attrgetter(*_FILTERS)
 _KEY_FORM = 2  # version of keys and values; a change invalidates everything stored before
 
 
@@ -161,8 +164,8 @@ def search_key(
         partition: The partition of the store.
     """
     lists = (query.allowed_domains, query.blocked_domains, policy.allowed, policy.blocked)
-    asked = (" ".join(query.text.split()), *_values(query), *map(_as_set, lists))
-    return _key("search", partition, (asked, tuple(providers), extra))
+    request = (" ".join(query.text.split()), *_values(query), *map(_as_set, lists))
+    return _key("search", partition, (request, tuple(providers), extra))
 
 
 def page_key(url: WebUrl, readers: Sequence[str], extra: str = "", *, partition: Partition) -> str:
@@ -187,6 +190,7 @@ def _key(kind: str, partition: Partition, parts: tuple[object, ...]) -> str:
 
 
 _SHORT = 60.0  # seconds; a response that may be better next time is cached only against immediate repetition
+_REQUIRED = frozenset({"query", "results", "provider"})
 _OF_THE_CALL = frozenset({"budget", "cached", "stale"})  # specific to one call, not to the response
 
 
@@ -200,10 +204,12 @@ def pack_search(answer: SearchResponse) -> bytes:
         answer = answer.model_copy(update={"attempts": attempts})
     rows = answer.results
     table = bool(rows) and all(row._address is not None for row in rows)
-    # As `model_dump_json`, which would decode the bytes that are wanted here.
-    head: bytes = answer.__pydantic_serializer__.to_json(
-        answer, exclude={*_OF_THE_CALL, "results"} if table else set(_OF_THE_CALL), exclude_defaults=True
-    )
+    omitted = {*_OF_THE_CALL, "results"} if table else _OF_THE_CALL
+    values = {key: value for key, value in vars(answer).items() if key not in omitted and (value or key in _REQUIRED)}
+    # Not `model_dump_json`: to build its serializer takes longer than the first search of a process.
+    for key in values.keys() & {"attempts", "filters"}:
+        values[key] = [vars(item) for item in values[key]]
+    head = to_json(values, inf_nan_mode="null")
     if not table:
         return head
     scores = [math.nan if row.score is None else row.score for row in rows]
@@ -231,10 +237,10 @@ def unpack_search(data: bytes) -> SearchResponse:
     scores, *fields = table.decode().split(_FIELD)
     numbers = [score for (score,) in struct.iter_unpack("<d", bytes.fromhex(scores[: 16 * (len(scores) // 16)]))]
     columns = [fields[start :: len(_TEXTS) + 1] for start in range(len(_TEXTS) + 1)]
-    rows = tuple([_row(*one) for one in zip(range(1, len(numbers) + 1), numbers, *columns, strict=True)])
-    if not isinstance(known := from_json(head), dict):
+    rows = tuple([_row(*cells) for cells in zip(range(1, len(numbers) + 1), numbers, *columns, strict=True)])
+    if not isinstance(response := from_json(head), dict):
         raise ValueError("The response is not an object.")
-    return SearchResponse.model_validate({**known, "results": rows})
+    return SearchResponse.model_validate({**response, "results": rows})
 
 
 def _row(
@@ -269,27 +275,29 @@ def unpack_page(data: bytes) -> Page:
     Raises:
         ValueError: the bytes are invalid, or of a version with other fields.
     """
+    from groundwire.models import Freshness, Page
+
     head, _, body = data.partition(b"\n")
     page = Page.model_validate_json(body)
     return page.model_copy(update={"freshness": Freshness.model_validate_json(head)}) if head else page
 
 
-def search_ttl(answer: SearchResponse, whole: CacheTtl) -> CacheTtl:
+def search_ttl(answer: SearchResponse, good_ttl: CacheTtl) -> CacheTtl:
     """Return the time to live of a response: at most a minute, and never stale, if it is empty or partial.
 
     A response that is itself stale is not cached.
 
     Args:
         answer: The answer.
-        whole: The time to live of a good response.
+        good_ttl: The time to live of a good response.
     """
     if answer.stale:
         return CacheTtl()
     in_part = any(attempt.outcome == "partial" for attempt in answer.attempts)
-    return whole if answer.results and not in_part else CacheTtl(min(whole.fresh, _SHORT))
+    return good_ttl if answer.results and not in_part else CacheTtl(min(good_ttl.fresh, _SHORT))
 
 
-def page_ttl(page: Page, whole: CacheTtl) -> CacheTtl:
+def page_ttl(page: Page, good_ttl: CacheTtl) -> CacheTtl:
     """Return the time to live of a page: at most that of the settings, and less if its server requires it.
 
     A minute is the minimum, so that a page that is read piece by piece is fetched once. A page without text, or with
@@ -298,19 +306,19 @@ def page_ttl(page: Page, whole: CacheTtl) -> CacheTtl:
 
     Args:
         page: What a reader returned.
-        whole: The time to live of a good page.
+        good_ttl: The time to live of a good page.
     """
     if page.stale:
         return CacheTtl()
-    said = page.freshness
-    if not page.content.strip() or (said is not None and said.no_store):
-        return CacheTtl(min(whole.fresh, _SHORT))
-    if said is None:
-        return whole
-    fresh = whole.fresh if said.seconds is None else min(whole.fresh, max(said.seconds, _SHORT))
-    if fresh < whole.fresh or said.must_ask:
-        return CacheTtl(fresh, 0.0, whole.stale + whole.error)
-    return whole
+    freshness = page.freshness
+    if not page.content.strip() or (freshness is not None and freshness.no_store):
+        return CacheTtl(min(good_ttl.fresh, _SHORT))
+    if freshness is None:
+        return good_ttl
+    fresh = good_ttl.fresh if freshness.seconds is None else min(good_ttl.fresh, max(freshness.seconds, _SHORT))
+    if fresh < good_ttl.fresh or freshness.must_ask:
+        return CacheTtl(fresh, 0.0, good_ttl.stale + good_ttl.error)
+    return good_ttl
 
 
 _LONGEST_STALE = 3_600.0  # seconds for which a stale response is returned immediately
@@ -332,19 +340,19 @@ def lifetime(fresh: float, stale: float) -> CacheTtl:
     return CacheTtl(fresh, min(stale, _LONGEST_STALE), max(0.0, stale - _LONGEST_STALE))
 
 
-def search_codec(whole: CacheTtl) -> Codec[SearchResponse]:
-    """Return how responses are stored; `whole` is the time to live of a good one."""
-    return Codec(pack_search, unpack_search, partial(search_ttl, whole=whole))
+def search_codec(good_ttl: CacheTtl) -> Codec[SearchResponse]:
+    """Return how responses are stored; `good_ttl` is the time to live of a good one."""
+    return Codec(pack_search, unpack_search, partial(search_ttl, good_ttl=good_ttl))
 
 
-def page_codec(whole: CacheTtl) -> Codec[Page]:
-    """Return how pages are stored; `whole` is the time to live of a good one."""
-    return Codec(pack_page, unpack_page, partial(page_ttl, whole=whole))
+def page_codec(good_ttl: CacheTtl) -> Codec[Page]:
+    """Return how pages are stored; `good_ttl` is the time to live of a good one."""
+    return Codec(pack_page, unpack_page, partial(page_ttl, good_ttl=good_ttl))
 
 
-def age(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: float) -> dict[str, object]:
+def age_fields(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: float) -> dict[str, object]:
     """Return the fields of a value that describe its age."""
     if not stale:
         return {"cached": cached}
-    said = f"this result is {seconds / 60:,.0f} minutes old and not refreshed yet"
-    return {"cached": cached, "stale": True, "warnings": (said, *warnings)}
+    warning = f"this result is {seconds / 60:,.0f} minutes old and not refreshed yet"
+    return {"cached": cached, "stale": True, "warnings": (warning, *warnings)}

@@ -41,7 +41,7 @@ class AttemptLog:
         return tuple(self._attempts)
 
 
-@dataclass(kw_only=True, slots=True, eq=False)  # not frozen: that would take three times as long to make
+@dataclass(kw_only=True, slots=True, eq=False, repr=False)  # not frozen: that would take three times as long to make
 class _Call:
     """Common state of a search and a page. What the caller asked for never changes."""
 
@@ -69,7 +69,7 @@ class _Call:
         self.ledger = self.budget.ledger(reservation)
 
 
-@dataclass(kw_only=True, slots=True, eq=False)
+@dataclass(kw_only=True, slots=True, eq=False, repr=False)
 class SearchCall(_Call):
     """One search."""
 
@@ -95,7 +95,7 @@ class SearchCall(_Call):
         self.provider_query = query
 
 
-@dataclass(kw_only=True, slots=True, eq=False)
+@dataclass(kw_only=True, slots=True, eq=False, repr=False)
 class PageCall(_Call):
     """One page to open."""
 

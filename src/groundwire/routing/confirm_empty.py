@@ -86,16 +86,16 @@ class EmptyConfirmer:
             return proven, attempts
         empty = self._candidates(results, named, caller.health, is_proven=proven is not None)
         doubtful = {name for item in empty if caller.health.is_doubtful(name := item.attempt.provider)}
-        seen = [item for item in results if item.empty in {"answered", "unproven"}]
-        chance = math.prod(caller.health.false_empties(item.attempt.provider) for item in seen)
+        empties = [item for item in results if item.empty in {"answered", "unproven"}]
+        chance = math.prod(caller.health.false_empties(item.attempt.provider) for item in empties)
         missing = 1 + bool(doubtful)
         for item in empty:
             provider = named[item.attempt.provider]
             witness = item.empty == "answered" and caller.health.has_record(provider.name, just_now=_JUST_NOW)
             await self._pause(len(results) + len(attempts), call, began)
             if proven is None:
-                shown = await self._control_query(provider, call, caller, began, attempts)
-                if not (witness if shown is None else shown):
+                has_rows = await self._control_query(provider, call, caller, began, attempts)
+                if not (witness if has_rows is None else has_rows):
                     continue
             false = caller.health.false_empties(provider.name)
             times = max(1, missing)

@@ -17,7 +17,7 @@ from groundwire.storage.base import Store
 if TYPE_CHECKING:
     from groundwire.settings import SessionSettings
 
-__all__ = ["DailyLimits", "DailyQuota", "Limits", "limits_of"]
+__all__ = ["DailyLimits", "DailyQuota", "Limits", "count_up_to", "limits_of"]
 
 _DAY = 86_400.0  # seconds; days begin at midnight UTC
 _LIFE = 3 * _DAY  # seconds after which the store deletes a day's counts
@@ -131,10 +131,11 @@ class DailyQuota:
             calls: The requested number.
             price: The price of each, in micro-dollars.
         """
-        granted = await self._most(self._key(day, "calls"), calls, 1, self.daily.calls)
+        granted, _ = await count_up_to(self._store, self._key(day, "calls"), calls, 1, self.daily.calls, _LIFE)
         if not granted or not price:
             return granted
-        paid = await self._most(self._key(day, "usd"), granted, price, round(self.daily.cost_usd * MICRO))
+        limit = round(self.daily.cost_usd * MICRO)
+        paid, _ = await count_up_to(self._store, self._key(day, "usd"), granted, price, limit, _LIFE)
         await self.uncount(day, granted - paid)
         return paid
 
@@ -144,15 +145,6 @@ class DailyQuota:
         calls = await self._store.count(self._key(day, "calls"), 0)
         usd = await self._store.count(self._key(day, "usd"), 0)
         return {"calls": calls.total, "cost_usd": usd.total / MICRO}
-
-    async def _most(self, key: str, wanted: int, each: int, limit: int) -> int:
-        """Count as much as the limit allows of a requested amount; concurrent callers leave less."""
-        while wanted > 0:
-            count = await self._store.count(key, wanted * each, limit=limit or None, ttl=_LIFE)
-            if count.granted:
-                return wanted
-            wanted = min(wanted - 1, int(limit - count.total) // each)
-        return 0
 
     def _no_money(self, calls: float) -> BudgetExceeded:
         return self._used_up(f"its limit is {self.daily.cost_usd:g} US dollars per day", calls)
@@ -168,3 +160,26 @@ class DailyQuota:
 
     def _key(self, day: int, what: str) -> str:
         return f"day:{self.daily.name}:{day}:{what}"
+
+
+async def count_up_to(store: Store, key: str, number: int, each: int, limit: int, ttl: float) -> tuple[int, float]:
+    """Count as many of a number of things as the limit allows; return how many, and the new total.
+
+    Another process may count in between, so it is retried with fewer until they fit.
+
+    Args:
+        store: The store of the count.
+        key: Its key.
+        number: The requested number; at least one.
+        each: How much each of them counts.
+        limit: The limit of the total; 0 means none.
+        ttl: Seconds after which the store deletes the count.
+    """
+    total = 0.0
+    while number > 0:
+        count = await store.count(key, number * each, limit=limit or None, ttl=ttl)
+        total = count.total
+        if count.granted:
+            break
+        number = min(number - 1, int(limit - total) // each)
+    return max(0, number), total

@@ -24,12 +24,12 @@ class ExtraBudget:
 
     Args:
         earned: Calls per search.
-        kept: The maximum that can be spent at once; also the initial budget.
+        burst: The maximum that can be spent at once; also the initial budget.
     """
 
-    def __init__(self, earned: float, kept: float) -> None:
+    def __init__(self, earned: float, burst: float) -> None:
         self._earned = earned
-        self._kept = kept if earned > 0 else 0.0
+        self._burst = burst if earned > 0 else 0.0
         self._shared = 0.0
         self._pending = 0.0
         self._exchanged_at = -math.inf
@@ -50,9 +50,9 @@ class ExtraBudget:
                 end without a result.
         """
         spent = self._shared + self._pending
-        kept = self._kept - min(reserve * self._kept, max(0.0, self._kept - 1))
-        eager = calls >= 1 or calls * kept <= _EAGER * (kept - spent)
-        return spent + calls <= kept and eager
+        available = self._burst - min(reserve * self._burst, max(0.0, self._burst - 1))
+        eager = calls >= 1 or calls * available <= _EAGER * (available - spent)
+        return spent + calls <= available and eager
 
     def spend(self, calls: float) -> None:
         """Spend calls, or refund a negative number."""

@@ -13,7 +13,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final, Literal, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -90,12 +90,12 @@ class HealthRecord(BaseModel):
     """When it was written: nothing in it lasts for longer than from then to its end, whatever the clock says."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _State:
     in_a_row: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_RULES, 0))
     times: int = 0
     cooldowns: int = 0
-    usual: dict[str, float] = field(default_factory=dict)
+    failure_shares: dict[str, float] = field(default_factory=dict)
     """The share of each kind of failure in the calls."""
     calls: int = 0
     false_empties: float = 0.0
@@ -113,13 +113,13 @@ class _State:
 
     def count(self, kind: str = "") -> None:
         """Record a call that failed in this way, or had rows."""
-        for one in {kind, *self.usual} - {""}:
-            share = self.usual.get(one, 0.0)
-            self.usual[one] = share + _WEIGHT * ((one == kind) - share)
+        for failure in {kind, *self.failure_shares} - {""}:
+            share = self.failure_shares.get(failure, 0.0)
+            self.failure_shares[failure] = share + _WEIGHT * ((failure == kind) - share)
 
     def improbable_row(self, kind: str) -> int:
         """Return how many such failures in a row happen less than once in a hundred at the usual share."""
-        share = self.usual.get(kind, 0.0)
+        share = self.failure_shares.get(kind, 0.0)
         return min(math.ceil(math.log(_IMPROBABLE) / math.log(share)), _LONGEST_ROW) if share > 0 else 1
 
 
@@ -199,8 +199,8 @@ class Health:
         for provider in providers:
             state = self._state(provider.name)
             if now < state.cooldown_until:
-                left = state.cooldown_until - now
-                skipped.append(Cooldown(provider, left, state.cooldown_outcome, state.cooldown_reason))
+                seconds = state.cooldown_until - now
+                skipped.append(Cooldown(provider, seconds, state.cooldown_outcome, state.cooldown_reason))
             elif not state.degraded_until and not state.cooldown_until:
                 first.append(provider)
             elif now >= state.degraded_until and now >= state.probe_until:
@@ -214,7 +214,7 @@ class Health:
             place = len(first)
             if price is not None and self._state(provider.name).fails_fast and not price(provider):
                 after = providers[providers.index(provider) :]
-                place = next((at for at, one in enumerate(first) if one in after and price(one)), place)
+                place = next((at for at, other in enumerate(first) if other in after and price(other)), place)
             first.insert(place, provider)
         return Order(tuple(first), frozenset(probes), tuple(skipped))
 
@@ -296,27 +296,23 @@ class Health:
         state.cooldowns = min(state.cooldowns + 1, _MOST_COOLDOWNS)
         return {"cooldown": seconds, "outcome": outcome, "reason": reason}
 
-    def merge(
-        self, provider: str, *, cooldown: float, outcome: Outcome, reason: str, degraded: float, times: int
-    ) -> None:
+    def merge(self, provider: str, record: HealthRecord, seconds_left: Mapping[str, float]) -> None:
         """Merge what another process has learned, unless more is known here.
 
         Args:
             provider: Its name.
-            cooldown: Seconds left of its cooldown.
-            outcome: The outcome of the attempt that started it.
-            reason: The provider's message.
-            degraded: Seconds for which it is called last.
-            times: How many times in a row.
+            record: The record.
+            seconds_left: The seconds until the moments in it, on this process's clock.
         """
-        self._cool_down(provider, min(cooldown, _LONGEST_COOLDOWN), outcome, reason)
-        state = self._state(provider)
+        outcome = cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota"
+        self._cool_down(provider, min(seconds_left["cooldown"], _LONGEST_COOLDOWN), outcome, record.reason)
+        state, degraded = self._state(provider), seconds_left["degraded"]
         if degraded > 0 and not state.degraded_until:
             state.degraded_until = self._clock() + min(degraded, _LONGEST_DEGRADED)
-            state.times = min(max(times, state.times), 8)
-        elif not degraded and not times and state.degraded_until and state.heard:
+            state.times = min(max(record.times, state.times), 8)
+        elif not degraded and not record.times and state.degraded_until and state.heard:
             state.degraded_until, state.times = 0.0, 0  # another process's probe succeeded
-        state.heard = times > 0
+        state.heard = record.times > 0
 
     def give_up_probe(self, provider: str) -> None:
         """Release a probe that was not used."""

@@ -32,16 +32,18 @@ from groundwire.routing.provider_call import ProviderCaller
 
 __all__ = ["HedgeResult", "HedgedRunner"]
 
-_LEFT, _LEFT_BESIDE = "abandoned: another provider answered first", "abandoned: another request to it answered first"
+_LOST_TO_PROVIDER = "abandoned: another provider answered first"
+_LOST_TO_REPEAT = "abandoned: another request to it answered first"
 # The effect of each rule was measured by switching it off: benchmarks/NOTES.md, "Rules of routing switched off".
-_ENOUGH_EMPTY = 3  # credible empty results that suffice, with four providers or more
-_IN_DANGER = 2  # late calls that make the next one urgent; never: p99 2.83 -> 3.41 s when a hang goes round
+_SUFFICIENT_EMPTIES = 3  # credible empty results that suffice, with four providers or more
+_URGENT_LATE_CALLS = 2  # late calls that make the next one urgent; never: p99 2.83 -> 3.41 s when a hang goes round
 # The share of the budget that hedges of late calls leave to searches that would end without a result. None: 99.0 ->
 # 97.8 % answered with a first provider that is always empty and 30 % faults on the others.
-_FOR_ANSWERS = 1 / 4
-_PATIENCE = 3.0  # third quartiles of a slow provider's latency; 0: 12.1 -> 15.4 paid calls of 100 beside one of 3 s
+_ANSWER_RESERVE = 1 / 4
+# Third quartiles of a slow provider's latency. 0: 12.1 -> 15.4 paid calls of 100 beside one of 3 s.
+_TIMEOUT_QUARTILES = 3.0
 _REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
-_USUALLY = 5  # answers; a service with fewer that does not answer in time may just be slow
+_FEWEST_ANSWERS = 5  # answers; a service with fewer that does not answer in time may just be slow
 # Without waiting, outages of 4 s in 30: 100 -> 89.8 % answered; without turns, 90.5 -> 89.5 % when no name resolves.
 _OUTAGE, _TURN, _POLL = 60.0, 1.0, 0.1  # seconds since the last rows, between two tries of all, and two checks
 _TRANSIENT: frozenset[Outcome] = frozenset(
@@ -50,7 +52,7 @@ _TRANSIENT: frozenset[Outcome] = frozenset(
 _NO_TURN = "not called: still waiting for its rate limit"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class HedgeResult:
     """The outcome of a search by several providers."""
 
@@ -58,11 +60,11 @@ class HedgeResult:
     """The result with rows, if any."""
     results: list[AttemptResult] = field(default_factory=list)
     """Every result, in the order they ended; the winner is the last."""
-    left: list[Attempt] = field(default_factory=list)
+    abandoned: list[Attempt] = field(default_factory=list)
     """Attempts that were still running."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Running:
     provider: SearchProvider
     since: float
@@ -100,8 +102,8 @@ class HedgedRunner:
         self._random = random_
         self.health = health
         self._latencies: defaultdict[str, Latencies] = defaultdict(Latencies)
-        self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
-        self._retries = ExtraBudget(policy.retries, policy.retries_kept)
+        self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_burst)
+        self._retries = ExtraBudget(policy.retries, policy.retries_burst)
         self.answers: int = 0  # searches that had rows
         self.next_turn: float = -math.inf  # when a search whose rounds are used up may try again
         self._drained: set[asyncio.Task[AttemptResult]] = set()
@@ -119,7 +121,7 @@ class HedgedRunner:
         """
         self.extra.earn()
         self._retries.earn()
-        finish = await _HedgedRun(self, call, caller, hedged).through(providers)
+        finish = await _HedgedRun(self, call, caller, hedged).run(providers)
         self.answers += finish.winner is not None
         return finish
 
@@ -137,8 +139,8 @@ class HedgedRunner:
     def loses(self, provider: str, seconds: float) -> bool:
         """Whether a provider is known to lose requests, and usually answers in so many seconds those that it gets."""
         latencies = self._latencies[provider]
-        usual = latencies.quantile(0.5, latencies.longest)
-        return len(latencies) >= _USUALLY and usual < seconds and self.health.loses(provider)
+        median = latencies.quantile(0.5, latencies.longest)
+        return len(latencies) >= _FEWEST_ANSWERS and median < seconds and self.health.loses(provider)
 
     def latencies(self, provider: str) -> Latencies:
         """Return the latencies of a provider."""
@@ -176,11 +178,11 @@ class _HedgedRun:
         self._round, self._patient_until = 1, 0.0
         self._finish = HedgeResult()
 
-    async def through(self, providers: Sequence[SearchProvider]) -> HedgeResult:
+    async def run(self, providers: Sequence[SearchProvider]) -> HedgeResult:
         self._providers = providers
         order = self._runner.health.order(providers, price_of)
         self._queue, self._probes = list(order.queue), set(order.probes)
-        self._finish.results += [AttemptResult(one.attempt) for one in order.skipped]
+        self._finish.results += [AttemptResult(cooldown.attempt) for cooldown in order.skipped]
         try:
             while not self._is_over():
                 if self._may_start():
@@ -197,7 +199,7 @@ class _HedgedRun:
                 elif not await self._next_round(providers):
                     break
         finally:
-            self._leave()
+            self._abandon_running()
         for provider in self._queue:
             if self._finish.winner is None and self._deadline.passed:
                 self._finish.results.append(
@@ -211,7 +213,7 @@ class _HedgedRun:
         if not self._finish.results:
             return False
         empty = {item.attempt.provider for item in self._finish.results if item.empty == "answered"}
-        return sum(map(self._runner.health.has_record, empty)) >= _ENOUGH_EMPTY
+        return sum(map(self._runner.health.has_record, empty)) >= _SUFFICIENT_EMPTIES
 
     def _may_start(self) -> bool:
         if not self._running:
@@ -222,7 +224,7 @@ class _HedgedRun:
         newest, now = self._newest(), self._loop.time()
         if now - newest.began < self._late_after(newest, following):
             return False
-        reserve = _FOR_ANSWERS if len(self._running) < _IN_DANGER else 0.0
+        reserve = _ANSWER_RESERVE if len(self._running) < _URGENT_LATE_CALLS else 0.0
         if not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve):
             return True
         return self._repeat_free()
@@ -241,8 +243,8 @@ class _HedgedRun:
         earlier = list(self._running)
         if (earlier or self._round > 1) and price_of(provider):
             charged = self._would_answer(self._newest()) if earlier else 1.0
-        usual = self._runner.latencies(provider.name).quantile(0.75, 0.0)
-        state.timeout = max(_PATIENCE * usual, self._attempt_timeout)
+        third_quartile = self._runner.latencies(provider.name).quantile(0.75, 0.0)
+        state.timeout = max(_TIMEOUT_QUARTILES * third_quartile, self._attempt_timeout)
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
         self._started.append(self._loop.time())
@@ -259,14 +261,14 @@ class _HedgedRun:
             for item in self._finish.results
             if item.attempt.outcome in _REPEATED and item.empty == "no"
         }
-        left, limiter = self._worth_repeating(failed) - self._repeated, self._caller.limiter
-        for one in self._providers if left else ():
-            if one.name not in left or price_of(one):
+        candidates, limiter = self._worth_repeating(failed) - self._repeated, self._caller.limiter
+        for provider in self._providers if candidates else ():
+            if provider.name not in candidates or price_of(provider):
                 continue
-            healthy = self._runner.health.provider_health(one.name).state == "healthy"
-            if healthy and limiter.pace(one, scope(one)) is None:
-                self._repeat = one
-                self._repeated.add(one.name)
+            healthy = self._runner.health.provider_health(provider.name).state == "healthy"
+            if healthy and limiter.pace(provider, scope(provider)) is None:
+                self._repeat = provider
+                self._repeated.add(provider.name)
                 return True
         return False
 
@@ -275,7 +277,7 @@ class _HedgedRun:
 
         Their requests may be lost. Any other service is only slow, and a second request would slow it down further.
         """
-        silent = {one.provider.name for one in self._running.values()}
+        silent = {running.provider.name for running in self._running.values()}
         ended = [item.attempt for item in self._finish.results]
         silent |= {attempt.provider for attempt in ended if attempt.outcome == "timeout" and attempt.status is None}
         return {name for name in silent | set(failed) if name not in silent or self._loses(name)}
@@ -285,17 +287,17 @@ class _HedgedRun:
 
     def _end_late(self) -> None:
         """End the attempts whose timeout is over, if that leaves time for something better."""
-        for one in self._running.values():
-            if self._may_end(one) and self._loop.time() - one.began >= one.state.timeout:
-                one.state.end()
+        for running in self._running.values():
+            if self._may_end(running) and self._loop.time() - running.began >= running.state.timeout:
+                running.state.end()
 
-    def _may_end(self, one: _Running) -> bool:
+    def _may_end(self, running: _Running) -> bool:
         """Whether another provider could be called instead of a running one, or the same one once more."""
-        may_end = one.state.sent and not one.state.ended
-        return may_end and (bool(self._queue) or self._loses(one.provider.name))
+        may_end = running.state.sent and not running.state.ended
+        return may_end and (bool(self._queue) or self._loses(running.provider.name))
 
     def _newest(self) -> _Running:
-        return max(self._running.values(), key=lambda one: one.since)
+        return max(self._running.values(), key=lambda running: running.since)
 
     async def _attempt(self, provider: SearchProvider, state: AttemptState) -> AttemptResult:
         done = await self._caller.attempt(provider, self._call, state)
@@ -314,19 +316,19 @@ class _HedgedRun:
             late = self._lost_for_good(newest.provider) - (now - newest.began)
             if late > 0:
                 wake = min(wake, max(0.001, late))
-        for one in self._running.values():
-            if self._may_end(one):
-                wake = min(wake, max(0.001, one.began + one.state.timeout - now))
+        for running in self._running.values():
+            if self._may_end(running):
+                wake = min(wake, max(0.001, running.began + running.state.timeout - now))
         await self._until_one_ends(wake, until_sent=late <= 0)
 
     async def _until_one_ends(self, wake: float, *, until_sent: bool = True) -> None:
         """Wait until a call ends, or is sent if that matters, up to a limit in seconds, and take the results."""
         waiting: list[asyncio.Future[Any]] = [*self._running]
         if until_sent:  # a call that is sent in time only moves what is waited for away, and is looked at then
-            waiting += [one.state.sent_at for one in self._running.values() if not one.state.sent]
+            waiting += [running.state.sent_at for running in self._running.values() if not running.state.sent]
         await wait_for_any(wake, *waiting)
         ended = [task for task in self._running if task.done()]
-        for task in sorted(ended, key=lambda one: self._running[one].since):
+        for task in sorted(ended, key=lambda task: self._running[task].since):
             del self._running[task]
             done = task.result()
             if done.rows and self._finish.winner is None:
@@ -343,21 +345,21 @@ class _HedgedRun:
         failed = self._failed_for_now()
         if not failed:
             return False
-        said = 0.0 not in failed.values()
-        if self._round >= policy.rounds or not (said or self._runner._retries.allows(1)):
-            return await self._ride_out(failed) and self._ask_again(providers, free=True)
-        if said:  # the providers stated the time, so a retry then takes no token
+        has_retry_time = 0.0 not in failed.values()
+        if self._round >= policy.rounds or not (has_retry_time or self._runner._retries.allows(1)):
+            return await self._wait_out_outage(failed) and self._ask_again(providers, free=True)
+        if has_retry_time:  # the providers stated the time, so a retry then takes no token
             pause += min(failed.values())
         if self._deadline.remaining() < policy.least_for_retry + pause:
             return False
         await asyncio.sleep(pause)
-        return self._ask_again(providers, free=said)
+        return self._ask_again(providers, free=has_retry_time)
 
     def _failed_for_now(self) -> dict[str, float]:
         failed = _failed_for_now(self._finish.results, self._deadline.remaining())
         return {name: failed[name] for name in self._worth_repeating(failed) if name in failed}
 
-    async def _ride_out(self, failed: Collection[str]) -> bool:
+    async def _wait_out_outage(self, failed: Collection[str]) -> bool:
         """Wait some seconds until another search has rows again, or for this one's turn to try: one search a second.
 
         Only for a short outage: of providers that had rows in the last minute.
@@ -423,51 +425,51 @@ class _HedgedRun:
         """Return after how many seconds a call without a response is followed by another round."""
         return max(self._lost_after(provider), self._policy.least_for_retry)
 
-    def _leave(self) -> None:
+    def _abandon_running(self) -> None:
         for provider in self._queue:
             if provider.name in self._probes:
                 self._runner.health.give_up_probe(provider.name)
-        for task, one in self._running.items():
-            since = round((self._loop.time() - one.since) * 1_000)
+        for task, running in self._running.items():
+            since = round((self._loop.time() - running.since) * 1_000)
             winner = self._finish.winner
-            won, name = winner is not None, one.provider.name
-            reason = one.state.reason if one.state.sent else _NO_TURN
-            if winner is not None and one.state.sent:
-                reason = _LEFT_BESIDE if winner.attempt.provider == name else _LEFT
-            left = Attempt(
+            won, name = winner is not None, running.provider.name
+            reason = running.state.reason if running.state.sent else _NO_TURN
+            if winner is not None and running.state.sent:
+                reason = _LOST_TO_REPEAT if winner.attempt.provider == name else _LOST_TO_PROVIDER
+            attempt = Attempt(
                 provider=name,
-                outcome="timeout" if one.state.sent else "rate_limited",
+                outcome="timeout" if running.state.sent else "rate_limited",
                 reason=reason,
                 latency_ms=since,
-                cost_usd=price_of(one.provider) if one.state.sent else 0.0,  # until more is known
+                cost_usd=price_of(running.provider) if running.state.sent else 0.0,  # until more is known
                 abandoned=won,
             )
-            if won and one.state.sent:
-                self._runner.drain(task, one.state)
+            if won and running.state.sent:
+                self._runner.drain(task, running.state)
             else:
                 task.cancel()  # an unsent one costs nothing that way
             if won:
-                self._finish.left.append(left)
+                self._finish.abandoned.append(attempt)
             else:
-                done = AttemptResult(left)
+                done = AttemptResult(attempt)
                 self._finish.results.append(done)
-                if one.state.sent and self._deadline.passed:  # canceled by the deadline, not by the caller
-                    self._caller.report(one.provider, done, one.state)
+                if running.state.sent and self._deadline.passed:  # canceled by the deadline, not by the caller
+                    self._caller.report(running.provider, done, running.state)
 
     def _delay(self, running: SearchProvider, following: SearchProvider) -> float:
         """Return after how many seconds the next provider starts as a hedge."""
         policy = self._policy
         share = policy.free_quantile if price_of(following) == 0 else policy.quantile
-        usual = self._runner.latencies(running.name).quantile(share, policy.unknown)
-        return min(max(usual, policy.shortest), policy.longest)
+        latency = self._runner.latencies(running.name).quantile(share, policy.unknown)
+        return min(max(latency, policy.shortest), policy.longest)
 
     def _lost_after(self, running: SearchProvider) -> float:
         """Return after how many seconds a call is as likely lost as slow."""
         lost = self._runner.health.lost(running.name)
         latencies = self._runner.latencies(running.name)
         # Both are equally likely when 1 - F(t) equals lost / (1 - lost).
-        usual = latencies.quantile(1 - lost / (1 - lost), max(2.5 * self._policy.unknown, latencies.longest))
-        return min(max(usual, self._policy.shortest), self._attempt_timeout)
+        seconds = latencies.quantile(1 - lost / (1 - lost), max(2.5 * self._policy.unknown, latencies.longest))
+        return min(max(seconds, self._policy.shortest), self._attempt_timeout)
 
 
 def _failed_for_now(results: Sequence[AttemptResult], seconds: float) -> dict[str, float]:
@@ -480,7 +482,7 @@ def _failed_for_now(results: Sequence[AttemptResult], seconds: float) -> dict[st
     }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class _ExtraCharge:
     """The charge of one paid call to the budget, corrected when it is known whether it was extra."""
 

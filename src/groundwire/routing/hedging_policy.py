@@ -46,7 +46,7 @@ class HedgePolicy(NamedTuple):
     extra_paid: float = 0.10
     """Maximum paid calls per search, in the long run, beyond those of a sequential chain: hedges, further rounds
     and control queries."""
-    extra_paid_kept: float = 8.0
+    extra_paid_burst: float = 8.0
     """How many may be made at once after a quiet period."""
     most_requests: int = 3
     """Maximum requests of one search per second; further ones wait."""
@@ -54,7 +54,7 @@ class HedgePolicy(NamedTuple):
     """Maximum rounds for transient failures."""
     retries: float = 0.20
     """Tokens that a search earns; a further round costs a whole one."""
-    retries_kept: float = 10.0
+    retries_burst: float = 10.0
     """Maximum tokens that accumulate."""
     retry_pause: float = 0.1
     """Seconds before the second round, doubled for the third, with a jitter of half."""
@@ -77,7 +77,7 @@ class HedgePolicy(NamedTuple):
         """
         quantile, extra_paid = _MODES[latency]
         return (
-            cls(quantile=quantile, extra_paid=extra_paid / 10, extra_paid_kept=1.0)
+            cls(quantile=quantile, extra_paid=extra_paid / 10, extra_paid_burst=1.0)
             if cost == "strict"
             else cls(quantile=quantile, extra_paid=extra_paid)
         )

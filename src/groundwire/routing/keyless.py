@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from groundwire.errors import BudgetExceeded
@@ -49,20 +48,19 @@ class KeylessNotice:
             )
 
 
-async def take_of_day(store: Store, provider: SearchProvider, clock: Callable[[], float] = time.time) -> str:
+async def take_of_day(store: Store, provider: SearchProvider) -> str:
     """Count a search of a provider with a limit by day (`daily_searches`); return why it may not be made, or nothing.
 
     Args:
         store: The store of the counts.
         provider: The provider.
-        clock: The time in seconds since the epoch.
     """
     most = int(getattr(provider, "daily_searches", 0))
     if not most:
         return ""
-    quota = DailyQuota(store, DailyLimits(f"provider:{scope(provider)}", calls=most), clock=clock)
+    quota = DailyQuota(store, DailyLimits(f"provider:{scope(provider)}", calls=most))
     try:
         await quota.take(quota.today())
     except BudgetExceeded:
-        return f"not called: its {most:,} searches of the day are used (daily_searches)"
+        return f"not called: its {most:,} searches per day are used up (daily_searches)"
     return ""

@@ -7,8 +7,8 @@ from collections import deque
 
 __all__ = ["Latencies"]
 
-_KEPT = 200  # responses
-_ENOUGH = 20  # responses; fewer say nothing about a tail
+_WINDOW = 200  # responses
+_FEWEST_SAMPLES = 20  # responses; fewer say nothing about a tail
 
 
 class Latencies:
@@ -22,7 +22,7 @@ class Latencies:
         """Record a latency."""
         self._order.append(seconds)
         bisect.insort(self._sorted, seconds)
-        if len(self._order) > _KEPT:
+        if len(self._order) > _WINDOW:
             self._sorted.pop(bisect.bisect_left(self._sorted, self._order.popleft()))
 
     def __len__(self) -> int:
@@ -35,7 +35,7 @@ class Latencies:
 
     def quantile(self, share: float, unknown: float) -> float:
         """Return a quantile of the latencies, or `unknown` while there are too few."""
-        if len(self) < _ENOUGH:
+        if len(self) < _FEWEST_SAMPLES:
             return unknown
         return self._sorted[min(len(self._sorted) - 1, int(share * len(self._sorted)))]
 
@@ -46,7 +46,7 @@ class Latencies:
             seconds: The time elapsed.
             unknown: The third quartile assumed while there are too few samples.
         """
-        if len(self) < _ENOUGH:
+        if len(self) < _FEWEST_SAMPLES:
             return float(0.25 ** (seconds / unknown))
         longer = len(self._sorted) - bisect.bisect_right(self._sorted, seconds)
         return (longer + 0.5) / (len(self._sorted) + 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from groundwire.errors import Overloaded
 
-__all__ = ["LoadMonitor", "cpu_wanted"]
+__all__ = ["LoadMonitor", "cpu_demand"]
 
 _TICK = 0.05  # seconds between two measurements
 _MEASURED, _LATE = 5, 3  # measurements, and how many of them must be late; a pause or two are not an overload
@@ -20,7 +20,7 @@ _BUSY = 10  # calls started per second; fewer cannot starve the loop
 _SCHEDULED = Path("/proc/thread-self/schedstat")  # nanoseconds on the CPU, and ready to run but waiting for it
 
 
-def cpu_wanted() -> float:
+def cpu_demand() -> float:
     """Return the seconds for which this thread has used the CPU or, on Linux, was ready to run."""
     try:
         ran, waited, _ = _SCHEDULED.read_bytes().split()
@@ -40,7 +40,7 @@ class LoadMonitor:
         cpu: Returns the seconds of CPU time used or wanted by the thread.
     """
 
-    def __init__(self, cpu: Callable[[], float] = cpu_wanted) -> None:
+    def __init__(self, cpu: Callable[[], float] = cpu_demand) -> None:
         self._cpu = cpu
         self._measured: tuple[float, float]  # set when the timer starts
         self._begun: deque[float] = deque(maxlen=_BUSY)

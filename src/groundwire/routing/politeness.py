@@ -36,10 +36,10 @@ from groundwire.transport import FetchSlot, Transport
 __all__ = ["Politeness", "RobotsFiles"]
 
 _LONGEST_DELAY = 5.0  # the maximum delay in seconds that a robots.txt may set
-_LONGEST_REST = 3_600.0  # the maximum pause in seconds that a site may request
+_LONGEST_PAUSE = 3_600.0  # the maximum pause in seconds that a site may request
 _LARGE = 20_000  # characters of rules that are matched without a thread
 _MARGIN = 0.1  # seconds before the deadline, so that the error can state the reason of the wait
-_ASKING_FOR_REST = frozenset({429, 503})
+_PAUSE_STATUSES = frozenset({429, 503})
 
 
 @dataclass(slots=True)
@@ -48,16 +48,6 @@ class _SiteSlots:
 
     free: asyncio.Semaphore
     users: int = 0
-
-
-@dataclass(slots=True)
-class _Rules:
-    """The rules of one site."""
-
-    delay: float
-    """Seconds between two requests."""
-    said_by: str
-    """The origin of the delay."""
 
 
 class Politeness:
@@ -119,10 +109,11 @@ class Politeness:
                 return 0.0
             raise
         large = sum(map(len, robots.lines)) > _LARGE
-        forbidding, delay = await asyncio.to_thread(_asked, robots, url.target) if large else _asked(robots, url.target)
+        rules = asyncio.to_thread(_rule_and_delay, robots, url.target) if large else None
+        forbidding, delay = _rule_and_delay(robots, url.target) if rules is None else await rules
         if forbidding is not None:
             raise BlockedByRobots(
-                f"{url.origin}/robots.txt disallows this page ({_shown(forbidding)}). (The operator can "
+                f"{url.origin}/robots.txt disallows this page ({_shorten(forbidding)}). (The operator can "
                 "disable this check: read.robots, or read.robots_exceptions for one domain.)"
             )
         return min(delay, _LONGEST_DELAY)
@@ -146,25 +137,22 @@ class Politeness:
         Raises:
             BlockedByRobots, PageUnavailable: as `check`. PagePaced: the slot comes too late. DeadlineExceeded.
         """
-        asked = await self.check(url, deadline)
+        crawl_delay = await self.check(url, deadline)
         visit = FetchSlot()
         if self._replaying:
             yield visit
             return
         site = url.origin.partition("://")[2]
-        rules = (
-            _Rules(asked, "its robots.txt")
-            if asked > self._delay
-            else _Rules(self._delay, "the setting read.crawl_delay")
-        )
+        delay = max(crawl_delay, self._delay)
+        origin = "its robots.txt" if crawl_delay > self._delay else "the setting read.crawl_delay"
         async with self._slot(site, url, deadline):
-            await self._rested(site, url, deadline)
-            await self._turn(site, url, deadline, rules)
+            await self._wait_for_pause(site, url, deadline)
+            await self._wait_for_turn(site, url, deadline, delay, origin)
             try:
                 yield visit
             finally:
-                if visit.status in _ASKING_FOR_REST and (seconds := retry_after(visit.headers)):
-                    await self._store.set(f"rest:{site}", b"", fresh=min(seconds, _LONGEST_REST))
+                if visit.status in _PAUSE_STATUSES and (seconds := retry_after(visit.headers)):
+                    await self._store.set(f"rest:{site}", b"", fresh=min(seconds, _LONGEST_PAUSE))
 
     async def aclose(self) -> None:
         """Cancel running fetches."""
@@ -193,38 +181,37 @@ class Politeness:
             if not room.users:
                 self._slots.pop(site, None)
 
-    async def _rested(self, site: str, url: WebUrl, deadline: Deadline) -> None:
+    async def _wait_for_pause(self, site: str, url: WebUrl, deadline: Deadline) -> None:
         """Wait as long as the site has requested, up to a limit."""
         entry = await self._store.get(f"rest:{site}")
         wait = entry.fresh_until - self._clock() if entry is not None else 0.0
         if wait > deadline.remaining():
-            raise _paced(url, "asked for a delay", wait)
+            raise _pacing_error(url, "asked for a delay", wait)
         if wait > 0:
             await asyncio.sleep(wait)
 
-    async def _turn(self, site: str, url: WebUrl, deadline: Deadline, rules: _Rules) -> None:
-        if not rules.delay:
+    async def _wait_for_turn(self, site: str, url: WebUrl, deadline: Deadline, delay: float, origin: str) -> None:
+        """Wait until the delay between two requests to the site is over; `origin` says who set it."""
+        if not delay:
             return
-        slot = await self._store.pace(f"site:{site}", interval=rules.delay, max_wait=deadline.remaining())
+        slot = await self._store.pace(f"site:{site}", interval=delay, max_wait=deadline.remaining())
         if not slot.granted:
-            raise _paced(
-                url, f"allows one request every {rules.delay:g} seconds, according to {rules.said_by}", slot.wait
-            )
+            raise _pacing_error(url, f"allows one request every {delay:g} seconds, according to {origin}", slot.wait)
         if slot.wait > 0:
             await asyncio.sleep(slot.wait)
 
 
-def _asked(robots: Robots, target: str) -> tuple[str | None, float]:
+def _rule_and_delay(robots: Robots, target: str) -> tuple[str | None, float]:
     """Return the rule that disallows a path, and the site's crawl delay in seconds."""
     return robots.forbidding(target), robots.delay or 0.0
 
 
-def _paced(url: WebUrl, why: str, wait: float) -> PagePaced:
+def _pacing_error(url: WebUrl, why: str, wait: float) -> PagePaced:
     seconds = f"{wait:,.0f} seconds" if wait >= 1.5 else "a second"
     return PagePaced(url.text, f"{url.host} {why}. Try again in {seconds}.", retry_after=round(wait, 3))
 
 
-def _shown(rule: str) -> str:
+def _shorten(rule: str) -> str:
     return rule if len(rule) <= 80 else rule[:77] + "..."
 
 
@@ -232,7 +219,7 @@ def _shown(rule: str) -> str:
 _LIFE = CacheTtl(86_400.0, 0.0, 6 * 86_400.0)
 _SHORT = CacheTtl(60.0)  # for temporary conditions
 _MAX_WAIT, _WAIT_SHARE = 5.0, 0.25  # seconds for the file, or this share of the time that is left if that is longer
-_REST = 30.0  # seconds after a failure until the file is fetched again
+_RETRY_PAUSE = 30.0  # seconds after a failure until the file is fetched again
 _REMEMBERED = 1_000  # failures
 _AT_ONCE = 50_000  # bytes that are parsed without a thread
 _UNPACKED = 64  # files of ordinary size kept parsed
@@ -300,11 +287,11 @@ class RobotsFiles:
         until, kind, reason, status = self._failed.get(origin, (0.0, PageUnavailable, "", None))
         if self._clock() < until:
             raise kind(url.text, reason, status=status)
-        left = deadline.remaining()
-        limited = deadline.capped(min(max(self._max_wait, _WAIT_SHARE * left), left * share))
+        remaining = deadline.remaining()
+        limited = deadline.capped(min(max(self._max_wait, _WAIT_SHARE * remaining), remaining * share))
         name = hashlib.sha256(repr((origin, sorted(self._names))).encode()).hexdigest()
         try:
-            kept = await self._cache.get_or_load(
+            cached = await self._cache.get_or_load(
                 f"robots:{name}",
                 lambda: self._load(origin, limited),
                 limited,
@@ -314,12 +301,14 @@ class RobotsFiles:
         except DeadlineExceeded as error:
             if deadline.passed:
                 raise
-            raise self._remember(origin, url, _unknown(url, "did not come in time")) from error
+            raise self._remember(origin, url, _unknown(url, "timed out")) from error
         except PageUnavailable as error:
-            gone = isinstance(error, HostNotFound) and str(error).startswith(f"{url.host} ")  # not a redirect's target
-            kind = HostNotFound if gone else PageUnavailable
+            is_missing_host = isinstance(error, HostNotFound) and str(error).startswith(
+                f"{url.host} "
+            )  # not a redirect's target
+            kind = HostNotFound if is_missing_host else PageUnavailable
             raise self._remember(origin, url, str(error), error.status, kind) from error
-        return kept.value.robots
+        return cached.value.robots
 
     async def aclose(self) -> None:
         """Cancel running fetches."""
@@ -351,7 +340,7 @@ class RobotsFiles:
         kind: type[PageUnavailable] = PageUnavailable,
     ) -> PageUnavailable:
         """Record a failure, and return it as the error of a page."""
-        self._failed[origin] = (self._clock() + _REST, kind, reason, status)
+        self._failed[origin] = (self._clock() + _RETRY_PAUSE, kind, reason, status)
         self._failed.move_to_end(origin)
         while len(self._failed) > _REMEMBERED:
             self._failed.popitem(last=False)
@@ -364,6 +353,6 @@ def _unknown(url: WebUrl, what: str) -> str:
 
 def _unknown_file(address: str, what: str) -> str:
     return (
-        f"{address} {what}, so it is not known whether the page may be read. Try again in a minute, or open another "
-        "page. (The operator may disable this check: read.robots, or read.robots_exceptions for one domain.)"
+        f"{address} {what}, so Groundwire cannot tell whether it may read the page. Try again in a minute, or open "
+        "another page. (The operator may disable this check: read.robots, or read.robots_exceptions for one domain.)"
     )

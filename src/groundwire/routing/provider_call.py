@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedByPolicy, GroundwireError, ProviderError, ProviderTimeout, UnprovenEmpty
@@ -39,7 +39,6 @@ class ProviderCaller:
         store: Counts the searches of a day; None for no such limits.
         notice: Says who sees queries.
         shared: Shares what is learned with other processes.
-        clock: Seconds, monotonic.
     """
 
     def __init__(
@@ -51,14 +50,12 @@ class ProviderCaller:
         store: Store | None = None,
         notice: KeylessNotice | None = None,
         shared: SharedHealth | None = None,
-        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.health = health
         self._attempt_listener = attempt_listener
         self.limiter = limiter
         self._store, self._notice = store, notice
         self._shared = shared
-        self._clock = clock
 
     async def attempt(self, provider: SearchProvider, call: SearchCall, state: AttemptState) -> AttemptResult:
         """Make an attempt and record its outcome; raises only on cancellation.
@@ -116,27 +113,27 @@ class ProviderCaller:
 
     async def _send(self, provider: SearchProvider, call: SearchCall, state: AttemptState) -> AttemptResult:
         limit = state.send(call.deadline)
-        self._tell(AttemptStarted(provider.name))
-        started, results = self._clock(), None
+        self._notify(AttemptStarted(provider.name))
+        started, results = time.perf_counter(), None
         try:
             with limit:
                 results = await _results(provider, call)
         except GroundwireError as error:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
-            done = AttemptResult(_failed(provider, error), empty=empty)
+            done = AttemptResult(_failed_attempt(provider, error), empty=empty)
             done.windows = error.windows if isinstance(error, ProviderError) else ()
         except TimeoutError:
-            done = AttemptResult(_failed(provider, ProviderTimeout(provider.name, state.reason)))
+            done = AttemptResult(_failed_attempt(provider, ProviderTimeout(provider.name, state.reason)))
         except Exception as error:  # third-party code may raise anything: an outcome, not the caller's crash
             _logger.exception("The provider %s violated its contract", provider.name)
             reason = f"the provider itself failed ({type(error).__name__}); see the log"
             done = AttemptResult(make_attempt(provider.name, "invalid_response", reason))
-        latency = round((self._clock() - started) * 1_000)
+        latency = round((time.perf_counter() - started) * 1_000)
         if results is None:
             done.attempt = done.attempt.model_copy(update={"latency_ms": latency})
         else:
-            done = _answered(provider, results, call, latency)
-        self._tell(AttemptFinished(done.attempt))
+            done = _attempt_result(provider, results, call, latency)
+        self._notify(AttemptFinished(done.attempt))
         return done
 
     async def _learn(self, provider: SearchProvider, windows: Sequence[RateWindow]) -> None:
@@ -154,7 +151,7 @@ class ProviderCaller:
         if changes and self._shared is not None:
             self._shared.publish(provider, changes)
 
-    def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
+    def _notify(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._attempt_listener is not None:
             self._attempt_listener(event)
 
@@ -169,26 +166,26 @@ async def _results(provider: SearchProvider, call: SearchCall) -> Results:
     return Results(tuple(rows), cost_usd=price_of(provider))  # a plain list does not state its cost
 
 
-def _answered(provider: SearchProvider, results: Results, call: SearchCall, latency_ms: int) -> AttemptResult:
+def _attempt_result(provider: SearchProvider, results: Results, call: SearchCall, latency_ms: int) -> AttemptResult:
     """Return the result of an attempt that was answered, and what it means if no row is left."""
-    name, kept = provider.name, finish(results, provider, call)
+    name, finished = provider.name, finish(results, provider, call)
     attempt = make_attempt(name, "ok", "; ".join(results.warnings), results, latency_ms)
-    done = AttemptResult(attempt, kept.rows, kept.filters, kept.warnings, windows=results.windows)
-    if kept.rows:
+    done = AttemptResult(attempt, finished.rows, finished.filters, finished.warnings, windows=results.windows)
+    if finished.rows:
         if results.partial:
             done.attempt = attempt.model_copy(update={"outcome": "partial"})
         return done
     if not len(results):
         done.attempt, done.empty = make_attempt(name, "unavailable", _NO_WORDS, results, latency_ms), "answered"
         return done
-    if not kept.valid:
+    if not finished.valid:
         reason = "answered with results without URLs"
         done.attempt = make_attempt(name, "invalid_response", reason, results, latency_ms)
         return done
-    left_to_us = [receipt.filter for receipt in kept.filters if receipt.applied == "post_filter"]
+    left_to_us = [receipt.filter for receipt in finished.filters if receipt.applied == "post_filter"]
     reason = f"{len(results)} results, {NONE_LEFT}"
     if left_to_us:  # the filters were not sent, so an empty result proves nothing
-        reason += f"; it does not know {' and '.join(left_to_us)} (unproven)"
+        reason += f"; it does not support {' and '.join(left_to_us)} (unproven)"
     done.attempt = make_attempt(name, "unavailable", reason, results, latency_ms)
     done.empty = "no" if left_to_us else "filtered"
     return done
@@ -196,9 +193,9 @@ def _answered(provider: SearchProvider, results: Results, call: SearchCall, late
 
 def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> AttemptResult:
     """Return the result of an attempt that was skipped, because its slot is too late."""
-    if slot.resting:
-        said = f"not called: in cooldown{slot.resting}"
-        attempt = make_attempt(provider.name, "rate_limited", said)
+    if slot.pause_reason:
+        reason = f"not called: in cooldown{slot.pause_reason}"
+        attempt = make_attempt(provider.name, "rate_limited", reason)
         return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
     late = "after the deadline" if slot.wait >= deadline.remaining() else f"in {slot.wait:.1f} s only"
     every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
@@ -206,7 +203,7 @@ def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> A
     return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
 
 
-def _failed(provider: SearchProvider, error: GroundwireError) -> Attempt:
+def _failed_attempt(provider: SearchProvider, error: GroundwireError) -> Attempt:
     """Return a failed attempt. A service charges for successful responses, usable or not.
 
     It may also charge for one that timed out; a rejected or failed request costs nothing.

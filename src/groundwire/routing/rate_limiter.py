@@ -14,7 +14,7 @@ import math
 import secrets
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -35,16 +35,16 @@ _SCOUT = 2.0  # seconds that calls wait for the first response
 _POLL = 0.05  # seconds between two checks of what another process has learned
 # Seconds, doubled by each failed probe, up to Retry-After. The whole Retry-After at once: 100 -> 26 % answered with 1 %
 # of stray 429 that say an hour (benchmarks/NOTES.md, "Rules of routing switched off").
-_FIRST_REST = 0.5
-_SOON, _UNKNOWN_REST = 5.0, 60.0  # a Retry-After that is tested at once; the first pause without responses
+_FIRST_PAUSE = 0.5
+_SOON, _UNKNOWN_PAUSE = 5.0, 60.0  # a Retry-After that is tested at once; the first pause without responses
 _WINDOW = 1.0  # seconds over which requests are counted, to tell a rate limit from a stray 429
 _FEWEST = 5  # minimum number of responses
 # 429 responses at rates above any successful one that indicate a rate limit. Believing each 429: 9.2 -> 54.5 paid calls
 # of 100 with 3 % of stray ones.
 _REFUSALS = 3
-_LONGEST_REST = 3_600.0  # seconds
+_LONGEST_PAUSE = 3_600.0  # seconds
 _COUNTED = 512  # requests that are counted at most
-_KEPT = 50  # responses that are compared
+_SAMPLES = 50  # responses that are compared
 # Of the rate after a 429; per second, of the last rejected rate. Without growth, 30 % on the first: p99 2.2 -> 4.2 s.
 _DECREASE, _INCREASE = 0.95, 0.005
 _REMEMBERED = 1 / _INCREASE  # seconds until a learned rate has doubled and is forgotten
@@ -68,7 +68,7 @@ class Slot(NamedTuple):
     """Seconds waited, or that would have been."""
     interval: float
     """Seconds between two requests."""
-    resting: str = ""
+    pause_reason: str = ""
     """The provider's reason for the wait: ` (slow down)`."""
     where: str = ""
     """The provider's scope."""
@@ -78,8 +78,8 @@ class Slot(NamedTuple):
     """The number of requests in the second before; -1 until there was a second."""
 
 
-@dataclass(slots=True)
-class _Rest:
+@dataclass(slots=True, eq=False, repr=False)
+class _Pause:
     """A pause requested with Retry-After."""
 
     since: float
@@ -89,12 +89,12 @@ class _Rest:
     probe: asyncio.Event | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Learned:
     """What requests and 429 responses reveal about the rate limit."""
 
-    sent: list[float] = field(default_factory=list)
-    densities: deque[int] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    send_times: list[float] = field(default_factory=list)
+    densities: deque[int] = field(default_factory=lambda: deque(maxlen=_SAMPLES))
     refusals: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_REFUSALS))
     answered: bool = False
     begun: float = math.inf
@@ -104,11 +104,11 @@ class _Learned:
     def send(self, now: float) -> int:
         """Record a request; return the number in the second before it, -1 in the first second."""
         self.begun = min(self.begun, now)
-        if len(self.sent) >= 2 * _COUNTED:
-            del self.sent[:-_COUNTED]
-        first, number = max(0, len(self.sent) - _COUNTED), len(self.sent)
-        count = number - bisect_right(self.sent, now - _WINDOW, first) if now - self.begun >= _WINDOW else -1
-        self.sent.append(now)
+        if len(self.send_times) >= 2 * _COUNTED:
+            del self.send_times[:-_COUNTED]
+        first, number = max(0, len(self.send_times) - _COUNTED), len(self.send_times)
+        count = number - bisect_right(self.send_times, now - _WINDOW, first) if now - self.begun >= _WINDOW else -1
+        self.send_times.append(now)
         return count
 
     def refuse(self, sent_at: float, density: int, now: float) -> bool:
@@ -116,12 +116,12 @@ class _Learned:
 
         That requires that the last few were received with more requests than any successful one.
         """
-        if sent_at in self.sent:
-            self.sent.remove(sent_at)
+        if sent_at in self.send_times:
+            self.send_times.remove(sent_at)
         self.refusals.append((now, density))
         recent = [count for at, count in self.refusals if now - at < 2 * LONGEST_WINDOW]
-        known = [count for count in self.densities if count >= 0]
-        if len(recent) < _REFUSALS or len(known) < _FEWEST or max(known) >= min(recent):
+        densities = [count for count in self.densities if count >= 0]
+        if len(recent) < _REFUSALS or len(densities) < _FEWEST or max(densities) >= min(recent):
             return False
         if now - self.refused_at < _WINDOW:
             return False  # requests from before the rate was learned still fill the window
@@ -146,9 +146,9 @@ class RateLimiter:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._rates: dict[str, Rate | None] = {}
-        self._held: dict[str, float] = {}
+        self._window_ends: dict[str, float] = {}
         self._scouts: dict[str, asyncio.Event] = {}
-        self._rests: dict[str, _Rest] = {}
+        self._pauses: dict[str, _Pause] = {}
         self._learned: defaultdict[str, _Learned] = defaultdict(_Learned)
         self._owner = secrets.token_hex(8)
 
@@ -165,17 +165,17 @@ class RateLimiter:
         latest = began + min(deadline.remaining(), max_wait)
         if getattr(provider, "tells_rates", False) and where not in self._rates:
             await self._scout(provider, min(latest - clock(), _SCOUT))
-        left = await self._rest(where, latest) if where in self._rests else 0.0
+        pause_seconds = await self._wait_for_pause(where, latest) if where in self._pauses else 0.0
         pace = self.pace(provider, where)
         interval = pace.interval if pace else 0.0
-        held = self._held.get(where, 0.0) - clock()
-        if left > 0:
-            reason = self._rests[where].reason if where in self._rests else ""
-            return Slot(False, left, interval, f" ({reason})" if reason else " ")
-        if held > latest - clock():
+        window_seconds = self._window_ends.get(where, 0.0) - clock()
+        if pause_seconds > 0:
+            reason = self._pauses[where].reason if where in self._pauses else ""
+            return Slot(False, pause_seconds, interval, f" ({reason})" if reason else " ")
+        if window_seconds > latest - clock():
             self.release(provider)
-            return Slot(False, held, interval)
-        wait = max(0.0, held)
+            return Slot(False, window_seconds, interval)
+        wait = max(0.0, window_seconds)
         if pace is not None:
             slot = await self._store.pace(
                 f"pace:{where}", interval=pace.interval, burst=pace.burst, max_wait=max(0.0, latest - clock())
@@ -201,14 +201,14 @@ class RateLimiter:
             attempt: The outcome.
         """
         where, now = slot.where, asyncio.get_running_loop().time()
-        rest, changes = self._rests.get(where), dict[str, float | int | str]()
+        pause, changes = self._pauses.get(where), dict[str, float | int | str]()
         if attempt.retry_after and attempt.outcome not in {"auth", "quota"}:
             why = attempt.reason.partition(": ")[0]  # the rest is the service's message, and may quote a tenant's query
-            changes = self._begin_rest(where, attempt.retry_after, why)
-        elif rest is not None and slot.at > rest.since:
-            self._rests.pop(where)  # it responds again, or fails in another way
-            if rest.probe is not None:
-                rest.probe.set()
+            changes = self._begin_pause(where, attempt.retry_after, why)
+        elif pause is not None and slot.at > pause.since:
+            self._pauses.pop(where)  # it responds again, or fails in another way
+            if pause.probe is not None:
+                pause.probe.set()
         learned = self._learned[where]
         if attempt.outcome in {"ok", "partial"}:
             learned.answered = True
@@ -218,80 +218,67 @@ class RateLimiter:
             changes |= {"rate": learned.limit, "rate_until": _REMEMBERED}
         return changes
 
-    def merge(
-        self,
-        where: str,
-        *,
-        announced: Rate | None,
-        learned: float,
-        learned_for: float,
-        rest: float,
-        times: int,
-        reason: str = "",
-    ) -> None:
+    def merge(self, where: str, record: HealthRecord, seconds_left: Mapping[str, float]) -> None:
         """Merge what another process has learned.
 
         Args:
             where: The provider's scope.
-            announced: The rate stated by the provider.
-            learned: Requests per second, learned from a 429; 0 for none.
-            learned_for: For how many more seconds that is remembered.
-            rest: Seconds left of a pause.
-            times: How many times in a row it was restarted.
-            reason: The provider's message.
+            record: The record.
+            seconds_left: The seconds until the moments in it, on this process's clock.
         """
-        now = asyncio.get_running_loop().time()
-        if announced is not None:
+        now, learned_for = asyncio.get_running_loop().time(), seconds_left["rate_until"]
+        if (announced := rate_in(record)) is not None:
             self._rates[where] = announced
-        if learned > 0 and learned_for <= _REMEMBERED:
-            known, refused_at = self._learned[where], now - (_REMEMBERED - learned_for)
-            if refused_at > known.refused_at + _SLACK:
-                known.limit, known.refused_at = max(learned, 1 / LONGEST_WINDOW), refused_at
-        if rest > 0 and where not in self._rests:
-            self._rests[where] = _Rest(now, now + min(rest, _LONGEST_REST), min(times, 20), reason)
+        if record.rate > 0 and 0 < learned_for <= _REMEMBERED:
+            learned, refused_at = self._learned[where], now - (_REMEMBERED - learned_for)
+            if refused_at > learned.refused_at + _SLACK:
+                learned.limit, learned.refused_at = max(record.rate, 1 / LONGEST_WINDOW), refused_at
+        if seconds_left["rest"] > 0 and where not in self._pauses:
+            until = now + min(seconds_left["rest"], _LONGEST_PAUSE)
+            self._pauses[where] = _Pause(now, until, min(record.rests, 20), record.reason)
 
-    def rest_of(self, provider: SearchProvider) -> tuple[float, str] | None:
+    def pause_of(self, provider: SearchProvider) -> tuple[float, str] | None:
         """Return the seconds left of a provider's pause, 0 until its probe has a response, and the message."""
-        rest = self._rests.get(scope(provider))
-        return None if rest is None else (max(0.0, rest.until - asyncio.get_running_loop().time()), rest.reason)
+        pause = self._pauses.get(scope(provider))
+        return None if pause is None else (max(0.0, pause.until - asyncio.get_running_loop().time()), pause.reason)
 
-    def _begin_rest(self, where: str, seconds: float, reason: str) -> dict[str, float | int | str]:
+    def _begin_pause(self, where: str, seconds: float, reason: str) -> dict[str, float | int | str]:
         """Start a pause: short at first, doubled by each failed probe, and never longer than requested.
 
         For a provider without any successful response, the requested time counts for longer.
         """
-        now, rest = asyncio.get_running_loop().time(), self._rests.get(where)
-        if rest is not None and now < rest.until:
+        now, pause = asyncio.get_running_loop().time(), self._pauses.get(where)
+        if pause is not None and now < pause.until:
             return {}  # belongs to a request from before the pause
-        times = rest.times + 1 if rest is not None else 0
-        known = seconds <= _SOON or (where in self._learned and self._learned[where].answered)
-        length = min(seconds, (_FIRST_REST if known else _UNKNOWN_REST) * 2 ** min(times, 20), _LONGEST_REST)
-        self._rests[where] = _Rest(now, now + length, times, reason)
-        if rest is not None and rest.probe is not None:
-            rest.probe.set()
+        times = pause.times + 1 if pause is not None else 0
+        is_credible = seconds <= _SOON or (where in self._learned and self._learned[where].answered)
+        length = min(seconds, (_FIRST_PAUSE if is_credible else _UNKNOWN_PAUSE) * 2 ** min(times, 20), _LONGEST_PAUSE)
+        self._pauses[where] = _Pause(now, now + length, times, reason)
+        if pause is not None and pause.probe is not None:
+            pause.probe.set()
         return {"rest": length, "rests": times, "reason": reason}
 
-    async def _rest(self, where: str, latest: float) -> float:
+    async def _wait_for_pause(self, where: str, latest: float) -> float:
         """Wait until a pause is over and its probe has a response; return the seconds left if it takes longer.
 
         The first call after the pause is the probe.
         """
         clock = asyncio.get_running_loop().time
-        while (rest := self._rests.get(where)) is not None:
+        while (pause := self._pauses.get(where)) is not None:
             now = clock()
-            if now < rest.until:
-                if rest.until > latest:
-                    return rest.until - now
-                await asyncio.sleep(rest.until - now)
-            elif rest.probe is None:
-                rest.probe = asyncio.Event()
+            if now < pause.until:
+                if pause.until > latest:
+                    return pause.until - now
+                await asyncio.sleep(pause.until - now)
+            elif pause.probe is None:
+                pause.probe = asyncio.Event()
                 return 0.0
             else:
                 try:
                     async with asyncio.timeout(max(0.0, latest - now)):
-                        await rest.probe.wait()
+                        await pause.probe.wait()
                 except TimeoutError:
-                    return _FIRST_REST
+                    return _FIRST_PAUSE
         return 0.0
 
     async def update_limits(self, provider: SearchProvider, windows: Sequence[RateWindow]) -> Rate | None:
@@ -307,7 +294,7 @@ class RateLimiter:
         for window in windows:
             spent = window.remaining == 0 and window.limit != 0 and window.limit != 1  # a single one is paced exactly
             if spent and _is_short(window) and window.reset:
-                self._held[where] = asyncio.get_running_loop().time() + min(window.reset, LONGEST_WINDOW)
+                self._window_ends[where] = asyncio.get_running_loop().time() + min(window.reset, LONGEST_WINDOW)
         rate = rate_of(windows)
         news = rate is not None and self._rates.get(where) != rate
         if rate is not None and self._rates.get(where) is None:  # the call that received it had no slot yet
@@ -320,10 +307,10 @@ class RateLimiter:
     def release(self, provider: SearchProvider) -> None:
         """Record that a call ended without a response, and release the callers waiting for it."""
         where = scope(provider)
-        rest = self._rests.get(where)
-        if rest is not None and rest.probe is not None:
-            rest.probe.set()
-            rest.probe = None
+        pause = self._pauses.get(where)
+        if pause is not None and pause.probe is not None:
+            pause.probe.set()
+            pause.probe = None
         if where in self._scouts:
             self._rates.setdefault(where, None)
             self._wake(where)

@@ -15,13 +15,12 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterReceipt, Query, Results, SearchResult
 from groundwire.providers import Capabilities, SearchProvider
 from groundwire.providers.query_mapping import time_range_start
 from groundwire.routing.calls import SearchCall
 from groundwire.safety.secret_scanner import break_marks
-from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url, plain_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url, plain_url, url_or_none
 
 __all__ = [
     "Address",
@@ -97,7 +96,7 @@ def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | Non
     starts = [day for day in (time_range_start(query.time_range, now), query.published_after) if day]
     first = max(starts, default=None)
     last = query.published_before
-    kept, dropped, undated = [], 0, 0
+    matches, dropped, undated = [], 0, 0
     for row in rows:
         day = _day(row.published)
         if day is None:
@@ -105,12 +104,12 @@ def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | Non
         elif (first and day < first - _ZONES) or (last and day > last + _ZONES):
             dropped += 1
             continue
-        kept.append(row)
-    return DatedRows(tuple(kept), dropped, undated)
+        matches.append(row)
+    return DatedRows(tuple(matches), dropped, undated)
 
 
 def _receipts(
-    query: Query, results: Results, capabilities: Capabilities, dated: DatedRows, kept: Sequence[SearchResult]
+    query: Query, results: Results, capabilities: Capabilities, dated: DatedRows, rows: Sequence[SearchResult]
 ) -> tuple[FilterReceipt, ...]:
     """Return a receipt for each filter that was asked for.
 
@@ -119,38 +118,38 @@ def _receipts(
         results: The provider's answer; what it says about filters takes precedence over its capabilities.
         capabilities: What the provider can do.
         dated: The counts of the filter by date.
-        kept: The rows that are returned.
+        rows: The rows that are returned.
     """
-    made = []
-    for name, usual in _asked(query, capabilities):
-        undated = sum(1 for row in kept if row.published is None)
+    receipts = []
+    for name, promise in _requested_filters(query, capabilities):
+        undated = sum(1 for row in rows if row.published is None)
         note = ""
         if name in _DATES and undated:
-            note = f"{undated} of {len(kept)} results have no date and were kept"
+            note = f"{undated} of {len(rows)} results have no date and were kept"
         elif name in _DATES and dated.dropped:
             note = f"{dated.dropped} results outside the range were removed"
-        applied = results.applied.get(name, usual)
+        applied = results.applied.get(name, promise)
         if name in _DATES and applied == "native" and not capabilities.undated:
             note = "; ".join(filter(None, (note, "pages without a date were left out by the service")))
-        made.append(FilterReceipt(filter=name, applied=applied, note=note))
-    return tuple(made)
+        receipts.append(FilterReceipt(filter=name, applied=applied, note=note))
+    return tuple(receipts)
 
 
-def _notes(made: Iterable[FilterReceipt], provider: str) -> tuple[str, ...]:
+def _notes(receipts: Iterable[FilterReceipt], provider: str) -> tuple[str, ...]:
     """Return what the reader should know about the filters, a sentence each; nothing where all went well."""
-    said = []
-    for receipt in made:
+    notes = []
+    for receipt in receipts:
         if receipt.applied == "not_possible":
-            said.append(f"{provider} cannot filter by {receipt.filter}; the results are not filtered by it")
+            notes.append(f"{provider} cannot filter by {receipt.filter}; the results are not filtered by it")
         elif receipt.note:
-            said.append(f"{receipt.filter}: {receipt.note}")
-    return tuple(said)
+            notes.append(f"{receipt.filter}: {receipt.note}")
+    return tuple(notes)
 
 
 _DATES = frozenset({"time_range", "published_after", "published_before"})
 
 
-def _asked(query: Query, capabilities: Capabilities) -> Iterator[tuple[str, Applied]]:
+def _requested_filters(query: Query, capabilities: Capabilities) -> Iterator[tuple[str, Applied]]:
     """Yield each filter that is not at its default, and what the provider's capabilities promise for it."""
     by_domain: Applied = "post_filter" if capabilities.domains == "none" else capabilities.domains
     if query.allowed_domains:
@@ -163,16 +162,16 @@ def _asked(query: Query, capabilities: Capabilities) -> Iterator[tuple[str, Appl
         if getattr(query, name):
             yield name, "native" if capabilities.dates else "post_filter"
     if query.language:
-        yield "language", _if(capabilities.language)
+        yield "language", _native_if(capabilities.language)
     if query.region:
-        yield "region", _if(capabilities.region)
+        yield "region", _native_if(capabilities.region)
     if query.safesearch != "moderate":
-        yield "safesearch", _if(capabilities.safesearch)
+        yield "safesearch", _native_if(capabilities.safesearch)
     if query.page > 1:
-        yield "page", _if(capabilities.pages)
+        yield "page", _native_if(capabilities.pages)
 
 
-def _if(able: bool) -> Applied:
+def _native_if(able: bool) -> Applied:
     return "native" if able else "not_possible"
 
 
@@ -188,9 +187,9 @@ def _day(published: str | None) -> date | None:
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
 _UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in " \"'<>`"})
 """Characters that would end a URL, or an attribute, a link or an element around it (WHATWG URL, 1.3)."""
-_SAFE = bytes(code not in _UNSAFE for code in range(256))  # by ASCII character, as below
+_SAFE_BYTES = bytes(code not in _UNSAFE for code in range(256))  # by ASCII character, as below
 _CUT = "…"
-_STAYS = bytes(32 <= code < 127 and chr(code) not in "&<[" for code in range(256))  # by ASCII character
+_PLAIN_BYTES = bytes(32 <= code < 127 and chr(code) not in "&<[" for code in range(256))  # by ASCII character
 _LONGEST_DATE = 100  # characters
 _PLAIN_QUERY = re.compile(r"[\w.~-]+=[\w.~-]*(?:&[\w.~-]+=[\w.~-]*)*", re.ASCII)  # that quoting would not change
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
@@ -205,38 +204,36 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         provider: The provider's name, for rows without a source.
     """
     policies = [policy for policy in policies if policy.allowed or policy.blocked]
-    kept: dict[str, SearchResult] = {}
+    by_key: dict[str, SearchResult] = {}
     for row in rows:
         address = row.url
         if len(address) > MAX_URL:
             continue
         if (url := plain_url(address)) is None or "'" in address:
             address = address.strip()
-            if not address.isascii() or 0 in address.encode().translate(_SAFE):
+            if not address.isascii() or 0 in address.encode().translate(_SAFE_BYTES):
                 address = address.translate(_UNSAFE)
-            try:
-                url = parse_url(address)
-            except (InvalidRequest, BlockedByPolicy):
+            if (url := url_or_none(address)) is None:
                 continue  # not a URL that anyone could open
         key = canonical(url)
-        if key in kept or (policies and not all(policy.permits(url.host) for policy in policies)):
+        if key in by_key or (policies and not all(policy.permits(url.host) for policy in policies)):
             continue
-        made = _cleaned(row, len(kept) + 1, address, url.host, provider)
-        made.carry(Address(url, key))
-        kept[key] = made
-    return [*kept.values()]
+        cleaned = _clean_row(row, len(by_key) + 1, address, url.host, provider)
+        cleaned.carry(Address(url, key))
+        by_key[key] = cleaned
+    return [*by_key.values()]
 
 
-def _cleaned(row: SearchResult, number: int, url: str, host: str, provider: str) -> SearchResult:
+def _clean_row(row: SearchResult, number: int, url: str, host: str, provider: str) -> SearchResult:
     """Return a row with plain texts and an ISO 8601 date; the provider may keep its own."""
     title, snippet, source = row.title, row.snippet, row.source
     both = title + snippet  # one glance tells whether there is anything to do
     long = len(title) > MAX_TITLE or len(snippet) > MAX_SNIPPET
-    if long or not both.isascii() or "  " in both or 0 in both.encode().translate(_STAYS):
-        title, snippet = _shown(title, MAX_TITLE), _shown(snippet, MAX_SNIPPET)
+    if long or not both.isascii() or "  " in both or 0 in both.encode().translate(_PLAIN_BYTES):
+        title, snippet = _display_text(title, MAX_TITLE), _display_text(snippet, MAX_SNIPPET)
     published, origin = row.published, row.published_origin
     if published is not None or origin:
-        published, origin = _published(published, origin)
+        published, origin = _iso_date(published, origin)
     return SearchResult(
         citation_id=number,
         title=title.strip() or host,
@@ -251,9 +248,9 @@ def _cleaned(row: SearchResult, number: int, url: str, host: str, provider: str)
 
 def replaced(row: SearchResult, **values: Any) -> SearchResult:
     """Return a copy of a row with other values except for its URL, which the copy carries, too."""
-    made = replace(row, **values)
-    made.carry(row._address)
-    return made
+    copy = replace(row, **values)
+    copy.carry(row._address)
+    return copy
 
 
 class Address(NamedTuple):
@@ -277,19 +274,19 @@ def address_of(row: SearchResult) -> Address:
     return Address(url, canonical(url))
 
 
-def _published(published: str | None, origin: str) -> tuple[str | None, str]:
+def _iso_date(published: str | None, origin: str) -> tuple[str | None, str]:
     """Return the date that a row has in ISO 8601, and the provider's own text."""
-    said, origin = plain(published or "", _LONGEST_DATE), plain(origin, _LONGEST_DATE)
+    text, origin = plain(published or "", _LONGEST_DATE), plain(origin, _LONGEST_DATE)
     if published is None:
         return None, origin
     try:
-        datetime.fromisoformat(said)
+        datetime.fromisoformat(text)
     except ValueError:
-        return None, said or origin
-    return said, origin
+        return None, text or origin
+    return text, origin
 
 
-def _shown(text: str, longest: int) -> str:
+def _display_text(text: str, longest: int) -> str:
     """Return text as `plain` does, with reserved tokens broken."""
     return break_marks(plain(text, longest))[:longest]
 
@@ -332,10 +329,10 @@ def _is_shown(char: str) -> bool:
     return char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Co", "Cs", "Cn"}
 
 
-_K = 60  # as in the paper
+_RRF_K = 60  # as in the paper on reciprocal rank fusion
 _SHINGLE = 3  # words
-_SAME = 0.8  # share of common shingles from which two snippets with one title are the same page
-_LEAST = 8  # words; a shorter snippet is not distinctive
+_TWIN_SHARE = 0.8  # share of common shingles from which two snippets with one title are the same page
+_FEWEST_WORDS = 8  # words; a shorter snippet is not distinctive
 
 
 def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
@@ -345,45 +342,44 @@ def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
         lists: Cleaned rows of each provider, best first.
     """
     scores: dict[str, float] = {}
-    kept: dict[str, SearchResult] = {}
+    best: dict[str, SearchResult] = {}
     sources: dict[str, list[str]] = {}
     for rows in lists:
-        seen: set[str] = set()
+        keys: set[str] = set()
         for rank, row in enumerate(rows, start=1):
-            key = _twin(row, kept) or address_of(row).canonical
-            if key in seen:
+            key = _twin(row, best) or address_of(row).canonical
+            if key in keys:
                 continue
-            seen.add(key)
-            scores[key] = scores.get(key, 0.0) + 1 / (_K + rank)
-            kept[key] = _better(kept.get(key), row)
+            keys.add(key)
+            scores[key] = scores.get(key, 0.0) + 1 / (_RRF_K + rank)
+            best[key] = _better(best.get(key), row)
             if row.source not in sources.setdefault(key, []):
                 sources[key].append(row.source)
-    order = sorted(kept, key=lambda key: -scores[key])
-    return [replaced(kept[key], source="; ".join(sources[key]), score=round(scores[key], 6)) for key in order]
+    order = sorted(best, key=lambda key: -scores[key])
+    return [replaced(best[key], source="; ".join(sources[key]), score=round(scores[key], 6)) for key in order]
 
 
-def _twin(row: SearchResult, kept: dict[str, SearchResult]) -> str | None:
+def _twin(row: SearchResult, rows: dict[str, SearchResult]) -> str | None:
     """Return the key of the same page under another URL: equal title, nearly equal snippet."""
     words = _words(row.snippet)
-    if len(words) < _LEAST:
+    if len(words) < _FEWEST_WORDS:
         return None
     mine = _shingles(words)
-    for key, other in kept.items():
+    for key, other in rows.items():
         if other.title.casefold() == row.title.casefold():
             theirs = _shingles(_words(other.snippet))
-            if theirs and len(mine & theirs) / len(mine | theirs) >= _SAME:
+            if theirs and len(mine & theirs) / len(mine | theirs) >= _TWIN_SHARE:
                 return key
     return None
 
 
-def _better(one: SearchResult | None, other: SearchResult) -> SearchResult:
+def _better(best: SearchResult | None, other: SearchResult) -> SearchResult:
     """Return the more informative row, completed from the other."""
-    if one is None:
+    if best is None:
         return other
-    richer, poorer = (one, other) if len(one.snippet) >= len(other.snippet) else (other, one)
+    richer, poorer = (best, other) if len(best.snippet) >= len(other.snippet) else (other, best)
     if richer.published is None and poorer.published is not None:
-        taken = {"published": poorer.published, "published_origin": poorer.published_origin}
-        return replaced(richer, **taken)
+        return replaced(richer, published=poorer.published, published_origin=poorer.published_origin)
     return richer
 
 

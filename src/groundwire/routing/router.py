@@ -68,16 +68,16 @@ class Router:
         self.providers: tuple[SearchProvider, ...] = tuple(providers)
         self._hedging = hedging or HedgePolicy()
         health = Health()
-        kept = store or MemoryStore(clock=lambda: asyncio.get_running_loop().time())
-        limiter = RateLimiter(kept)
+        counts = store or MemoryStore(clock=lambda: asyncio.get_running_loop().time())
+        limiter = RateLimiter(counts)
         self._runner = HedgedRunner(self._hedging, health, attempt_timeout=attempt_timeout, timeout=timeout)
         self._shared = SharedHealth(store, health, limiter, self._runner.extra, clock) if store is not None else None
         self._caller = ProviderCaller(
             health,
             attempt_listener=attempt_listener,
             limiter=limiter,
-            store=kept,
-            notice=KeylessNotice(kept, self.providers),
+            store=counts,
+            notice=KeylessNotice(counts, self.providers),
             shared=self._shared,
         )
         self._confirmer = EmptyConfirmer(self._runner.extra)
@@ -98,15 +98,15 @@ class Router:
 
     def provider_health(self) -> tuple[ProviderHealth, ...]:
         """Return the health of each provider as known to this process; call it in the event loop."""
-        known = []
+        healths = []
         for provider in self.providers:
-            health, rest = self._caller.health.provider_health(provider.name), self._caller.limiter.rest_of(provider)
-            if rest is not None and health.state != "cooldown":
-                seconds, reason = rest
+            health, pause = self._caller.health.provider_health(provider.name), self._caller.limiter.pause_of(provider)
+            if pause is not None and health.state != "cooldown":
+                seconds, reason = pause
                 state: Literal["cooldown", "degraded"] = "cooldown" if seconds else "degraded"
                 health = ProviderHealth(provider.name, state, max(seconds, health.seconds), reason)
-            known.append(health)
-        return tuple(known)
+            healths.append(health)
+        return tuple(healths)
 
     def restricted(self, providers: Sequence[SearchProvider]) -> Router:
         """Return a view with only some of the providers, in order; health is shared."""
@@ -120,9 +120,9 @@ class Router:
         return sum(map(price_of, self.providers))
 
     async def aclose(self) -> None:
-        """Cancel losing attempts, and wait for pending writes of shared health."""
+        """Cancel losing attempts and control queries, and wait for pending writes of shared health."""
         await self._runner.aclose()
-        await self._tasks.aclose()
+        await self._tasks.aclose(cancel=True)
         if self._shared is not None:
             await self._shared.aclose()
 
@@ -134,25 +134,25 @@ class Router:
             finish = await self._fuse(call)
         else:
             finish = await self._runner.run(call, self.providers, self._caller, hedged=call.strategy == "hedge")
-        self._ask_controls(call, self._hedging.most_requests - len(finish.results) - len(finish.left))
-        attempts = [item.attempt for item in finish.results] + finish.left
-        found, controls = finish.winner, list[Attempt]()
-        if found is None:
-            found, controls = await self._confirmer.confirm(finish.results, call, self.providers, self._caller, began)
-        if found is None:
+        self._ask_controls(call, self._hedging.most_requests - len(finish.results) - len(finish.abandoned))
+        attempts = [item.attempt for item in finish.results] + finish.abandoned
+        result, controls = finish.winner, list[Attempt]()
+        if result is None:
+            result, controls = await self._confirmer.confirm(finish.results, call, self.providers, self._caller, began)
+        if result is None:
             return await self._last_resort(call, [*attempts, *controls])
-        health, rows = self._caller.health, bool(found.rows)
+        health, rows = self._caller.health, bool(result.rows)
         for item in finish.results:
             if item.empty == "answered":
                 health.weigh(item.attempt.provider, contradicted=rows)
             if rows and item.empty in {"answered", "unproven"}:
                 health.contradict(item.attempt.provider)
-        if found.rows:
-            name, warnings = found.attempt.provider, found.warnings
-            old = all(row.source == ARCHIVE for row in found.rows)  # the archive may be one of the providers, too
-            return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings, stale=old)
-        proven, warnings = _proven_empty(finish.results, found)
-        return _response(call, found.attempt.provider, (*proven, *controls), (), found.filters, warnings)
+        if result.rows:
+            name, warnings = result.attempt.provider, result.warnings
+            old = all(row.source == ARCHIVE for row in result.rows)  # the archive may be one of the providers, too
+            return _response(call, name, (*attempts, *controls), result.rows, result.filters, warnings, stale=old)
+        proven, warnings = _proven_empty(finish.results, result)
+        return _response(call, result.attempt.provider, (*proven, *controls), (), result.filters, warnings)
 
     def _ask_controls(self, call: SearchCall, most: int) -> None:
         """Send up to so many control queries, in the background, to providers with repeated empty results."""
@@ -172,8 +172,8 @@ class Router:
             old = await self._caller.probe(self._last, replace(call, deadline=grace))
             if old.rows:
                 warnings = (*old.warnings, error.summary)
-                made = (*attempts, old.attempt)
-                return _response(call, self._last.name, made, old.rows, old.filters, warnings, stale=True)
+                all_attempts = (*attempts, old.attempt)
+                return _response(call, self._last.name, all_attempts, old.rows, old.filters, warnings, stale=True)
         call.attempts.add(*attempts)
         raise error
 
@@ -181,19 +181,19 @@ class Router:
         """Call the first few available providers at once, and merge their results."""
         health = self._caller.health
         order = health.order(self.providers)
-        asked = order.queue[: self._hedging.fused]
+        providers = order.queue[: self._hedging.fused]
         for provider in order.queue[self._hedging.fused :]:
             health.give_up_probe(provider.name)
-        states = [AttemptState(self._hedging.slot_wait if len(asked) > 1 else math.inf) for _ in asked]
+        states = [AttemptState(self._hedging.slot_wait if len(providers) > 1 else math.inf) for _ in providers]
         loop = asyncio.get_running_loop()
         began = loop.time()
         tasks = [
             loop.create_task(self._caller.attempt(provider, call, state))
-            for provider, state in zip(asked, states, strict=True)
+            for provider, state in zip(providers, states, strict=True)
         ]
-        await self._gathered(tasks)
+        await self._wait_all(tasks)
         results = []
-        for provider, state, task in zip(asked, states, tasks, strict=True):
+        for provider, state, task in zip(providers, states, tasks, strict=True):
             if state.sent and not task.cancelled():
                 item = task.result()
             else:
@@ -207,19 +207,19 @@ class Router:
                     }
                 )
             results.append(item)
-        found = [item for item in results if item.rows]
-        results += [AttemptResult(one.attempt) for one in order.skipped]
-        if not found:
+        answers = [item for item in results if item.rows]
+        results += [AttemptResult(cooldown.attempt) for cooldown in order.skipped]
+        if not answers:
             return HedgeResult(results=results)
         merged = AttemptResult(
-            found[0].attempt.model_copy(update={"provider": "+".join(item.attempt.provider for item in found)}),
-            tuple(fuse([item.rows for item in found])[: call.query.limit]),
-            found[0].filters,
-            tuple(dict.fromkeys(warning for item in found for warning in item.warnings)),
+            answers[0].attempt.model_copy(update={"provider": "+".join(item.attempt.provider for item in answers)}),
+            tuple(fuse([item.rows for item in answers])[: call.query.limit]),
+            answers[0].filters,
+            tuple(dict.fromkeys(warning for item in answers for warning in item.warnings)),
         )
         return HedgeResult(merged, results)
 
-    async def _gathered(self, tasks: Sequence[asyncio.Task[AttemptResult]]) -> None:
+    async def _wait_all(self, tasks: Sequence[asyncio.Task[AttemptResult]]) -> None:
         """Wait for all; once one has rows, the others have limited time and are then canceled."""
         waiting, answered = set(tasks), False
         try:
@@ -274,7 +274,7 @@ def _proven_empty(results: Sequence[AttemptResult], proven: AttemptResult) -> tu
             attempts.append(item.attempt.model_copy(update={"outcome": "empty", "reason": reason}))
         else:
             attempts.append(item.attempt)
-    said = [
+    warnings = [
         f"{item.attempt.provider} found {item.attempt.reason}; "
         f"search again without {' and '.join(receipt.filter for receipt in item.filters)}"
         for item in results
@@ -282,5 +282,5 @@ def _proven_empty(results: Sequence[AttemptResult], proven: AttemptResult) -> tu
     ]
     failed = [attempt.describe() for attempt in attempts if attempt.outcome != "empty"]
     if failed:
-        said.append(f"Other providers could not be called: {'; '.join(failed)}")
-    return attempts, tuple(said)
+        warnings.append(f"Other providers could not be called: {'; '.join(failed)}")
+    return attempts, tuple(warnings)

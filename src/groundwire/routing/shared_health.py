@@ -10,20 +10,18 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import cast, get_args
 
-from groundwire.models import Outcome
 from groundwire.providers.base import SearchProvider, scope
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Changes, Health, HealthRecord, load_record, record_key
-from groundwire.routing.rate_limiter import RateLimiter, rate_in
+from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.storage.base import Store, StoreError
 
 __all__ = ["SharedHealth"]
 
-_EVERY = 1.0  # seconds between two reads of the store
-_LATE = 5.0  # seconds after which a search waits for the read
+_READ_INTERVAL = 1.0  # seconds between two reads of the store
+_OVERDUE = 5.0  # seconds after which a search waits for the read
 _MAX_WAIT = 0.1  # seconds that it waits at most
 _RATE_TTL = 86_400.0  # seconds for which a rate is kept
 _TAIL = 60.0  # seconds for which a record outlives its end, so that all processes see it
@@ -72,11 +70,11 @@ class SharedHealth:
         """Read the records at most once a second; wait for the read only if the last one is old, and briefly."""
         now = asyncio.get_running_loop().time()
         age = now - self._read_at
-        if age >= _EVERY and self._reading is None:
+        if age >= _READ_INTERVAL and self._reading is None:
             self._read_at = now
             self._reading = asyncio.get_running_loop().create_task(self.read(providers))
             self._reading.add_done_callback(self._has_read)
-        if age >= _LATE and self._reading is not None:
+        if age >= _OVERDUE and self._reading is not None:
             await asyncio.wait({self._reading}, timeout=_MAX_WAIT)
 
     async def read(self, providers: Sequence[SearchProvider]) -> None:
@@ -110,32 +108,17 @@ class SharedHealth:
 
     def _merge(self, provider: SearchProvider, record: HealthRecord) -> None:
         where = scope(provider)
-        left = {key: self._left(where, key, record) for key in _MOMENTS}
-        self._health.merge(
-            provider.name,
-            cooldown=left["cooldown"],
-            outcome=cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota",
-            reason=record.reason,
-            degraded=left["degraded"],
-            times=record.times,
-        )
-        self._limiter.merge(
-            where,
-            announced=rate_in(record),
-            learned=record.rate if left["rate_until"] else 0.0,
-            learned_for=left["rate_until"],
-            rest=left["rest"],
-            times=record.rests,
-            reason=record.reason,
-        )
+        seconds_left = {key: self._seconds_left(where, key, record) for key in _MOMENTS}
+        self._health.merge(provider.name, record, seconds_left)
+        self._limiter.merge(where, record, seconds_left)
 
-    def _left(self, where: str, key: str, record: HealthRecord) -> float:
+    def _seconds_left(self, where: str, key: str, record: HealthRecord) -> float:
         """Return the seconds until a moment in a record; 0 if it is past, or this process has written it."""
         stored, loop_now = getattr(record, key), asyncio.get_running_loop().time()
         if (where, key) not in self._ends or self._ends[where, key][0] != stored:
             now = self._clock()
-            left = min(stored - now, stored - record.written) if record.written <= now + _SKEW else -math.inf
-            self._ends[where, key] = stored, loop_now + left
+            seconds = min(stored - now, stored - record.written) if record.written <= now + _SKEW else -math.inf
+            self._ends[where, key] = stored, loop_now + seconds
         return max(0.0, self._ends[where, key][1] - loop_now)
 
     def _has_read(self, task: asyncio.Task[None]) -> None:
@@ -144,14 +127,14 @@ class SharedHealth:
             task.exception()
 
     async def _write(self, where: str) -> None:
-        known = await load_record(self._store, where) or HealthRecord()
+        stored = await load_record(self._store, where) or HealthRecord()
         changes, now = self._pending.pop(where), self._clock()
-        if known.written > now + _SKEW:
-            known = known.model_copy(update=dict.fromkeys(_MOMENTS, 0.0))
-        if float(changes.get("cooldown", math.inf)) < known.cooldown:
+        if stored.written > now + _SKEW:
+            stored = stored.model_copy(update=dict.fromkeys(_MOMENTS, 0.0))
+        if float(changes.get("cooldown", math.inf)) < stored.cooldown:
             changes = {key: value for key, value in changes.items() if key not in {"cooldown", "outcome", "reason"}}
-        changes["reason"] = str(changes.get("reason", known.reason))[:_REASON]
-        record = known.model_copy(update={**changes, "written": now})
+        changes["reason"] = str(changes.get("reason", stored.reason))[:_REASON]
+        record = stored.model_copy(update={**changes, "written": now})
         ttl = max(*(getattr(record, name) for name in _MOMENTS), now) - now + _TAIL
         ttl = _RATE_TTL if record.interval else min(ttl, _RATE_TTL)
         try:

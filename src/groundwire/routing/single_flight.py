@@ -19,7 +19,7 @@ _CLOSING = 2.0  # seconds that closing waits for work to end
 _T = TypeVar("_T")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class InFlightLoad(Generic[_T]):
     """Work in progress, and its result."""
 
@@ -90,7 +90,7 @@ class SingleFlight:
             except Exception:
                 if deadline.passed or not load.deadline.passed:
                     raise
-        raise _closed()
+        raise _closed_error()
 
     def active(self, name: str) -> bool:
         """Whether work with this name is running."""
@@ -102,7 +102,7 @@ class SingleFlight:
         self._closed = True
         for load in [*self._loads.values()]:
             if not load.answer.done():
-                load.fail(_closed())
+                load.fail(_closed_error())
                 load.task.cancel()
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=_CLOSING)
@@ -115,10 +115,10 @@ class SingleFlight:
         load = self._loads[name] = InFlightLoad(name, deadline, answer)
         load.task = loop.create_task(work(load))
         self._tasks.add(load.task)
-        load.task.add_done_callback(functools.partial(self._ended, load))
+        load.task.add_done_callback(functools.partial(self._finish, load))
         return load
 
-    def _ended(self, load: InFlightLoad[Any], task: asyncio.Task[None]) -> None:
+    def _finish(self, load: InFlightLoad[Any], task: asyncio.Task[None]) -> None:
         """Raise the work's exception for all waiting callers, and forget it."""
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -145,5 +145,5 @@ class SingleFlight:
         return load.answer.result()
 
 
-def _closed() -> Closed:
+def _closed_error() -> Closed:
     return Closed("This Web is closed; create a new one.")

@@ -58,12 +58,12 @@ def path_of(url: str) -> Path:
     Raises:
         InvalidRequest: it names no whole path on this machine.
     """
-    rest = url[5:].partition("#")[0]
-    if rest.startswith("//"):
-        host, slash, rest = rest[2:].partition("/")
-        rest = slash + rest if host.lower() in {"", "localhost"} else ""
+    path_text = url[5:].partition("#")[0]
+    if path_text.startswith("//"):
+        host, slash, path_text = path_text[2:].partition("/")
+        path_text = slash + path_text if host.lower() in {"", "localhost"} else ""
     try:
-        text = url2pathname(rest) if os.name == "nt" else os.fsdecode(unquote_to_bytes(rest))
+        text = url2pathname(path_text) if os.name == "nt" else os.fsdecode(unquote_to_bytes(path_text))
     except (OSError, ValueError):
         text = ""
     path = Path(text)
@@ -118,7 +118,7 @@ class LocalFile(NamedTuple):
         Raises:
             PermissionDenied: the file may not be read. PageError: it cannot be read.
         """
-        with self._opened() as descriptor:
+        with self._open() as descriptor:
             status = os.fstat(descriptor)
             if stat.S_ISDIR(status.st_mode):
                 fix = 'Search its files with `groundwire search --in FOLDER "question"`, or name one of them.'
@@ -134,7 +134,7 @@ class LocalFile(NamedTuple):
         return body, _moment(status.st_mtime)
 
     @contextmanager
-    def _opened(self) -> Iterator[int]:
+    def _open(self) -> Iterator[int]:
         """Open the file, and close it at the end."""
         try:
             descriptor = os.open(self.path, _FLAGS) if self.folders is None else _open_below(*self._place())
@@ -158,17 +158,17 @@ class LocalFile(NamedTuple):
         """
         if not self.folders:
             raise PermissionDenied(f"Local files are not opened here: no folder is allowed. {HOW_TO_ALLOW}")
-        given = Path(os.path.normpath(self.path))
+        normalized = Path(os.path.normpath(self.path))
         roots = [(Path(folder), Path(os.path.realpath(folder))) for folder in self.folders]
-        if ".." in self.path.parts or not any(given.is_relative_to(one) for pair in roots for one in pair):
+        if ".." in self.path.parts or not any(normalized.is_relative_to(root) for pair in roots for root in pair):
             raise PermissionDenied(f"The file is in none of the folders that are allowed. {HOW_TO_ALLOW}")
-        real = Path(os.path.realpath(given))
+        real = Path(os.path.realpath(normalized))
         root = next((real_root for _, real_root in roots if real.is_relative_to(real_root)), None)
         if root is None:
             raise PermissionDenied(f"The file is a link that leaves the folders that are allowed. {HOW_TO_ALLOW}")
-        shown = next(given.relative_to(one) for pair in roots for one in pair if given.is_relative_to(one))
+        inner = next(normalized.relative_to(base) for pair in roots for base in pair if normalized.is_relative_to(base))
         parts = real.relative_to(root).parts
-        if any(map(is_private, (*shown.parts, *parts))):
+        if any(map(is_private, (*inner.parts, *parts))):
             raise PermissionDenied(
                 "Hidden files, keys and files of passwords are never opened for a model, not even below a folder that "
                 "the setting policy.files allows."
@@ -216,9 +216,9 @@ def _open_below(root: Path, parts: tuple[str, ...]) -> int:
             raise PermissionDenied(f"The file is a link that leaves the folders that are allowed. {HOW_TO_ALLOW}")
         return descriptor
     descriptor = os.open(root, _FLAGS | _FOLDER)
-    for left, name in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
+    for folders_left, name in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
         try:
-            below = os.open(name, _FLAGS | _NO_FOLLOW | (_FOLDER if left else 0), dir_fd=descriptor)
+            below = os.open(name, _FLAGS | _NO_FOLLOW | (_FOLDER if folders_left else 0), dir_fd=descriptor)
         finally:
             os.close(descriptor)
         descriptor = below

@@ -212,7 +212,7 @@ def _origins(texts: Iterable[str]) -> frozenset[WebUrl]:
 async def _look_up(host: str, port: int) -> Sequence[str]:
     """Call the system's resolver."""
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        answers = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as exc:  # the standard library's codec for names is stricter than the DNS
         raise socket.gaierror(socket.EAI_NONAME, "not a name that can be looked up") from exc
-    return [str(sockaddr[0]) for *_, sockaddr in found]
+    return [str(sockaddr[0]) for *_, sockaddr in answers]

@@ -43,7 +43,7 @@ def canonical_host(text: str) -> str:
         if not isinstance(address, IPv6Address):
             raise _bad(text, "is not an IPv6 address", "Check the part between the brackets.")
         return address_text(address)
-    name = text.lower() if text.isascii() else _mapped(text)
+    name = text.lower() if text.isascii() else _map_unicode(text)
     bare = name.removesuffix(".")
     labels = bare.split(".")
     if _NUMBER.fullmatch(labels[-1]) or labels[-1].isdecimal():
@@ -56,7 +56,7 @@ def canonical_host(text: str) -> str:
     return name
 
 
-def _mapped(text: str) -> str:
+def _map_unicode(text: str) -> str:
     """Return `text` in UTS 46 form: lower case, full-width letters narrowed, composed."""
     if len(text) > _MAX_RAW:
         raise _bad(text, "is too long", f"A host name has at most {_MAX_NAME} characters.")
@@ -72,7 +72,7 @@ def _mapped(text: str) -> str:
     return mapped
 
 
-def _label(label: str, whole: str) -> str:
+def _label(label: str, host: str) -> str:
     """Return one label in ASCII."""
     try:
         if not label.isascii():
@@ -81,16 +81,16 @@ def _label(label: str, whole: str) -> str:
         elif label.startswith("xn--"):
             _check_encoded(label)
     except ValueError as exc:
-        raise _bad(whole, "is not a valid international name", "Check the spelling of the host.") from exc
+        raise _bad(host, "is not a valid international name", "Check the spelling of the host.") from exc
     if not label:
-        raise _bad(whole, "has an empty part", "Write one dot between two parts.")
+        raise _bad(host, "has an empty part", "Write one dot between two parts.")
     if len(label) > _MAX_LABEL:
-        raise _bad(whole, "has a part that is too long", f"A part has at most {_MAX_LABEL} characters.")
+        raise _bad(host, "has a part that is too long", f"A part has at most {_MAX_LABEL} characters.")
     if not _LABEL.fullmatch(label):
         raise _bad(
-            whole,
-            "has a character that does not belong there",
-            "A host has letters, digits, hyphens inside and dots; what follows it begins with a slash.",
+            host,
+            "has an invalid character",
+            "A host has only letters, digits, dots and inner hyphens; a path begins with a slash.",
         )
     return label
 
@@ -120,5 +120,5 @@ def _check_unicode(label: str) -> None:
 
 
 def _bad(host: str, problem: str, fix: str) -> InvalidRequest:
-    shown = ascii(host if len(host) <= 60 else host[:57] + "...")
-    return InvalidRequest("url", f"the host {shown} {problem}", fix)
+    excerpt = ascii(host if len(host) <= 60 else host[:57] + "...")
+    return InvalidRequest("url", f"the host {excerpt} {problem}", fix)

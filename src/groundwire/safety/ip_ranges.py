@@ -11,8 +11,8 @@ registries, and the documentation of the cloud vendors for their metadata servic
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from pathlib import Path
 
 __all__ = [
     "IPV4_NOT_PUBLIC",
@@ -34,7 +34,7 @@ Address = IPv4Address | IPv6Address
 
 def address_rows(kind: str) -> tuple[str, ...]:
     """Return the ports, suffixes or networks of one kind in `addresses.txt`."""
-    text = files("groundwire.safety").joinpath("addresses.txt").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("addresses.txt").read_text(encoding="utf-8")
     return tuple(line.split()[1] for line in text.splitlines() if line.startswith(f"{kind} "))
 
 
@@ -94,7 +94,7 @@ def is_public(address: str | Address, *, allow_nat64: bool = False) -> bool:
         address: The address; a text that is malformed or has a zone is not public.
         allow_nat64: Judge `64:ff9b::/96` by the IPv4 address inside, for hosts that have IPv6 only.
     """
-    parsed = _parsed(address)
+    parsed = _bare_address(address)
     if isinstance(parsed, IPv6Address) and allow_nat64 and parsed in _NAT64:
         parsed = IPv4Address(int(parsed) & _LOW_32)
     if parsed is None:
@@ -113,21 +113,21 @@ def is_metadata(address: str | Address) -> bool:
 
     False for a malformed or scoped text.
     """
-    parsed = _parsed(address)
+    parsed = _bare_address(address)
     if parsed is None:
         return False
-    forms = [parsed, *_carried(parsed)] if isinstance(parsed, IPv6Address) else [parsed]
+    forms = [parsed, *_embedded_ipv4(parsed)] if isinstance(parsed, IPv6Address) else [parsed]
     return any(form in network for form in forms for network in METADATA)
 
 
-def _parsed(address: str | Address) -> Address | None:
+def _bare_address(address: str | Address) -> Address | None:
     parsed = parse_address(address) if isinstance(address, str) else address
     if parsed is None or (isinstance(parsed, IPv6Address) and parsed.scope_id is not None):
         return None
     return unmapped(parsed)
 
 
-def _carried(address: IPv6Address) -> Iterator[IPv4Address]:
+def _embedded_ipv4(address: IPv6Address) -> Iterator[IPv4Address]:
     """Yield every IPv4 address embedded in `address` by any transition technique."""
     bits = int(address)
     low = bits & _LOW_32

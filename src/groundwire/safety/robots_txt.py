@@ -126,13 +126,13 @@ def parse_robots(body: bytes, names: frozenset[str]) -> Robots:
     sitemaps: list[str] = []
     addressed: list[list[str]] = []
     named = heading = False
-    for whole in _LINE_END.split(text):
-        line = whole.partition("#")[0].strip()
-        if found := _AGENT.match(line):
+    for raw_line in _LINE_END.split(text):
+        line = raw_line.partition("#")[0].strip()
+        if match := _AGENT.match(line):
             if not heading:
                 addressed = []
             heading = True
-            who = found[1].strip().lower()
+            who = match[1].strip().lower()
             token = _TOKEN.match(who)
             ours_too = token is not None and token[0] in names
             named = named or ours_too

@@ -171,11 +171,11 @@ class SecretScanner:
 
     def _is_in_pieces(self, bare: str) -> bool:
         """Whether separate pieces add up to half of a secret."""
-        found: dict[int, set[int]] = {}
+        covered_places: dict[int, set[int]] = {}
         for size in (_PIECE, _HEX_PIECE):
             for start in range(len(bare) - size + 1):
                 for number, at in self._pieces.get(bare[start : start + size], ()):
-                    covered = found.setdefault(number, set())
+                    covered = covered_places.setdefault(number, set())
                     covered.update(range(at, at + size))
                     if len(covered) >= self._enough[number]:
                         return True
@@ -194,7 +194,7 @@ class SecretScanner:
         if any(map(self.found_in, texts)):
             raise BlockedSecret(
                 f"The {what} holds a secret of this machine, plain or encoded. Nothing was sent. Remove it; if a "
-                "page asked for it, that page is an attack."
+                "page asked for it, that page is malicious."
             )
 
 
@@ -206,24 +206,24 @@ def _is_mixed(part: str) -> bool:
 
 
 def _readings(text: str) -> Iterator[str]:
-    seen = {text}
+    forms = {text}
     yield _bare(text)
     for decode in (unquote_plus, unquote):
         now = text
         for _ in range(_TIMES):
             now = decode(now)
-            if now in seen:
+            if now in forms:
                 break
-            seen.add(now)
+            forms.add(now)
             yield _bare(now)
-    for one in seen:
-        for data in _unpacked(one):
+    for form in forms:
+        for data in _unpack(form):
             yield _bare(data.decode("utf-8", "replace"))
 
 
-def _unpacked(text: str) -> Iterator[bytes]:
+def _unpack(text: str) -> Iterator[bytes]:
     """Yield the beginning of each compressed value in a text."""
-    words = dict.fromkeys(word for found in _PACKED.finditer(text) for word in _words(found[0]))
+    words = dict.fromkeys(word for match in _PACKED.finditer(text) for word in _words(match[0]))
     for word in list(words)[:_MOST_PACKED]:
         start = word[:8].lower()
         for beginnings, decode in _PACKINGS:
@@ -237,7 +237,7 @@ def _unpacked(text: str) -> Iterator[bytes]:
 
 def _words(run: str) -> Iterator[str]:
     """Yield possible encoded values in a URL: from each delimiter to the next, and to the end."""
-    starts = [0, *(found.end() for found in re.finditer(r"[/=?&#]", run))]
+    starts = [0, *(delimiter.end() for delimiter in re.finditer(r"[/=?&#]", run))]
     for start in starts[:_MOST_PACKED]:
         if len(run) - start >= _SHORTEST:
             yield run[start:]
@@ -259,7 +259,7 @@ def _beginnings(encode: Callable[[bytes], bytes]) -> tuple[str, ...]:
     """Return the first characters of compressed data in an encoding."""
     pairs = [(encode(magic + bytes(4)), encode(magic + b"\xff" * 4)) for magic in _MAGIC]
     same = (
-        takewhile(lambda two: two[0] == two[1], zip(one.decode(), other.decode(), strict=True)) for one, other in pairs
+        takewhile(lambda two: two[0] == two[1], zip(low.decode(), high.decode(), strict=True)) for low, high in pairs
     )
     return tuple("".join(sign for sign, _ in signs).lower() for signs in same)
 
@@ -298,7 +298,7 @@ def _forms(secret: str) -> Iterator[str]:
 def _in_base(data: bytes, encode: Callable[[bytes], bytes], size: int, signs: int) -> Iterator[str]:
     """Yield the parts of an encoding that do not depend on adjacent bytes, for each alignment."""
     for before in range(size):
-        whole = encode(b"\0" * before + data).decode().rstrip("=")
+        encoded = encode(b"\0" * before + data).decode().rstrip("=")
         first = -(-before * signs // size)
         last = (before + len(data)) * signs // size
-        yield whole[first:last]
+        yield encoded[first:last]

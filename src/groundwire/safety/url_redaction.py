@@ -82,14 +82,14 @@ _PAIRS = frozenset(
     }
     | {("session", "id"), ("sess", "id")}
 )
-_PERHAPS = frozenset(
+_AMBIGUOUS_WORDS = frozenset(
     re.findall(
         r"\w+",
         "auth authorization code confirmation invitation invite key magic nonce reset resourcekey sas session "
         "sid sig ticket unsubscribe verification verify",
     )
 )
-_ENDS = frozenset({"e", "exp", "expire", "expires", "expiry", "valid", "validto"})
+_EXPIRY_NAMES = frozenset({"e", "exp", "expire", "expires", "expiry", "valid", "validto"})
 _DIGEST = re.compile(r"[0-9a-fA-F]{32,}|[A-Za-z0-9_-]{22,}={0,2}")  # 128 bits in base 16 or 64
 _SECRET_NAMES = frozenset(
     {"hash", "list", "playlist", "v", "ver", "version"}
@@ -130,7 +130,7 @@ _HARMLESS = " !$&'*+,-./:=_~"  # others than these, letters and digits become NU
 _TO_WORDS = bytes(
     ord(chr(code).lower()) if chr(code).isalnum() else 32 * (chr(code) in _HARMLESS) for code in range(256)
 )
-_TELLING = frozenset(
+_HINT_WORDS = frozenset(
     re.findall(
         rb"\w+",
         b"activate activation auth confirm confirmation invitation invitations invite invites magic password preview "
@@ -185,7 +185,7 @@ def is_harmless(url: str) -> bool:
         return False
     raw = url.encode()
     words = raw.translate(_TO_WORDS)
-    if 0 in words or words.find(b" bot") >= 0 or not _TELLING.isdisjoint(words.split()):
+    if 0 in words or words.find(b" bot") >= 0 or not _HINT_WORDS.isdisjoint(words.split()):
         return False
     return raw.islower() or not any(mark in url for mark in _MARKS)
 
@@ -195,23 +195,23 @@ def _has_secret(url: str, depth: int) -> bool:
         return False
     before, _, fragment = url.partition("#")
     address, _, query = before.partition("?")
-    _, has_scheme, rest = address.partition("//")
-    authority, slash, path = (rest if has_scheme else address).partition("/")
+    _, has_scheme, after_scheme = address.partition("//")
+    authority, slash, path = (after_scheme if has_scheme else address).partition("/")
     if has_scheme and "@" in authority:
         return True
     path = slash + (unquote(path) if "%" in path else path)
     if _IN_PATH.search(path) or _MARKED.search(unquote(url) if "%" in url else url):
         return True
-    if _ACTING.search(path) and any(_looks_random(found[1]) for found in _ACTING.finditer(path)):
+    if _ACTING.search(path) and any(_looks_random(match[1]) for match in _ACTING.finditer(path)):
         return True
     if not query and not fragment:
         return False
     parameters = [*_parameters(query), *_parameters(fragment)]
-    if any(name.lower() in _ENDS and value.isdigit() for name, value in parameters) and any(
+    if any(name.lower() in _EXPIRY_NAMES and value.isdigit() for name, value in parameters) and any(
         _DIGEST.fullmatch(value) and _looks_random(value) for _, value in parameters
     ):
         return True
-    return any(_gives_away(name, value, depth) for name, value in parameters)
+    return any(_is_secret_parameter(name, value, depth) for name, value in parameters)
 
 
 def _parameters(text: str) -> Iterator[tuple[str, str]]:
@@ -223,7 +223,7 @@ def _parameters(text: str) -> Iterator[tuple[str, str]]:
             yield name, value.strip()
 
 
-def _gives_away(name: str, value: str, depth: int) -> bool:
+def _is_secret_parameter(name: str, value: str, depth: int) -> bool:
     """Return whether a decoded parameter is a secret or a URL with one."""
     if not value:
         return False
@@ -235,7 +235,7 @@ def _gives_away(name: str, value: str, depth: int) -> bool:
         words = [word for word in words if word not in {"key", "token"}]
     if _WORDS.intersection(words) or _PAIRS.intersection(pairwise(words)):
         return True
-    if _PERHAPS.intersection(words) and _looks_random(value):
+    if _AMBIGUOUS_WORDS.intersection(words) and _looks_random(value):
         return True
     if _OPAQUE.fullmatch(value) and not is_tracking(name) and not (_PAGING | _SECRET_NAMES).intersection(words):
         inner = _from_base64(value)
@@ -306,24 +306,24 @@ def for_third_parties(url: str) -> Shareable:
     Args:
         url: A canonical URL.
     """
-    rest, hash_, fragment = url.partition("#")
-    address, mark, query = rest.partition("?")
+    before_hash, hash_, fragment = url.partition("#")
+    address, mark, query = before_hash.partition("?")
     left_out: list[str] = []
-    kept = []
+    pairs = []
     for pair in query.split("&") if mark else ():
         name, _, value = pair.partition("=")
         name = unquote_plus(name)[:40]
         if _is_needless(name, value):
             left_out.append(name)
         else:
-            kept.append(pair)
+            pairs.append(pair)
     bare = _SESSION_IN_PATH.sub("", address)
     if bare != address:
         left_out.append("the session in the path")
     if fragment and has_secret(f"https://x.example/#{fragment}"):
         left_out.append("the fragment")
         hash_ = fragment = ""
-    clean = url if not left_out else bare + (f"?{'&'.join(kept)}" if kept else "") + hash_ + fragment
+    clean = url if not left_out else bare + (f"?{'&'.join(pairs)}" if pairs else "") + hash_ + fragment
     return Shareable(clean, tuple(dict.fromkeys(left_out)), has_secret(clean))
 
 

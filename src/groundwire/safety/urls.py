@@ -17,7 +17,17 @@ from groundwire.errors import BlockedAddress, InvalidRequest
 from groundwire.safety.hostnames import canonical_host
 from groundwire.safety.ip_ranges import Address, parse_address
 
-__all__ = ["MAX_LENGTH", "DomainPolicy", "WebUrl", "host_matches", "join_url", "parse_url", "plain_url"]
+__all__ = [
+    "MAX_LENGTH",
+    "DomainPolicy",
+    "WebUrl",
+    "host_matches",
+    "join_url",
+    "parse_url",
+    "plain_url",
+    "url_or_none",
+    "with_scheme",
+]
 
 _NOWHERE = "nowhere.invalid"  # a name that never exists (RFC 2606): an empty list would mean every domain
 
@@ -41,7 +51,7 @@ class DomainPolicy(NamedTuple):
     allowed: tuple[str, ...] = ()
     """Only these domains; empty means every domain."""
     blocked: tuple[str, ...] = ()
-    """Never these domains."""
+    """Exclude these domains."""
 
     def permits(self, url_or_host: str) -> bool:
         """Return whether the lists allow a URL or a host. Anything invalid is not allowed."""
@@ -55,18 +65,16 @@ class DomainPolicy(NamedTuple):
         blocked = tuple(dict.fromkeys((*self.blocked, *other.blocked)))
         if not self.allowed or not other.allowed:
             return DomainPolicy(self.allowed or other.allowed, blocked)
-        both = [one for one in self.allowed if any(host_matches(one, domain) for domain in other.allowed)]
-        both += [one for one in other.allowed if any(host_matches(one, domain) for domain in self.allowed)]
+        both = [mine for mine in self.allowed if any(host_matches(mine, domain) for domain in other.allowed)]
+        both += [theirs for theirs in other.allowed if any(host_matches(theirs, domain) for domain in self.allowed)]
         return DomainPolicy(tuple(dict.fromkeys(both)) or (_NOWHERE,), blocked)
 
 
 def _host_of(url_or_host: str) -> str | None:
     if "/" not in url_or_host:
         return _canonical(url_or_host)
-    try:
-        return parse_url(url_or_host).host
-    except (InvalidRequest, BlockedAddress):
-        return None
+    url = url_or_none(url_or_host)
+    return None if url is None else url.host
 
 
 def _canonical(host: str) -> str | None:
@@ -85,6 +93,11 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _BRACKETED = re.compile(r"\[(?=[0-9A-Fa-f.]*+:)([0-9A-Fa-f:.]*+)\](?::(.*))?")
 _CITATION = re.compile(r"\[?[0-9]{1,4}\]?")  # what a model may pass for the result with this number
 _LOCAL = re.compile(r"(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?:[:/]|$)", re.IGNORECASE)  # rarely with TLS
+_BARE = re.compile(  # example.org/page, 127.0.0.1:8800
+    r"(?:(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}|localhost(?=[:/])|(?:[0-9]{1,3}\.){3}[0-9]{1,3}|\[::1\])(?::[0-9]{1,5})?"
+    r"(?:[/?]\S{0,2000})?",
+    re.IGNORECASE,
+)
 _PORT_FIRST = re.compile(r"[0-9]{1,5}(?:/|$)")
 _PORT = re.compile(r"0*[1-9][0-9]{0,4}")  # zeros in front are legal (WHATWG URL, 4.4)
 # The percent-encode sets of the WHATWG URL standard, 1.3, without what is refused before.
@@ -95,7 +108,7 @@ _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _PLAIN = re.compile(
     r"(https?://[a-z0-9.:-]+)(/[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@%/?]+)?)"
 )
-"""A URL that is already canonical if its origin is, as nearly all are; any other is parsed by `_read`."""
+"""A URL that is already canonical if its origin is, as nearly all are; any other is parsed by `_parse_parts`."""
 _PLAIN_ORIGIN = re.compile(
     r"(https?)://((?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,63}"
     rf"|(?:{_OCTET}\.){{3}}{_OCTET})(?::([1-9][0-9]{{0,4}}))?"
@@ -162,9 +175,17 @@ def parse_url(text: str) -> WebUrl:
         InvalidRequest: It is not such a URL; the error states the problem and the fix.
         BlockedAddress: The host is an IPv4 address in a spelling that programs read differently.
     """
-    given: object = text  # what a model has written may be anything
-    url = plain_url(given) if isinstance(given, str) else None
-    return _read(text) if url is None else url
+    value: object = text  # what a model has written may be anything
+    url = plain_url(value) if isinstance(value, str) else None
+    return _parse_parts(text) if url is None else url
+
+
+def url_or_none(text: str) -> WebUrl | None:
+    """Return an absolute http or https URL, or None for any other text; see `parse_url`."""
+    try:
+        return parse_url(text)
+    except (InvalidRequest, BlockedAddress):
+        return None
 
 
 def plain_url(text: str) -> WebUrl | None:
@@ -172,9 +193,9 @@ def plain_url(text: str) -> WebUrl | None:
     if (match := _PLAIN.fullmatch(text)) is None or len(text) > MAX_LENGTH:
         return None
     origin, target = match.groups()
-    if (read := _plain_origin(origin)) is None or "/." in target or "/%2" in target:
+    if (parts := _plain_origin(origin)) is None or "/." in target or "/%2" in target:
         return None
-    scheme, host, port = read
+    scheme, host, port = parts
     return WebUrl(scheme, host, port, target)
 
 
@@ -189,28 +210,28 @@ def _plain_origin(text: str) -> tuple[Literal["http", "https"], str, int] | None
     return None if len(host) > _LONGEST_PLAIN or number > 65_535 else (_SCHEMES[scheme], host, number)
 
 
-def _read(text: str) -> WebUrl:
+def _parse_parts(text: str) -> WebUrl:
     """Parse a URL part by part; see `parse_url`."""
     _check_characters(text)
     match = _SCHEME.match(text)
-    rest = text[match.end() :] if match else ""
+    after_scheme = text[match.end() :] if match else ""
     name = match[1].lower() if match else ""
     scheme = _SCHEMES.get(name)
     if scheme is None:
-        raise _scheme_fault(text, name, rest)
-    if not rest.startswith("//"):
+        raise _scheme_fault(text, name, after_scheme)
+    if not after_scheme.startswith("//"):
         raise _fault(f"is missing the // after {scheme}:", f"Write {scheme}://, the host, and the rest.")
-    authority = re.split(r"[/?#]", rest[2:], maxsplit=1)[0]
+    authority = re.split(r"[/?#]", after_scheme[2:], maxsplit=1)[0]
     host, port = _authority(authority, _DEFAULT_PORTS[scheme])
-    before, _, fragment = rest[2 + len(authority) :].partition("#")
-    _check_ending(rest[2 + len(authority) :])
+    before, _, fragment = after_scheme[2 + len(authority) :].partition("#")
+    _check_ending(after_scheme[2 + len(authority) :])
     path, _, query = before.partition("?")
     url = WebUrl(
         scheme=scheme,
         host=host,
         port=port,
-        target=_encoded(_without_dots(path), _PATH_UNSAFE) + (f"?{_encoded(query, _QUERY_UNSAFE)}" if query else ""),
-        fragment=_encoded(fragment, _FRAGMENT_UNSAFE),
+        target=_encode(_without_dots(path), _PATH_UNSAFE) + (f"?{_encode(query, _QUERY_UNSAFE)}" if query else ""),
+        fragment=_encode(fragment, _FRAGMENT_UNSAFE),
     )
     if len(url.text) > MAX_LENGTH:
         raise _too_long(len(url.text))
@@ -272,17 +293,24 @@ def _check_characters(text: str) -> None:
             )
 
 
-def _scheme_fault(text: str, name: str, rest: str) -> InvalidRequest:
-    looks_like_host = "." in name or name == "localhost" or _PORT_FIRST.match(rest)
+def with_scheme(text: str) -> str:
+    """Return an address with http:// or https:// in front if it has no scheme, as browsers take it."""
+    if not _BARE.fullmatch(text):
+        return text
+    return f"{'http' if _LOCAL.match(text) else 'https'}://{text}"
+
+
+def _scheme_fault(text: str, name: str, after_scheme: str) -> InvalidRequest:
+    looks_like_host = "." in name or name == "localhost" or _PORT_FIRST.match(after_scheme)
     if not name and "://" in text.partition("?")[0]:
         return _fault("does not begin with a scheme", "Begin it with https:// and the host.")
     if _CITATION.fullmatch(text):
         return _fault("is a citation number, not an address", "Pass the URL of that source.")
-    if not name or (looks_like_host and not rest.startswith("//")):
+    if not name or (looks_like_host and not after_scheme.startswith("//")):
         scheme = "http" if _LOCAL.match(text.removeprefix("//")) else "https"
         start = f"{scheme}:" if text.startswith("//") else f"{scheme}://"
-        return _fault("has no scheme", f"Add {scheme}:// in front: {_shown(start + text)}")
-    return _fault(f"has the scheme {_shown(name)}:", "Only http:// and https:// addresses can be opened.")
+        return _fault("has no scheme", f"Add {scheme}:// in front: {_excerpt(start + text)}")
+    return _fault(f"has the scheme {_excerpt(name)}:", "Only http:// and https:// addresses can be opened.")
 
 
 def _authority(text: str, default_port: int) -> tuple[str, int]:
@@ -294,7 +322,7 @@ def _authority(text: str, default_port: int) -> tuple[str, int]:
     if "[" in text or "]" in text:
         bracketed = _BRACKETED.fullmatch(text)
         if not bracketed:
-            raise _fault("has brackets that hold no IPv6 address", "Write https://[2606:4700::1111]/ or a name.")
+            raise _fault("has brackets without an IPv6 address", "Write https://[2606:4700::1111]/ or a name.")
         host, port = bracketed[1], bracketed[2] or ""
     else:
         host, _, port = text.partition(":")
@@ -303,33 +331,33 @@ def _authority(text: str, default_port: int) -> tuple[str, int]:
     if not port:
         return canonical_host(host), default_port
     if not _PORT.fullmatch(port) or int(port) > 65_535:
-        raise _fault(f"has the port {_shown(port)}", "A port is a whole number from 1 to 65535.")
+        raise _fault(f"has the port {_excerpt(port)}", "A port is a whole number from 1 to 65535.")
     return canonical_host(host), int(port)
 
 
-def _check_ending(rest: str) -> None:
+def _check_ending(after_host: str) -> None:
     """Reject `https://host?…@…` and `https://host#…@…`: old parsers end the host only at a slash."""
-    if rest[:1] in {"?", "#"} and "@" in rest.partition("/")[0]:
-        raise _fault("can be read in two ways", f"Put a / between the host and the {rest[0]}.")
+    if after_host[:1] in {"?", "#"} and "@" in after_host.partition("/")[0]:
+        raise _fault("is ambiguous", f"Put a / between the host and the {after_host[0]}.")
 
 
 def _without_dots(path: str) -> str:
     """Return a path without `.` and `..` segments, their encoded spellings included (WHATWG URL, 4.4)."""
-    kept: list[str] = []
+    segments_left: list[str] = []
     segments = path.split("/")[1:] or [""]
     for at, segment in enumerate(segments):
         dots = segment.lower()
         if dots in _DOT_DOT:
-            del kept[-1:]
+            del segments_left[-1:]
         elif dots not in _DOT:
-            kept.append(segment)
+            segments_left.append(segment)
             continue
         if at == len(segments) - 1:
-            kept.append("")
-    return "/" + "/".join(kept)
+            segments_left.append("")
+    return "/" + "/".join(segments_left)
 
 
-def _encoded(text: str, unsafe: frozenset[str]) -> str:
+def _encode(text: str, unsafe: frozenset[str]) -> str:
     if text.isascii() and unsafe.isdisjoint(text):
         return text
     return "".join(
@@ -342,7 +370,7 @@ def _too_long(length: int) -> InvalidRequest:
     return _fault(f"has {length:,} characters", f"Shorten it to at most {MAX_LENGTH:,} characters.")
 
 
-def _shown(text: str) -> str:
+def _excerpt(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 

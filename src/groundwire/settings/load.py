@@ -30,7 +30,7 @@ from groundwire.settings.schema import (
     parse_store_url,
     sections,
 )
-from groundwire.settings.sections import SessionSettings
+from groundwire.settings.sections import SessionSettings, validated
 from groundwire.settings.sources import (
     FILE_NAME,
     FILE_VARIABLE,
@@ -85,9 +85,9 @@ def as_settings(settings: Settings | Mapping[str, Any] | None) -> Settings:
 def _by_key(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if name == "providers":
-            yield from ((f"providers.{one}.{key}", own) for one, its in value.items() for key, own in its.items())
+            yield from ((f"providers.{kind}.{key}", own) for kind, its in value.items() for key, own in its.items())
         elif isinstance(value, Mapping) and name in sections():
-            yield from _flattened(name, value)
+            yield from _flatten(name, value)
         else:
             yield name, value
 
@@ -115,10 +115,10 @@ def load(
     environment = os.environ if environment is None else environment
     folder = working_folder() if folder is None else folder
     problems: list[str] = []
-    warnings = [told] if user_folder is None and (told := no_home()) else []
+    warnings = [home_warning] if user_folder is None and (home_warning := no_home()) else []
     dotenv = _dotenv(folder / ".env", problems, warnings)
-    kept_in = keys_file(user_folder)
-    kept = _kept_keys(kept_in, problems, warnings)
+    keys_path = keys_file(user_folder)
+    stored_keys = _stored_keys(keys_path, problems, warnings)
     named = environment.get(FILE_VARIABLE) or dotenv.get(FILE_VARIABLE)
     files = []
     for path in places(named, folder, user_folder, problems):
@@ -128,7 +128,9 @@ def load(
             files.append(layer := _from_file(path, problems))
             if path != user_file(user_folder) and not environment.get(FILE_VARIABLE):
                 _confine(layer, path.parent, problems)
-    given: Flat = {key: (value, "argument") for key, value in (arguments or {}).items() if not key.startswith(_KEYS)}
+    own_values: Flat = {
+        key: (value, "argument") for key, value in (arguments or {}).items() if not key.startswith(_KEYS)
+    }
     plain = [
         from_variables(source, origin, warnings) for source, origin in ((dotenv, ".env"), (environment, "environment"))
     ]
@@ -136,7 +138,7 @@ def load(
     _confine(plain[0], folder, problems)
 
     def instances() -> set[str]:
-        return set(_instances((*files, *plain, given)))
+        return set(_instances((*files, *plain, own_values)))
 
     merged: Flat = {}
     for layer in (
@@ -147,13 +149,13 @@ def load(
         from_provider_variables(dotenv, ".env", instances, warnings),
         plain[1],
         from_provider_variables(environment, "environment", instances, warnings),
-        given,
+        own_values,
     ):
         merged |= layer
     _refuse_unknown(merged, problems)
     keys = {
         name: (source[name], f"{origin} {name}")
-        for source, origin in ((kept, str(kept_in)), (dotenv, ".env"), (environment, "environment"))
+        for source, origin in ((stored_keys, str(keys_path)), (dotenv, ".env"), (environment, "environment"))
         for name in KEY_VARIABLES
         if source.get(name, "").strip()
     }
@@ -166,7 +168,7 @@ def load(
     own = settings.search.local.brave_api_key_env
     ambient = {
         name: value.strip()
-        for source in (kept, dotenv, environment)
+        for source in (stored_keys, dotenv, environment)
         for name, value in source.items()
         if value.strip() and (name == own or name.endswith(("_KEY", "_TOKEN")))  # of another package's provider
     }
@@ -191,11 +193,11 @@ def _confine(layer: Flat, folder: Path, problems: list[str]) -> None:
 
 def _proxies(environment: Mapping[str, str], warnings: list[str]) -> Mapping[str, str]:
     """Return the environment's proxies by scheme, and the excluded hosts under `no`; lower case takes precedence."""
-    found: dict[str, str] = {}
+    proxies: dict[str, str] = {}
     for name in sorted(environment):  # upper case sorts first
-        scheme, _, rest = name.lower().partition("_")
+        scheme, _, suffix = name.lower().partition("_")
         value = environment[name].strip()
-        if rest != "proxy" or scheme not in {"https", "http", "all", "no"}:
+        if suffix != "proxy" or scheme not in {"https", "http", "all", "no"}:
             continue
         if (
             name == "HTTP_PROXY" and "REQUEST_METHOD" in environment
@@ -203,11 +205,11 @@ def _proxies(environment: Mapping[str, str], warnings: list[str]) -> Mapping[str
             continue
         if scheme != "no" and value and "://" not in value:
             value = f"http://{value}"
-        if scheme != "no" and value and not value.startswith(("http://", "https://")):
-            warnings.append(f"{name} is ignored: only HTTP proxies are used, such as http://proxy.example:3128.")
+        if scheme != "no" and value and not value.startswith(("http://", "https://", "socks5://", "socks5h://")):
+            warnings.append(f"{name} is ignored: only HTTP and SOCKS5 proxies are used, such as socks5h://HOST:1080.")
             continue
-        found[scheme] = value
-    return {scheme: value for scheme, value in found.items() if value}
+        proxies[scheme] = value
+    return {scheme: value for scheme, value in proxies.items() if value}
 
 
 def _dotenv(path: Path, problems: list[str], warnings: list[str]) -> Mapping[str, str]:
@@ -218,7 +220,7 @@ def _dotenv(path: Path, problems: list[str], warnings: list[str]) -> Mapping[str
         return {}
 
 
-def _kept_keys(path: Path, problems: list[str], warnings: list[str]) -> Mapping[str, str]:
+def _stored_keys(path: Path, problems: list[str], warnings: list[str]) -> Mapping[str, str]:
     if is_open_to_others(path):
         warnings.append(f"{path}: other users of this machine can read your keys; run: chmod 600 {path}")
     return _dotenv(path, problems, warnings)
@@ -246,16 +248,16 @@ def _from_file(path: Path, problems: list[str]) -> Flat:
             near = did_you_mean(section, [*sections(), "providers"])
             problems.append(f"{path}: [{section}] is not a section{near}")
         else:
-            flat |= {key: (value, str(path)) for key, value in _flattened(section, values)}
+            flat |= {key: (value, str(path)) for key, value in _flatten(section, values)}
     return flat
 
 
-def _flattened(section: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flatten(section: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the dotted keys of a section and of its subsections."""
     for key, value in values.items():
         dotted = f"{section}.{key}"
         if isinstance(value, dict) and any(known.startswith(f"{dotted}.") for known in known_keys()):
-            yield from _flattened(dotted, value)
+            yield from _flatten(dotted, value)
         else:
             yield dotted, value
 
@@ -285,12 +287,12 @@ def _instances(layers: Iterable[Flat]) -> Iterator[str]:
 
 
 def _refuse_unknown(merged: Flat, problems: list[str]) -> None:
-    known = list(known_keys())
-    for key in [key for key in merged if not key.startswith("providers.") and key not in known]:
+    keys = list(known_keys())
+    for key in [key for key in merged if not key.startswith("providers.") and key not in keys]:
         origin = merged.pop(key)[1]
         section = key.partition(".")[0]
-        same = [one for one in known if one.startswith(f"{section}.")]
-        problems.append(f"{origin}: {key!r} is not a setting{did_you_mean(key, same or known, prefix=f'{section}.')}")
+        same = [other for other in keys if other.startswith(f"{section}.")]
+        problems.append(f"{origin}: {key!r} is not a setting{did_you_mean(key, same or keys, prefix=f'{section}.')}")
     for key in [key for key in merged if key.startswith("providers.")]:
         provider = key.removeprefix("providers.").rpartition(".")[0]
         if provider_entry(provider) is None:
@@ -301,11 +303,11 @@ def _refuse_unknown(merged: Flat, problems: list[str]) -> None:
 
 def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str], warnings: list[str]) -> Settings:
     secrets = {name: SecretStr(value.strip()) for name, (value, _) in keys.items()}
-    settings, wrong = _assembled(merged, secrets)
+    settings, wrong = _assemble(merged, secrets)
     if wrong:
         problems += [f"{_origin(merged, key)}: {key}: {text}" for key, text in wrong]
         settings = _without(merged, [key for key, _ in wrong])
-    for provider, options in _nested(merged)["providers"].items():
+    for provider, options in _nest(merged)["providers"].items():
         problems += _option_faults(provider, options, merged)
     settings = _refuse_together(settings, merged, problems, warnings)
     _raise(problems)
@@ -315,15 +317,15 @@ def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str
     return settings
 
 
-def _nested(merged: Flat) -> dict[str, dict[str, Any]]:
+def _nest(merged: Flat) -> dict[str, dict[str, Any]]:
     nested: dict[str, dict[str, Any]] = {"providers": {}}
     for key, (value, _) in merged.items():
-        section, _, rest = key.partition(".")
+        section, _, path = key.partition(".")
         if section == "providers":
-            provider, _, option = rest.rpartition(".")
+            provider, _, option = path.rpartition(".")
             nested["providers"].setdefault(provider, {})[option] = value
         else:
-            *within, last = rest.split(".")
+            *within, last = path.split(".")
             inner = nested.setdefault(section, {})
             for name in within:
                 inner = inner.setdefault(name, {})
@@ -338,28 +340,28 @@ def _without(merged: Flat, wrong: Sequence[str]) -> Settings:
         for key, value in merged.items()
         if not any(fault == key or fault.startswith(f"{key}.") for fault in wrong)
     }
-    settings, wrong_too = _assembled(right, {})
+    settings, wrong_too = _assemble(right, {})
     return Settings.model_construct() if wrong_too else settings
 
 
-def _assembled(merged: Flat, keys: Mapping[str, SecretStr]) -> tuple[Settings, list[tuple[str, str]]]:
+def _assemble(merged: Flat, keys: Mapping[str, SecretStr]) -> tuple[Settings, list[tuple[str, str]]]:
     """Return the settings, and what is wrong with them, in which case those of a wrong section are its defaults.
 
     Only the sections of which something is set are validated: to build the schema of all of them takes longer than
     everything else that is done to load them.
     """
     wrong: list[tuple[str, str]] = []
-    given: dict[str, Any] = {"keys": keys}
-    for section, values in _nested(merged).items():
+    values_by_section: dict[str, Any] = {"keys": keys}
+    for section, values in _nest(merged).items():
         model = Settings.model_fields[section].annotation
         if not is_section(model):
-            given[section] = values
+            values_by_section[section] = values
             continue
         try:
-            given[section] = model.model_validate(values)
+            values_by_section[section] = validated(model, values)
         except ValidationError as error:
             wrong += [(f"{section}.{key}" if key else section, text) for key, text in faults(error)]
-    return Settings.model_construct(**given), wrong
+    return Settings.model_construct(**values_by_section), wrong
 
 
 def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warnings: list[str]) -> Settings:
@@ -368,16 +370,19 @@ def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warn
         parse_store_url(settings.storage.url)
     except ConfigurationError as error:
         problems.append(f"{_origin(merged, 'storage.url')}: storage.url: {error}")
+    if settings.archive.url and not settings.archive.url.startswith(("postgresql://", "postgres://")):
+        form = "postgresql://USER:PASSWORD@HOST/NAME"
+        problems.append(f"{_origin(merged, 'archive.url')}: archive.url: it is no PostgreSQL address; form: {form}")
     for key, text in conflicting_settings(settings):
         origin = _origin(merged, key)
         if key == "search.strategy" and "argument" == _origin(merged, "search.providers") != origin:
             continue  # a call uses one provider, whatever the strategy
         if key == "session.warning_threshold" and is_of_a_document(origin):
             warnings.append(f"{origin} is ignored: {text}.")
-            usual = settings.session.model_copy(
+            session = settings.session.model_copy(
                 update={"warning_threshold": min(_USUAL_THRESHOLD, settings.session.max_searches)}
             )
-            settings = settings.model_copy(update={"session": usual})
+            settings = settings.model_copy(update={"session": session})
             continue
         problems.append(f"{origin}: {key}: {text}")
     return settings
@@ -389,7 +394,7 @@ def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> l
     if model is None:
         return []
     try:
-        model.model_validate(dict(options))
+        validated(model, options)
     except ValidationError as error:
         lines = []
         for key, text in faults(error):
@@ -403,8 +408,8 @@ def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> l
 
 def _origin(merged: Flat, key: str) -> str:
     """Return the origin of the setting that a key, possibly of a list item, belongs to."""
-    found = [known for known in merged if key == known or key.startswith(f"{known}.")]
-    return merged[max(found, key=len)][1] if found else "settings"
+    owners = [owner for owner in merged if key == owner or key.startswith(f"{owner}.")]
+    return merged[max(owners, key=len)][1] if owners else "settings"
 
 
 def _raise(problems: Iterable[str]) -> None:

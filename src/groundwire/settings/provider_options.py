@@ -1,7 +1,7 @@
 """The options of installed providers, without importing them by name.
 
-Providers belong to a higher layer and to other packages too; both are loaded only through their entry points, and only
-if a setting names them.
+Providers belong to a higher layer and to other packages too: the file `providers.json` beside this one says where ours
+are, entry points where others are. They are loaded only if a setting names them.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
-from importlib.resources import files
 from pathlib import Path
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
 from groundwire.models.argument_names import argument_hint
-from groundwire.settings.schema import ProviderKeys, Settings, SettingValue, known_keys, sections, shown
+from groundwire.settings.schema import ProviderKeys, Settings, SettingValue, display_text, known_keys, sections
 
 __all__ = [
+    "as_list",
     "check_keys",
-    "listed",
+    "load_entry",
     "option_model",
     "option_names",
     "own_provider_names",
@@ -31,7 +31,7 @@ __all__ = [
     "provider_entry",
     "provider_names",
     "provider_rows",
-    "setting_named",
+    "setting_key",
     "with_keys",
 ]
 
@@ -51,15 +51,19 @@ _KEY_NAMES: Mapping[str, str] = MappingProxyType(
 _OTHER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         other: right
-        for right, others in json.loads(files("groundwire.settings").joinpath("other_names.json").read_bytes()).items()
+        for right, others in json.loads(Path(__file__).with_name("other_names.json").read_bytes()).items()
         for other in others.split()
     }
 )
 """What other tools call settings, and what people call them for short."""
 
 
-def provider_entries() -> Mapping[str, EntryPoint]:
-    """Return the entry points of all installed providers by name.
+_OWN: Mapping[str, str] = MappingProxyType(json.loads(Path(__file__).with_name("providers.json").read_bytes()))
+"""Where the class of each provider of this package is, as MODULE:CLASS."""
+
+
+def provider_entries() -> Mapping[str, str]:
+    """Return where the classes of all installed providers are, as MODULE:CLASS by name; ours before another package's.
 
     Reading the metadata of every installed package takes longer than the rest of making a `Web`, so it is repeated only
     when `sys.path` or a folder on it has changed, as it does when a package is installed.
@@ -68,8 +72,11 @@ def provider_entries() -> Mapping[str, EntryPoint]:
 
 
 @lru_cache(maxsize=1)
-def _entries(folders: tuple[tuple[str, int], ...]) -> Mapping[str, EntryPoint]:
-    return MappingProxyType({entry.name: entry for entry in entry_points(group=_GROUP)})
+def _entries(folders: tuple[tuple[str, int], ...]) -> Mapping[str, str]:
+    from importlib.metadata import entry_points  # a search that uses only our own does not wait for it
+
+    others = {entry.name: f"{entry.module}:{entry.attr}" for entry in entry_points(group=_GROUP)}  # without extras
+    return MappingProxyType(others | dict(_OWN))
 
 
 def _modified(folder: str) -> int:
@@ -79,29 +86,31 @@ def _modified(folder: str) -> int:
         return 0
 
 
-def provider_entry(provider: str) -> EntryPoint | None:
-    """Return the entry point of a provider, ours before one of another package; None when none is installed.
+def provider_entry(provider: str) -> str | None:
+    """Return where the class of a provider is, ours before one of another package; None when none is installed.
 
     Args:
         provider: Its name; the label of `NAME:LABEL` is ignored.
     """
     name = provider.partition(":")[0]
-    return _own_entries().get(name) or provider_entries().get(name)
+    return _OWN.get(name) or provider_entries().get(name)
 
 
-@lru_cache(maxsize=1)
-def _own_entries() -> Mapping[str, EntryPoint]:
-    """Return those of this package, without a look at any other; none where it runs without being installed."""
+def load_entry(entry: str) -> object:
+    """Return a provider's class.
+
+    Raises:
+        ImportError: it is not where its entry says.
+    """
     try:
-        found = distribution("groundwire").entry_points.select(group=_GROUP)
-    except PackageNotFoundError:
-        return MappingProxyType({})
-    return MappingProxyType({entry.name: entry for entry in found})
+        return resolve_name(entry)
+    except (AttributeError, ValueError) as error:
+        raise ImportError(str(error)) from error
 
 
 def own_provider_names() -> tuple[str, ...]:
     """Return the names of the providers of this package, sorted."""
-    return tuple(sorted(_own_entries()))
+    return tuple(sorted(_OWN))
 
 
 def provider_names() -> tuple[str, ...]:
@@ -117,8 +126,8 @@ def option_model(provider: str) -> type[BaseModel] | None:
     """
     entry = provider_entry(provider)
     try:
-        model = None if entry is None else getattr(entry.load(), "Options", None)
-    except (ImportError, AttributeError):  # said when the provider is made, if it is
+        model = None if entry is None else getattr(load_entry(entry), "Options", None)
+    except ImportError:  # said when the provider is made, if it is
         return None
     return model if isinstance(model, type) and issubclass(model, BaseModel) else None
 
@@ -134,39 +143,39 @@ def provider_rows(settings: Settings) -> list[SettingValue]:
     names = {*provider_names(), *settings.providers, *settings.search.providers, *settings.read.providers}
     rows = []
     for provider in sorted(names):
-        given = settings.providers.get(provider, {})
+        options_set = settings.providers.get(provider, {})
         model = option_model(provider)
         fields = model.model_fields.items() if model else ()
-        values = {option: field.get_default(call_default_factory=True) for option, field in fields} | dict(given)
+        values = {option: field.get_default(call_default_factory=True) for option, field in fields} | dict(options_set)
         for option, value in values.items():
             key = f"providers.{provider}.{option}"
-            rows.append(SettingValue(key=key, value=shown(key, value), origin=settings.origin(key)))
+            rows.append(SettingValue(key=key, value=display_text(key, value), origin=settings.origin(key)))
     return rows
 
 
-def setting_named(name: str, known: Iterable[str]) -> str:
+def setting_key(name: str, settings_keys: Iterable[str]) -> str:
     """Return the key of a setting by another name: by its last word, if only one has it, or by that of other tools.
 
     Args:
         name: Such as `user_agent`, `provider` or `NETWORK__PROXY`; it is returned as it is if it names none.
-        known: The keys.
+        settings_keys: The keys.
     """
-    keys = tuple(known)
+    keys = tuple(settings_keys)
     plain = name.lower().replace("-", "_").replace("__", ".").removeprefix("groundwire_")
     if name in keys or not plain:
         return name
-    found = [key for key in keys if key == plain or key.replace(".", "_") == plain]
+    spellings = [key for key in keys if key == plain or key.replace(".", "_") == plain]
     last = [key for key in keys if key.rpartition(".")[2] == plain and not key.startswith("providers.")]
     right = _OTHER_NAMES.get(plain, "")
-    return next((one[0] for one in (found, [right] if right else [], last) if len(one) == 1), name)
+    return next((matches[0] for matches in (spellings, [right] if right else [], last) if len(matches) == 1), name)
 
 
-def check_keys(keys: Mapping[str, object], known: Iterable[str]) -> None:
+def check_keys(keys: Mapping[str, object], arguments: Iterable[str]) -> None:
     """Refuse arguments of a client that are no keys.
 
     Args:
         keys: The arguments, such as `tavily_api_key`.
-        known: The arguments that the client has beside keys, for the message.
+        arguments: The arguments that the client has beside keys, for the message.
 
     Raises:
         TypeError: one is not a key; the message names the setting or the argument that is meant.
@@ -174,7 +183,7 @@ def check_keys(keys: Mapping[str, object], known: Iterable[str]) -> None:
     for name in keys:
         if name in ProviderKeys.__annotations__:
             continue
-        key = "storage.url" if name == "cache_dir" else setting_named(name, known_keys())
+        key = "storage.url" if name == "cache_dir" else setting_key(name, known_keys())
         if name in sections() and isinstance(keys[name], Mapping):
             hint = f"; use Web({{{name!r}: ...}})"
         elif key in ("search.providers", "read.providers"):
@@ -183,22 +192,22 @@ def check_keys(keys: Mapping[str, object], known: Iterable[str]) -> None:
             value = keys[name] if isinstance(keys[name], (bool, int, float)) else ...  # a text may be a secret
             hint = f"; use Web({{{key!r}: {'...' if value is ... else value}}})"
         else:
-            hint = argument_hint(name, known, {})
+            hint = argument_hint(name, arguments, {})
         raise TypeError(f"Web() has no argument {name!r}{hint}")
 
 
 _P = TypeVar("_P")
 
 
-def listed(given: Any) -> Sequence[Any]:
+def as_list(providers: Any) -> Sequence[Any]:
     """Return providers as a list: of several, of one, or of names separated by commas.
 
     Args:
-        given: The providers.
+        providers: The providers.
     """
-    if isinstance(given, str):
-        return [name.strip() for name in given.split(",")]
-    return given if isinstance(given, Sequence) else [given]
+    if isinstance(providers, str):
+        return [name.strip() for name in providers.split(",")]
+    return providers if isinstance(providers, Sequence) else [providers]
 
 
 def with_keys(
@@ -218,22 +227,22 @@ def with_keys(
     Raises:
         TypeError: a key is no text or is given twice, or it is unclear whose key `api_key` is.
     """
-    given = {name.lower().removesuffix("_api_key"): key for name, key in keys.items() if key is not None}
-    texts: dict[str, object] = {**given, "": api_key}
+    key_by_name = {name.lower().removesuffix("_api_key"): key for name, key in keys.items() if key is not None}
+    texts: dict[str, object] = {**key_by_name, "": api_key}
     for name, text in texts.items():
         if text is not None and not (isinstance(text, str) and text.strip()):
             raise TypeError(f"Web(): {f'{name}_api_key' if name else 'api_key'!r} must be a key as text, and not empty")
     if api_key is not None:
         owner = next((name for start, name in _KEY_PREFIXES.items() if api_key.startswith(start)), "")
-        chosen = [one.partition(":")[0] for one in providers or () if isinstance(one, str)]
+        chosen = [provider.partition(":")[0] for provider in providers or () if isinstance(provider, str)]
         if not owner and len(chosen) != 1:
             hint = "; name its provider, as in tavily_api_key=... or search_providers=['exa'], or run groundwire setup"
             raise TypeError(f"Web() cannot tell whose key 'api_key' is{hint}")
-        if given.setdefault(owner or chosen[0], api_key) != api_key:
+        if key_by_name.setdefault(owner or chosen[0], api_key) != api_key:
             raise TypeError(f"Web() got two keys of {owner or chosen[0]}: pass only one")
-    for name, key in given.items():
+    for name, key in key_by_name.items():
         settings = settings.with_key(f"{name.upper()}_API_KEY", SecretStr(key))
-    if given and providers is None:
-        owners = dict.fromkeys(_KEY_NAMES.get(name, name) for name in given)
+    if key_by_name and providers is None:
+        owners = dict.fromkeys(_KEY_NAMES.get(name, name) for name in key_by_name)
         return settings, (*owners, *(name for name in settings.search.providers if name not in owners))
     return settings, providers

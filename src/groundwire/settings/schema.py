@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
@@ -38,12 +39,13 @@ __all__ = [
     "Settings",
     "StoreAddress",
     "conflicting_settings",
+    "display_text",
+    "has_keyring",
     "is_section",
     "key_from_keyring",
     "known_keys",
     "parse_store_url",
     "sections",
-    "shown",
     "single_provider_warnings",
 ]
 
@@ -51,10 +53,34 @@ SERVICE = "groundwire"
 """The keyring service of keys: `keyring set groundwire BRAVE_API_KEY`."""
 
 
+def has_keyring() -> bool:
+    """Return whether the package is installed and this machine may have a keyring, without loading either.
+
+    On Linux and BSD, a keyring is reached through the bus of a desktop session; other backends are named by
+    PYTHON_KEYRING_BACKEND or keyring's own configuration, or are packages below `keyrings`.
+    """
+    if not _is_installed("keyring"):
+        return False
+    environment = os.environ
+    system: str = sys.platform
+    if (
+        system in {"win32", "darwin"}
+        or "DBUS_SESSION_BUS_ADDRESS" in environment
+        or "PYTHON_KEYRING_BACKEND" in environment
+    ):
+        return True
+    runtime = environment.get("XDG_RUNTIME_DIR", "")
+    if not runtime and sys.platform != "win32":
+        runtime = f"/run/user/{os.getuid()}"
+    config = environment.get("XDG_CONFIG_HOME") or f"{environment.get('HOME', '')}/.config"
+    files = f"{runtime}/bus", f"{config}/python_keyring/keyringrc.cfg"  # not `Path`: every key that is sought asks
+    return _is_installed("keyrings") or any(map(os.path.exists, files))
+
+
 @cache
-def _has_keyring() -> bool:
-    """Return whether the package is installed; each key asks, and a package that is missing is sought everywhere."""
-    return find_spec("keyring") is not None
+def _is_installed(package: str) -> bool:
+    """Return whether a package is installed; each key asks, and one that is missing is sought everywhere."""
+    return find_spec(package) is not None
 
 
 def key_from_keyring(variable: str) -> SecretStr | None:
@@ -63,9 +89,9 @@ def key_from_keyring(variable: str) -> SecretStr | None:
     Args:
         variable: The name of the environment variable that would hold the key.
     """
-    if not _has_keyring():
+    if not has_keyring():
         return None
-    import keyring  # takes a quarter of a second, so it is imported only when a provider needs a key
+    import keyring  # takes a quarter of a second, so it is imported only where there may be one
     from keyring.errors import KeyringError
 
     try:
@@ -203,11 +229,11 @@ class Settings(BaseModel):
         One that was given as an argument comes first. Settings that were loaded then ask the keyring, the
         environment and `.env`; settings that were made by hand have what they were given and nothing more.
         """
-        given = self.keys.get(variable)
-        if self._ambient is None or (given is not None and self.origin(f"keys.{variable}") == "argument"):
-            return given
-        kept = key_from_keyring(variable) if self._asks_keyring else None
-        return kept or self._ambient.get(variable)
+        argument = self.keys.get(variable)
+        if self._ambient is None or (argument is not None and self.origin(f"keys.{variable}") == "argument"):
+            return argument
+        stored = key_from_keyring(variable) if self._asks_keyring else None
+        return stored or self._ambient.get(variable)
 
     def without_keyring(self) -> Settings:
         """Return a copy that does not use the keyring, such as one that waits for the user to unlock it."""
@@ -237,7 +263,7 @@ class Settings(BaseModel):
         return rows
 
     def _row(self, key: str, value: object) -> SettingValue:
-        return SettingValue(key=key, value=shown(key, value), origin=self.origin(key))
+        return SettingValue(key=key, value=display_text(key, value), origin=self.origin(key))
 
 
 def sections() -> tuple[str, ...]:
@@ -245,11 +271,11 @@ def sections() -> tuple[str, ...]:
     return tuple(dict.fromkeys(key.partition(".")[0] for key in known_keys()))
 
 
-def known_keys() -> Iterator[str]:
-    """Yield the dotted key of every setting but those of the providers."""
-    for section, field in Settings.model_fields.items():
-        if is_section(field.annotation):
-            yield from _keys(section, field.annotation)
+@cache
+def known_keys() -> tuple[str, ...]:
+    """Return the dotted key of every setting but those of the providers."""
+    fields = Settings.model_fields.items()
+    return tuple(key for name, field in fields if is_section(field.annotation) for key in _keys(name, field.annotation))
 
 
 def _keys(path: str, section: type[SettingsSection]) -> Iterator[str]:
@@ -274,7 +300,7 @@ def is_section(annotation: object) -> TypeGuard[type[SettingsSection]]:
     return isinstance(annotation, type) and issubclass(annotation, SettingsSection)
 
 
-def shown(key: str, value: object) -> str:
+def display_text(key: str, value: object) -> str:
     """Return a setting's value as text; passwords in URLs and anything named a secret are masked."""
     if value and isinstance(value, str) and _SECRET_NAME.search(key.rpartition(".")[2]):
         return _MASK
@@ -283,7 +309,7 @@ def shown(key: str, value: object) -> str:
     if isinstance(value, bool):  # as TOML, JSON, and the environment have it
         return str(value).lower()
     text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-    return _WORD.sub(lambda found: _without_password(found[0]), text) if "@" in text else text
+    return _WORD.sub(lambda match: _without_password(match[0]), text) if "@" in text else text
 
 
 def _without_password(word: str) -> str:
@@ -292,8 +318,8 @@ def _without_password(word: str) -> str:
     scheme, slashes, _ = before.partition("://")
     if slashes:
         return f"{scheme}://{_MASK}@{after}"
-    name, colon, rest = word.partition(":")
-    password, at, after = rest.partition("@")
+    name, colon, tail = word.partition(":")
+    password, at, after = tail.partition("@")
     return f"{_MASK}@{after}" if name and colon and password and at and not set("@/") & set(name) else word
 
 

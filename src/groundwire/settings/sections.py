@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 from ipaddress import ip_network
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
@@ -33,6 +35,7 @@ __all__ = [
     "LocalSettings",
     "NativeSettings",
     "NetworkSettings",
+    "OAuthSettings",
     "PermissionRule",
     "PermissionSettings",
     "PolicySettings",
@@ -45,6 +48,7 @@ __all__ = [
     "Variables",
     "Words",
     "parse_rule",
+    "validated",
 ]
 
 MODEL_PROVIDERS = (
@@ -55,6 +59,9 @@ MODEL_PROVIDERS = (
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
 _ORIGIN = re.compile(rf"https?://{_HOST.pattern}(:\d{{1,5}})?")
+_SECURE_URL = re.compile(
+    rf"(https://{_HOST.pattern}|http://(localhost|127\.0\.0\.1|\[::1\]))(:\d{{1,5}})?(/[^\s?#\"\\]*)?"
+)
 _STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
@@ -62,7 +69,8 @@ def _split(value: object) -> object:
     return tuple(word for part in value.split(",") if (word := part.strip())) if isinstance(value, str) else value
 
 
-Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+_SPLIT = BeforeValidator(_split)
+Words = Annotated[tuple[str, ...], _SPLIT]
 """A list of words; in an environment variable they are separated by commas."""
 
 Folders = Annotated[Words, AfterValidator(check_folders)]
@@ -81,6 +89,42 @@ class SettingsSection(BaseModel):
     model_config: ClassVar[ConfigDict] = _STRICT
 
 
+_M = TypeVar("_M", bound=BaseModel)
+
+
+def validated(model: type[_M], values: Mapping[str, Any]) -> _M:
+    """Return a section, or a provider's options, of values.
+
+    The first schema that pydantic builds in a process costs a search more than all that it loads of its own, as plugins
+    are looked for in every installed package: what is plainly right needs none. A model of another package may have
+    rules of any kind, and always has its schema.
+
+    Raises:
+        ValidationError: a value is wrong, or its key.
+    """
+    fields, rules = model.model_fields, model.__pydantic_decorators__
+    unusual = rules.field_validators or rules.model_validators or model.model_config != _STRICT
+    unusual = unusual or not model.__module__.startswith("groundwire.")
+    if not (unusual or any(field.is_required() or field.validation_alias for field in fields.values())):
+        section: dict[str, Any] = {
+            key: _plain_value(fields[key], value) for key, value in values.items() if key in fields
+        }
+        if len(section) == len(values) and None not in section.values():
+            return model.model_construct(**section)
+    return model.model_validate(dict(values))
+
+
+def _plain_value(field: FieldInfo, value: object) -> object:
+    """Return a value as the field holds it; None where that takes more than a look."""
+    kind = field.annotation
+    if kind == tuple[str, ...] and field.metadata == [_SPLIT]:
+        words = _split(value)
+        return tuple(words) if isinstance(words, (tuple, list)) and all(type(word) is str for word in words) else None
+    if get_origin(kind) is Literal and not field.metadata:
+        return value if type(value) is str and value in get_args(kind) else None
+    return value if type(value) is kind and kind in {bool, str} and not field.metadata else None
+
+
 class NativeSettings(SettingsSection):
     """Hosted search by the model's API."""
 
@@ -89,7 +133,7 @@ class NativeSettings(SettingsSection):
 
     @field_validator("providers")
     @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_providers(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if name := next((name for name in names if name not in MODEL_PROVIDERS), ""):
             raise ValueError(
                 f"{name!r} has no hosted search that Groundwire knows{did_you_mean(name, MODEL_PROVIDERS)}"
@@ -123,7 +167,7 @@ class SearchSettings(SettingsSection):
     strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
     """The strategy: one provider after another, the next one when one is late, or several at once and merged."""
     latency: Literal["normal", "fast", "fastest"] = "normal"
-    """How late a provider must be before `hedge` pays for another: later than 95, 90 or 75 % of its own responses."""
+    """The wait after which `hedge` adds a paid provider: longer than 95, 90 or 75% of a provider's own responses."""
     cost: Literal["normal", "strict"] = "normal"
     """The budget of extra paid calls for `hedge`: for a tenth of the searches, with `strict` for a hundredth."""
     limit: int = Field(default=5, ge=1, le=MAX_LIMIT)
@@ -215,8 +259,8 @@ class StorageSettings(SettingsSection):
     timeout: float | None = Field(default=None, gt=0, le=60)
     """Seconds to wait for the store before process memory takes over; 1 for a file and 0.25 for a server by default."""
     sharing: Literal["none", "sessions", "public", "all"] = "sessions"
-    """What owners share: nothing; what is public by construction, among named sessions only or among tenants, too
-    (`public`); or everything. See the guide to keys."""
+    """What owners share: nothing; public data, among named sessions (`sessions`) or among tenants, too (`public`); or
+    everything. See the guide to keys."""
 
 
 class CacheSettings(SettingsSection):
@@ -239,8 +283,10 @@ class ArchiveSettings(SettingsSection):
     """Whether pages and results are archived."""
     path: str = ""
     """Its file; empty means `archive.db` in the user's cache folder."""
+    url: str = ""
+    """A PostgreSQL database instead of a file, for several gateways: `postgresql://USER:PASSWORD@HOST/NAME`."""
     max_bytes: int = Field(default=500_000_000, ge=1_000_000)
-    """Its maximum size in bytes; the oldest entries are deleted."""
+    """Its maximum size in bytes; the oldest entries are deleted, in PostgreSQL by whole weeks."""
     max_age_days: float = Field(default=365.0, gt=0, le=36_500)
     """Days after which an entry is deleted."""
 
@@ -254,7 +300,7 @@ class PolicySettings(SettingsSection):
     allowed_domains: Words = ()
     """Only these domains and their subdomains, in results and in pages; empty means every domain."""
     blocked_domains: Words = ()
-    """Never these domains nor their subdomains; takes precedence over the allowed ones."""
+    """Exclude these domains and their subdomains; takes precedence over the allowed ones."""
     allowed_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened, read-only, although they are not public."""
     origin_redirects: Literal["same", "allowed"] = "same"
@@ -319,8 +365,9 @@ class NetworkSettings(SettingsSection):
     """How to reach the network."""
 
     proxy: str = Field(default="", repr=False)  # it may hold a password
-    """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names. Empty means that search
-    services are called through HTTPS_PROXY, except for the hosts of NO_PROXY, and pages are read without a proxy."""
+    """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names, or with the extra `socks`
+    `socks5h://proxy.example:1080`; with `socks5://` names are resolved here. Empty means that search services are
+    called through HTTPS_PROXY, except for the hosts of NO_PROXY, and pages are read without a proxy."""
     user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=500, pattern=r"^[\x20-\x7e]+$")
     """The User-Agent header of requests."""
 
@@ -333,6 +380,31 @@ class McpSettings(SettingsSection):
     deep research require."""
 
 
+class OAuthSettings(SettingsSection):
+    """Access tokens that the gateway accepts beside API keys, as an OAuth resource server (RFC 9728)."""
+
+    issuers: Words = ()
+    """The authorization servers whose tokens are accepted, by their exact URLs; none accepts only keys."""
+    resource: str = ""
+    """The public URL of the resource, such as `https://tools.example.com/mcp`; tokens are for its path and below."""
+    audience: str = ""
+    """The audience of the tokens; empty means the resource."""
+    scopes: Words = ()
+    """The scopes that a token must have."""
+    jwks_url: str = ""
+    """The URL of the issuer's key set; empty means that of its metadata (RFC 8414, OpenID Connect Discovery)."""
+    tenant_claim: str = Field(default="sub", min_length=1, max_length=200)
+    """The claim whose value identifies the tenant; tokens of one issuer with the same value share sessions."""
+
+    @field_validator("issuers", "resource", "jwks_url")
+    @classmethod
+    def _urls(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        for url in (value,) if isinstance(value, str) else value:
+            if url and not _SECURE_URL.fullmatch(url):
+                raise ValueError(f"{url[:60]!r} is not an https:// URL without query; loopback may have http://")
+        return value
+
+
 class ServerSettings(SettingsSection):
     """The gateway: where it listens, who may use it, and its limits."""
 
@@ -340,6 +412,8 @@ class ServerSettings(SettingsSection):
     """The host name or address that it listens on; other than on loopback, it requires keys."""
     port: int = Field(default=8780, ge=0, le=65_535)
     """The port; 0 uses a free one."""
+    workers: int = Field(default=1, ge=1, le=64)
+    """The number of processes of `groundwire serve`, all on one port; more than 1 need a store that they share."""
     allowed_hosts: Words = ()
     """Accepted host names in addition to the address; `*` accepts any, but only with keys."""
     allowed_origins: Words = ()
@@ -355,9 +429,9 @@ class ServerSettings(SettingsSection):
     max_concurrent_requests: int = Field(default=1_000, ge=1, le=100_000)
     """Maximum concurrent requests of one process; further ones get status 429 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
-    """Maximum open connections of one process; further ones are closed immediately."""
+    """Maximum open connections of one process; one more ends the oldest without a request with status 503."""
     max_mcp_sessions: int = Field(default=1_000, ge=1, le=9_000)
-    """Maximum open MCP sessions of a tenant; a further one ends the one that was unused for the longest."""
+    """Maximum open MCP sessions of a tenant in a process; a further one ends the one that was unused for longest."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
     """Maximum bytes of a request's body."""
     header_timeout: float = Field(default=10.0, gt=0, le=600)
@@ -368,6 +442,8 @@ class ServerSettings(SettingsSection):
     """Addresses and networks of load balancers whose `X-Forwarded-For` header is trusted."""
     access_log: bool = True
     """Whether each request is logged at level INFO, to the logger `groundwire_server.access`."""
+    oauth: OAuthSettings = Field(default_factory=OAuthSettings.model_construct)
+    """Access tokens that the gateway accepts beside API keys."""
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -419,10 +495,10 @@ def parse_rule(text: str) -> PermissionRule:
     Raises:
         ValueError: it is not in that format.
     """
-    found = _RULE.fullmatch(text.strip())
-    if found is None:
+    match = _RULE.fullmatch(text.strip())
+    if match is None:
         raise ValueError(f"{text[:80]!r} is not a rule; write TOOL, TOOL(DOMAIN) or TOOL(DOMAIN)@SESSION")
-    domain = found["domain"].lower().removeprefix("*.").strip(".") if found["domain"] else None
+    domain = match["domain"].lower().removeprefix("*.").strip(".") if match["domain"] else None
     if domain == "":
         raise ValueError(f"{text[:80]!r} names no domain; write e.g. open_page(python.org)")
-    return PermissionRule(found["tool"], domain, found["session"])
+    return PermissionRule(match["tool"], domain, match["session"])

@@ -8,8 +8,8 @@ from __future__ import annotations
 import io
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -73,19 +73,19 @@ def places(
         user_folder: The folder with the user's own file; by default the platform's.
         problems: Gets a line when the named file does not exist.
     """
-    found = [own] if _exists(own := user_file(user_folder)) else []
+    files = [own] if _exists(own := user_file(user_folder)) else []
     if named:
         try:
             path = folder / expand_user(named)
         except RuntimeError:  # the home of a user there is not
             path = folder / named
         if _exists(path):
-            found.append(path)
+            files.append(path)
         elif problems is not None:
             problems.append(f"{FILE_VARIABLE} names {named[:300]!r}, which is not a file that can be read.")
-        return found
+        return files
     above = next((path for parent in _upwards(folder) if _exists(path := parent / FILE_NAME)), None)
-    return [*found, above] if above else found
+    return [*files, above] if above else files
 
 
 def is_left_by_demo(path: Path) -> bool:
@@ -135,6 +135,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         ConfigurationError: it cannot be read, or is not TOML.
     """
+    import tomllib  # settings without a file do not wait for it
+
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
@@ -178,10 +180,10 @@ def read_dotenv(path: Path, warnings: list[str]) -> Mapping[str, str]:
 
 def _upwards(folder: Path) -> tuple[Path, ...]:
     try:
-        whole = folder.resolve()
+        absolute = folder.resolve()
     except (OSError, RuntimeError):
         return (folder,)
-    return (whole, *whole.parents)
+    return (absolute, *absolute.parents)
 
 
 def _exists(path: Path) -> bool:
@@ -223,14 +225,20 @@ def variable(key: str) -> str:
     return PREFIX + re.sub(r"[^A-Za-z0-9]", "_", key).upper()
 
 
+@cache
+def _variables() -> Mapping[str, str]:
+    """Return the dotted keys of all settings but those of the providers, by their variables."""
+    return MappingProxyType({variable(key): key for key in known_keys()})
+
+
 _OTHER_VARIABLES = MappingProxyType({"SEARXNG_API_BASE": "providers.searxng.base_url"})
 """Variables of other programs (LiteLLM) that name a server of the user."""
 
 
 def from_other_variables(source: Mapping[str, str], origin: str) -> Flat:
     """Return the settings in variables of other programs; every other source of a setting takes precedence."""
-    given = {name: source.get(name, "").strip() for name in _OTHER_VARIABLES}
-    return {_OTHER_VARIABLES[name]: (value, f"{origin} {name}") for name, value in given.items() if value}
+    stripped = {name: source.get(name, "").strip() for name in _OTHER_VARIABLES}
+    return {_OTHER_VARIABLES[name]: (value, f"{origin} {name}") for name, value in stripped.items() if value}
 
 
 def is_of_a_document(origin: str) -> bool:
@@ -249,7 +257,7 @@ def from_variables(source: Mapping[str, str], origin: str, warnings: list[str]) 
         origin: Where they are from, such as `environment`.
         warnings: Gets a line for each unknown variable, and for each of the documents' variables that is wrong.
     """
-    known = {variable(key): key for key in known_keys()}
+    keys = _variables()
     flat: Flat = {}
     for name, value in sorted(source.items()):
         if not value.strip() or name in _NOT_SETTINGS or name.startswith(_PROVIDERS):
@@ -261,10 +269,10 @@ def from_variables(source: Mapping[str, str], origin: str, warnings: list[str]) 
             else:
                 key = _DOCUMENT_VARIABLES[name]
                 warnings.append(f"{origin} {name} must be a whole number of 0 or more; it is ignored ({key} stays).")
-        elif name in known:
-            flat[known[name]] = (value, f"{origin} {name}")
+        elif name in keys:
+            flat[keys[name]] = (value, f"{origin} {name}")
         elif name.startswith(PREFIX):
-            warnings.append(f"{origin}: {name} is not a setting and is ignored{_near(name, known)}")
+            warnings.append(f"{origin}: {name} is not a setting and is ignored{_near(name, keys)}")
     return flat
 
 
@@ -292,15 +300,15 @@ def from_provider_variables(
         matches = [provider for provider in names if _option(name, provider)]
         fitting = [provider for provider in matches if _is_option(name, provider)]
         provider = (fitting or matches or [""])[0]
-        known = option_names(provider) if provider else ()
-        if fitting or (provider and not known):  # a provider without a model of its options checks them itself
+        accepted = option_names(provider) if provider else ()
+        if fitting or (provider and not accepted):  # a provider without a model of its options checks them itself
             flat[f"providers.{provider}.{_option(name, provider)}"] = (value, f"{origin} {name}")
         elif provider:
             text = f"{origin}: {name} is not an option of {provider} and is ignored"
-            if labeled := _labeled(name, provider):
+            if labeled := _label_of(name, provider):
                 instance, option = labeled
                 text += f". If it is {option} of a second instance, add that to search.providers as {instance!r}"
-            warnings.append(text + near_option(_option(name, provider), known))
+            warnings.append(text + near_option(_option(name, provider), accepted))
         else:
             options = [f"{provider}.{option}" for provider in installed for option in option_names(provider)]
             warnings.append(
@@ -310,11 +318,11 @@ def from_provider_variables(
     return flat
 
 
-def near_option(key: str, known: Iterable[str]) -> str:
+def near_option(key: str, options: Iterable[str]) -> str:
     """Return the end of a sentence about an unknown option of a provider: what may be meant."""
     if key.endswith("key"):
         return "; API keys do not belong in settings: run groundwire setup, or set an environment variable"
-    return did_you_mean(key, known)
+    return did_you_mean(key, options)
 
 
 def _option(name: str, provider: str) -> str:
@@ -329,28 +337,28 @@ def _is_option(name: str, provider: str) -> bool:
     return bool(option) and option in option_names(provider)
 
 
-def _labeled(name: str, provider: str) -> tuple[str, str] | None:
+def _label_of(name: str, provider: str) -> tuple[str, str] | None:
     """Return the instance and the option that a variable would set if the instance existed."""
-    rest = _option(name, provider)
+    suffix = _option(name, provider)
     for option in sorted(option_names(provider), key=len, reverse=True):
-        label = rest.removesuffix(f"_{option}")
-        if label not in {rest, ""}:
+        label = suffix.removesuffix(f"_{option}")
+        if label not in {suffix, ""}:
             return f"{provider}:{label}", option
     return None
 
 
-def _near(name: str, known: Iterable[str]) -> str:
+def _near(name: str, variables: Iterable[str]) -> str:
     """Return the most similar valid variable, or those of the same section."""
     for section in sections():
         start = f"{PREFIX}{section.upper()}_"
         if name.startswith(start):
-            return did_you_mean(name, [one for one in known if one.startswith(start)], prefix=start)
-    rest = name.removeprefix(PREFIX)
-    if rest in KEY_VARIABLES:
-        return f"; did you mean {rest!r}?"
-    if rest.startswith(("LOG", "DEBUG", "VERBOSE")):
+            return did_you_mean(name, [other for other in variables if other.startswith(start)], prefix=start)
+    word = name.removeprefix(PREFIX)
+    if word in KEY_VARIABLES:
+        return f"; did you mean {word!r}?"
+    if word.startswith(("LOG", "DEBUG", "VERBOSE")):
         return "; did you mean 'GROUNDWIRE_LOG'?"
-    for one in known:  # in the order of the settings: those of a search come first
-        if one.endswith((f"_{rest}", f"_{rest}S")):
-            return f"; did you mean {one!r}?"
-    return did_you_mean(name, [*known, *KEY_VARIABLES, *sorted(_NOT_SETTINGS)], prefix=PREFIX)
+    for other in variables:  # in the order of the settings: those of a search come first
+        if other.endswith((f"_{word}", f"_{word}S")):
+            return f"; did you mean {other!r}?"
+    return did_you_mean(name, [*variables, *KEY_VARIABLES, *sorted(_NOT_SETTINGS)], prefix=PREFIX)

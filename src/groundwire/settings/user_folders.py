@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from contextlib import suppress
 from datetime import datetime
@@ -95,11 +96,12 @@ def write(path: Path, text: str, *, like: Path | None = None) -> None:
         with suppress(OSError):
             Path(name).unlink()
         raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    if sys.platform != "win32":  # where a folder cannot be opened
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 _NO_HOME = (
@@ -126,10 +128,7 @@ def user_folder(kind: Literal["config", "cache"]) -> Path:
             else platformdirs.user_cache_path("groundwire")
         )
     except RuntimeError:
-        folder = _without_home()
-        if folder.exists() and (folder.is_symlink() or folder.stat().st_uid != os.getuid()):
-            raise ConfigurationError(f"{folder} belongs to another user, and {_NO_HOME}") from None
-        return folder / kind
+        return _without_home() / kind
 
 
 def no_home() -> str:
@@ -145,13 +144,16 @@ def no_home() -> str:
 
 def _without_home() -> Path:
     """Return a folder of this user in the temporary folder, which other users could have made in advance."""
+    user = 0  # that of all files on Windows
+    if sys.platform != "win32":
+        user = os.getuid()
     try:
-        folder = Path(tempfile.gettempdir()) / f"groundwire-{os.getuid()}"
+        folder = Path(tempfile.gettempdir()) / f"groundwire-{user}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         raise ConfigurationError(f"There is no temporary folder that can be written, and {_NO_HOME}") from None
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != user or status.st_mode & 0o022:
         raise ConfigurationError(f"{folder} belongs to another user, or others may write to it, and {_NO_HOME}")
     return folder
 

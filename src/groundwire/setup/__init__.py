@@ -22,24 +22,20 @@ from groundwire.setup.key_storage import (
     KeyringKeeper,
     KeyringState,
     clean_key,
+    default_keeper,
     keyring_state,
-    usual_keeper,
 )
-from groundwire.setup.provider_status import (
-    ProviderStatus,
-    Verdict,
-    Verification,
-    key_source,
-    provider_statuses,
-    verify,
-)
+from groundwire.setup.provider_check import JSON_ON, Outcome, Verdict, Verification, verify, verify_all
+from groundwire.setup.provider_status import ProviderStatus, key_source, provider_statuses
 
 __all__ = [
+    "JSON_ON",
     "FileKeeper",
     "Keeper",
     "KeyringKeeper",
     "KeyringState",
     "Offer",
+    "Outcome",
     "ProviderStatus",
     "SetupField",
     "SetupPlan",
@@ -47,13 +43,14 @@ __all__ = [
     "Verification",
     "clean_key",
     "commit",
+    "default_keeper",
     "key_source",
     "keyring_state",
     "load_offers",
     "provider_statuses",
     "setup_schema",
-    "usual_keeper",
     "verify",
+    "verify_all",
     "with_values",
     "would_load",
 ]

@@ -244,15 +244,15 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
     changed = False
     for dotted, value in values.items():
         section, _, option = dotted.rpartition(".")
-        wanted = list(value) if isinstance(value, (tuple, list)) else value
+        new = list(value) if isinstance(value, (tuple, list)) else value
         table = _table(document, section)
-        if (option in table and table[option] == wanted) or (wanted is None and option not in table):
+        if (option in table and table[option] == new) or (new is None and option not in table):
             continue
-        if wanted is None:
+        if new is None:
             del table[option]
             changed = True
             continue
-        table[option] = wanted
+        table[option] = new
         changed = True
     if not changed:
         return text

@@ -6,22 +6,23 @@ Whether this machine has a keyring that can be used now, and if not, why.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Literal, Protocol
 
 from pydantic import SecretStr
 
 from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError, InvalidRequest
-from groundwire.settings.schema import SERVICE
+from groundwire.settings.schema import SERVICE, has_keyring
 from groundwire.settings.sources import keys_file, read_dotenv
 from groundwire.settings.user_folders import os_reason, write
 
-__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state", "usual_keeper"]
+__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "default_keeper", "keyring_state"]
 
 _KEY = re.compile(r"[\x21-\x7e]{4,2000}(?:,[\x21-\x7e]{4,2000}){0,50}")
 _UNSAFE = re.compile(r"[\"'`\\#$]")  # characters with a special meaning in a dotenv file or a shell
@@ -66,35 +67,34 @@ class KeyringKeeper:
 
     def get(self, variable: str) -> str | None:
         """Return the value stored under a name, or None."""
-        import keyring
-        from keyring.errors import KeyringError
-
-        try:
-            return keyring.get_password(SERVICE, variable)
-        except (KeyringError, OSError) as error:
-            raise _no_keyring(error) from None
+        with _keyring() as keyring:
+            value: str | None = keyring.get_password(SERVICE, variable)
+        return value
 
     def keep(self, variable: str, value: str) -> None:
         """Store a value; see `Keeper.keep`."""
-        import keyring
-        from keyring.errors import KeyringError
-
-        try:
+        with _keyring() as keyring:
             keyring.set_password(SERVICE, variable, value)
-        except (KeyringError, OSError) as error:
-            raise _no_keyring(error) from None
 
     def forget(self, variable: str) -> None:
         """Delete the value stored under a name."""
-        import keyring
-        from keyring.errors import KeyringError, PasswordDeleteError
+        from keyring.errors import PasswordDeleteError
 
-        try:
+        with _keyring() as keyring, suppress(PasswordDeleteError):
             keyring.delete_password(SERVICE, variable)
-        except PasswordDeleteError:
-            return
-        except (KeyringError, OSError) as error:
-            raise _no_keyring(error) from None
+
+
+@contextmanager
+def _keyring() -> Iterator[ModuleType]:
+    """Yield the package `keyring` for calls whose failures become errors of the configuration."""
+    import keyring
+    from keyring.errors import KeyringError
+
+    try:
+        yield keyring
+    except (KeyringError, OSError) as error:
+        why = f"The keyring does not answer ({type(error).__name__}). Unlock it, or use --keep file."
+        raise ConfigurationError(why) from None
 
 
 class FileKeeper:
@@ -169,17 +169,23 @@ def clean_key(text: str) -> SecretStr:
     return SecretStr(value)
 
 
-def _no_keyring(error: Exception) -> ConfigurationError:
-    return ConfigurationError(f"The keyring does not answer ({type(error).__name__}). Unlock it, or use --keep file.")
-
-
-_KEYRING_PROBLEMS = MappingProxyType(
+_KEYRING_PROBLEMS = MappingProxyType(  # each with its fix
     {
-        "usable": "",
-        "not_installed": "The package for the keyring is not installed.",
-        "absent": "This machine has no keyring.",
-        "locked": "The keyring is locked.",
-        "failing": "The keyring does not work.",
+        "usable": ("", ""),
+        "not_installed": (
+            "The keyring package is not installed.",
+            f"{install_extra('keyring')}, or let groundwire setup store keys in a file.",
+        ),
+        "absent": (
+            "This machine has no keyring.",
+            "Nothing, if keys are in the environment; otherwise let groundwire setup store them in a file.",
+        ),
+        "locked": (
+            "The keyring is locked.",
+            "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or store the keys elsewhere: "
+            "groundwire setup --keep file.",
+        ),
+        "failing": ("The keyring does not work.", "Store the keys elsewhere: groundwire setup --keep file."),
     }
 )
 _PROBE = "GROUNDWIRE_PROBE"
@@ -203,21 +209,20 @@ class KeyringState:
     @property
     def problem(self) -> str:
         """Why it is not usable, as a sentence."""
-        return _KEYRING_PROBLEMS[self.kind]
+        return _KEYRING_PROBLEMS[self.kind][0]
+
+    @property
+    def fix(self) -> str:
+        """How to fix it; empty if it is usable."""
+        return _KEYRING_PROBLEMS[self.kind][1]
 
 
-def _is_installed() -> bool:
-    return find_spec("keyring") is not None
-
-
-def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState:
-    """Look up a nonexistent key. A desktop may ask its user for a password in the meantime.
-
-    Args:
-        installed: Returns whether the package `keyring` is there.
-    """
-    if not installed():
+def keyring_state() -> KeyringState:
+    """Look up a nonexistent key. A desktop may ask its user for a password in the meantime."""
+    if find_spec("keyring") is None:
         return KeyringState("not_installed", install_extra("keyring"))
+    if not has_keyring():
+        return KeyringState("absent", "no desktop session, and no other backend is configured")
     import keyring
     from keyring.errors import InitError, KeyringError, KeyringLocked, NoKeyringError
 
@@ -236,6 +241,6 @@ def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState
     return KeyringState("usable", name)
 
 
-def usual_keeper() -> Keeper:
+def default_keeper() -> Keeper:
     """Return the default place for keys: the keyring, or without one the user's own file."""
     return KeyringKeeper() if keyring_state().usable else FileKeeper(keys_file())

@@ -1,43 +1,22 @@
-"""The status of each provider: in use or not, ready or what it lacks, and the origin of its key.
-
-A provider is tested with one call, without fallbacks.
-"""
+"""The status of each provider: in use or not, ready or what it lacks, and the origin of its key."""
 
 from __future__ import annotations
 
-import re
-import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal, cast
 
-from groundwire.deadline import Deadline
-from groundwire.errors import (
-    AuthenticationFailed,
-    ConfigurationError,
-    DeadlineExceeded,
-    GroundwireError,
-    MissingKey,
-    NotConfigured,
-    ProviderBlocked,
-    ProviderError,
-    ProviderTimeout,
-    ProviderUnavailable,
-    ProviderUnreachable,
-    ProviderUnsupported,
-    QuotaExceeded,
-    RateLimited,
-    RequestRefused,
-    UnprovenEmpty,
-)
-from groundwire.providers.base import ReadProvider, SearchProvider, Transports, price_of
+from groundwire.errors import GroundwireError, MissingKey, NotConfigured
+from groundwire.providers.base import ProviderClass, ReadProvider, SearchProvider, Transports, price_of
 from groundwire.providers.registry import create
 from groundwire.settings import Settings
 from groundwire.settings.schema import key_from_keyring
 from groundwire.setup.apply import Offer, load_offers
 from groundwire.transport.clients import HttpClients
 
-__all__ = ["ProviderStatus", "Verdict", "Verification", "key_source", "provider_statuses", "verify"]
+__all__ = ["ProviderStatus", "key_source", "opened", "provider_statuses"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +54,11 @@ class ProviderStatus:
         """Whether it is named in the settings."""
         return self.search_place is not None or self.read_place is not None
 
+    @property
+    def can_be_called(self) -> bool:
+        """Whether a call shows if it works: it is an outside service, in use, and ready."""
+        return self.in_use and self.offer.is_service and self.state == "ready"
+
 
 def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str] | None:
     """Return the first of some variables with a stored key, and its origin; None if there is none.
@@ -111,7 +95,7 @@ async def provider_statuses(
     clients = HttpClients(settings, None, None)
     try:
         rows = [
-            await _standing(name, offers[name.partition(":")[0]], settings, clients, today or datetime.now(UTC).date())
+            await _status(name, offers[name.partition(":")[0]], settings, clients, today or datetime.now(UTC).date())
             for name in names
             if name.partition(":")[0] in offers
         ]
@@ -122,25 +106,45 @@ async def provider_statuses(
     return sorted(rows, key=lambda row: (place.get(row.name, len(place)), order[row.state], row.name))
 
 
-async def _standing(name: str, offer: Offer, settings: Settings, clients: HttpClients, today: date) -> ProviderStatus:
+@asynccontextmanager
+async def opened(
+    name: str, settings: Settings, transports: Transports, cls: ProviderClass | None = None
+) -> AsyncGenerator[SearchProvider | ReadProvider]:
+    """Create a provider for the block, and close it.
+
+    Args:
+        name: Its name.
+        settings: Where its options and keys are.
+        transports: Its HTTP clients.
+        cls: Its class, if it is already known.
+
+    Raises:
+        ConfigurationError: as `groundwire.providers.registry.create`.
+    """
+    provider = create(name, settings, transports, cls=cls)
+    try:
+        yield provider
+    finally:
+        if (close := getattr(provider, "aclose", None)) is not None:
+            await close()
+
+
+async def _status(name: str, offer: Offer, settings: Settings, clients: HttpClients, today: date) -> ProviderStatus:
     state: Literal["ready", "needs_key", "not_set_up", "wrong"] = "ready"
     reason, usd = "", 0.0
-    try:
-        provider = None if offer.name == "archive" else create(name, settings, clients, cls=offer.provider)
-    except MissingKey as error:
-        state, reason = "needs_key", str(error)
-    except NotConfigured as error:
-        state, reason = ("needs_key" if offer.key_needed else "not_set_up"), error.needs
-    except (ConfigurationError, GroundwireError) as error:
-        state, reason = "wrong", str(error)
+    if offer.name == "archive":
+        state, reason = ("ready", "") if settings.archive.enabled else ("not_set_up", "archive.enabled is false")
     else:
-        usd = price_of(cast("SearchProvider", provider))
-        close = getattr(provider, "aclose", None)
-        if close is not None:
-            await close()
-    if offer.name == "archive" and not settings.archive.enabled:
-        state, reason = "not_set_up", "archive.enabled is false"
-    found = key_source(settings, offer.variables)
+        try:
+            async with opened(name, settings, clients, offer.provider) as provider:
+                usd = price_of(cast("SearchProvider", provider))
+        except MissingKey as error:
+            state, reason = "needs_key", str(error)
+        except NotConfigured as error:
+            state, reason = ("needs_key" if offer.key_needed else "not_set_up"), error.needs
+        except GroundwireError as error:
+            state, reason = "wrong", str(error)
+    source = key_source(settings, offer.variables)
     return ProviderStatus(
         name=name,
         offer=offer,
@@ -148,8 +152,8 @@ async def _standing(name: str, offer: Offer, settings: Settings, clients: HttpCl
         read_place=_place(name, settings.read.providers),
         state=state,
         reason=reason,
-        key_from=found[1] if found else "",
-        variable=found[0] if found else next(iter(offer.variables), ""),
+        key_from=source[1] if source else "",
+        variable=source[0] if source else next(iter(offer.variables), ""),
         call_usd=usd,
         price_note=offer.prices.age_note(today),
     )
@@ -157,161 +161,3 @@ async def _standing(name: str, offer: Offer, settings: Settings, clients: HttpCl
 
 def _place(name: str, names: tuple[str, ...]) -> int | None:
     return names.index(name) + 1 if name in names else None
-
-
-Verdict = Literal[
-    "works", "wrong_key", "wrong_plan", "no_quota", "too_fast", "unreachable", "blocked", "not_set_up", "failed"
-]
-"""The result of one call."""
-
-_QUERY = "wikipedia"  # every provider finds something for it
-_PAGE = "https://example.com/"
-_TIMEOUT = 15.0  # seconds
-_HOST_FIRST = re.compile(r"\S+\.\S")
-_PLAN = re.compile(
-    r"\bplans?\b|\bupgrad|\btier\b|\bentitled\b|NOT_IN_PLAN|\bsubscription (?:does|is|level)|\bnot enabled for",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
-    """The result of one call of a provider."""
-
-    provider: str
-    """Its name."""
-    verdict: Verdict
-    """Its outcome."""
-    what: str
-    """The problem, as a sentence."""
-    fix: str = ""
-    """The fix, as a sentence; empty if it works."""
-    cost_usd: float = 0.0
-    """The cost of the call, in US dollars."""
-    latency_ms: float = 0.0
-    """How long it took, in milliseconds."""
-    error: GroundwireError | None = None
-    """The exception of the provider."""
-
-    @property
-    def works(self) -> bool:
-        """Whether the call succeeded."""
-        return self.verdict == "works"
-
-    @property
-    def key_is_good(self) -> bool:
-        """Whether the key was accepted, as far as known; a used-up quota does not invalidate it."""
-        return self.verdict in {"works", "no_quota", "too_fast"}
-
-
-async def verify(
-    name: str,
-    settings: Settings,
-    *,
-    deadline: Deadline | None = None,
-    transports: Transports | None = None,
-    page: str = _PAGE,
-) -> Verification:
-    """Make one call of a provider, without caches, retries and fallbacks.
-
-    Args:
-        name: The provider's name.
-        settings: Where its options and keys are.
-        deadline: When the answer must be here; by default in 15 seconds.
-        transports: Where it gets HTTP clients; by default clients of its own, closed again.
-        page: The address that a provider which only reads is asked for.
-    """
-    deadline = deadline or Deadline.after(_TIMEOUT)
-    own = HttpClients(settings, None, None) if transports is None else None
-    began = time.perf_counter()
-    provider: SearchProvider | ReadProvider | None = None
-    try:
-        provider = create(name, settings, own or cast("Transports", transports))
-        with deadline.timeout():
-            cost, what = await _call(provider, deadline, page)
-    except (GroundwireError, TimeoutError) as error:
-        known = error if isinstance(error, GroundwireError) else ProviderTimeout(name, "no answer in time")
-        return _judged(name, known, 1_000 * (time.perf_counter() - began))
-    finally:
-        close = getattr(provider, "aclose", None)
-        if close is not None:
-            await close()
-        if own is not None:
-            await own.aclose()
-    elapsed = 1_000 * (time.perf_counter() - began)
-    return Verification(provider=name, verdict="works", what=what, cost_usd=cost, latency_ms=elapsed)
-
-
-async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline, page: str) -> tuple[float, str]:
-    if provider.capabilities.search:
-        found = await cast("SearchProvider", provider).search(_QUERY, limit=1, deadline=deadline)
-        cost = float(getattr(found, "cost_usd", 0.0) or 0.0)
-        return cost, f"It answered a search with {len(found)} result{'' if len(found) == 1 else 's'}."
-    read = await cast("ReadProvider", provider).read_url(page, deadline=deadline)
-    if not read.success:
-        raise ProviderUnavailable(provider.name, f"could not read {page}: {read.error or 'no reason given'}")
-    return float(getattr(read, "cost_usd", 0.0) or 0.0), f"It read a page of {len(read.content):,} characters."
-
-
-def _judged(name: str, error: GroundwireError, elapsed: float) -> Verification:
-    verdict, fix = _verdict(error)
-    what = error.reason if isinstance(error, ProviderError) else str(error)
-    own = error.fix if isinstance(error, ProviderError) else ""
-    return Verification(
-        provider=name,
-        verdict=verdict,
-        what=(what if _HOST_FIRST.match(what) else what[:1].upper() + what[1:]).rstrip(".") + _status(error) + ".",
-        fix=f"{own.rstrip('.')}. {fix}".strip(". ") + "." if own and own not in fix else fix,
-        latency_ms=elapsed,
-        error=error,
-    )
-
-
-def _status(error: GroundwireError) -> str:
-    status = getattr(error, "status", None)
-    return (
-        f" (HTTP {status})" if isinstance(error, ProviderError) and status and str(status) not in error.reason else ""
-    )
-
-
-def _verdict(error: GroundwireError) -> tuple[Verdict, str]:
-    match error:
-        case MissingKey() | NotConfigured():
-            return "not_set_up", "Run groundwire setup."
-        case ConfigurationError():
-            return "not_set_up", "Change that setting."
-        case AuthenticationFailed() | ProviderUnsupported() | RequestRefused() if _PLAN.search(error.reason):
-            return "wrong_plan", "Choose a plan that includes it on the service's page, or omit this provider."
-        case AuthenticationFailed():
-            return (
-                "wrong_key",
-                "Copy the key again from the service's page; a new key may take a minute to become active.",
-            )
-        case QuotaExceeded():
-            again = _wait(error)
-            return (
-                "no_quota",
-                f"Wait{again} until the quota resets, add credit, or use another provider until then.",
-            )
-        case RateLimited():
-            return "too_fast", f"Try again{_wait(error) or ' in a minute'}; the key is valid."
-        case ProviderBlocked() | UnprovenEmpty():
-            return (
-                "blocked",
-                "Try again later, or use a provider with a key: this one rejects requests from unknown machines.",
-            )
-        case ProviderUnreachable() | ProviderTimeout() | DeadlineExceeded():
-            return "unreachable", "Check the network; groundwire doctor shows details."
-        case ProviderUnsupported():
-            return "failed", "Change that setting."
-        case _:
-            return "failed", "Try again later."
-
-
-def _wait(error: ProviderError) -> str:
-    seconds = error.retry_after
-    if not seconds:
-        return ""
-    if seconds < 120:
-        return f" {seconds:.0f} seconds"
-    return f" {seconds / 3_600:.1f} hours" if seconds < 172_800 else f" {seconds / 86_400:.0f} days"

@@ -177,7 +177,7 @@ Answer = Entry | Count | Numbers | bool | None
 """The result of an operation: an entry or None, a count, whether the lease is held, numbers; None for the others."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Lookup:
     """Operations combined with another one of the same store."""
 

@@ -141,7 +141,7 @@ class ResilientStore:
         self._order = itertools.count()
         self._seeded: set[str] = set()
         self._owed: OrderedDict[str, tuple[float, float | None]] = OrderedDict()
-        self._given: OrderedDict[str, int] = OrderedDict()  # the largest number of each register
+        self._last_numbers: OrderedDict[str, int] = OrderedDict()  # the largest number of each register
         self._floors: OrderedDict[str, int] = OrderedDict()  # the same for numbers assigned in an outage
 
     @property
@@ -172,28 +172,28 @@ class ResilientStore:
         async def on(store: Store) -> Sequence[Answer]:
             if store is not self._store:
                 return await self._batch_here(operations)
-            wanted = operations
-            if self._floors:
-                wanted = [_raised(one, self._floors) if isinstance(one, AssignNumbers) else one for one in operations]
-            sent = next(self._order)
-            answers = await store.batch(wanted)
-            for one, answer in zip(operations, answers, strict=False):
-                if isinstance(one, AssignNumbers) and isinstance(answer, Numbers):
-                    _put(self._given, one.key, max((0, *answer.numbers)))
-                elif isinstance(one, Add) and isinstance(answer, Count):
-                    self._remember(one.key, answer.total, one.ttl, sent)
+            order, floors = next(self._order), self._floors
+            answers = await store.batch([_with_floor(step, floors) for step in operations] if floors else operations)
+            for step, answer in zip(operations, answers, strict=False):
+                if isinstance(step, AssignNumbers) and isinstance(answer, Numbers):
+                    _put(self._last_numbers, step.key, max((0, *answer.numbers)))
+                elif isinstance(step, Add) and isinstance(answer, Count):
+                    self._remember(step.key, answer.total, step.ttl, order)
             return answers
 
-        reads = all(isinstance(one, Get) or (isinstance(one, Add) and not one.amount) for one in operations)
+        reads = all(
+            isinstance(operation, Get) or (isinstance(operation, Add) and not operation.amount)
+            for operation in operations
+        )
         return await self._call(on, self._writing, probe=not reads or bool(self._owed))
 
     async def register(self, key: str) -> Register:
         """Return a register; see `Store.register`."""
-        found = await self._call(lambda store: store.register(key), self._reading)
+        register = await self._call(lambda store: store.register(key), self._reading)
         if not self._writing.off:
-            return found
+            return register
         newer = await self._fallback.register(key)
-        return Register({**newer.numbers, **found.numbers}, tuple(dict.fromkeys((*found.notes, *newer.notes))))
+        return Register({**newer.numbers, **register.numbers}, tuple(dict.fromkeys((*register.notes, *newer.notes))))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
@@ -201,9 +201,9 @@ class ResilientStore:
         async def on(store: Store) -> Count:
             if store is not self._store:
                 return await self._count_here(key, amount, limit, ttl)
-            sent = next(self._order)
+            order = next(self._order)
             answer = await store.count(key, amount, limit=limit, ttl=ttl)
-            self._remember(key, answer.total, ttl, sent)
+            self._remember(key, answer.total, ttl, order)
             return answer
 
         return await self._call(on, self._writing, probe=bool(amount or self._owed))
@@ -224,22 +224,22 @@ class ResilientStore:
 
     async def delete(self, key: str) -> None:
         """Delete a value, a counter and a pace; see `Store.delete`."""
-        for known in (self._totals, self._owed, self._given, self._floors):
-            known.pop(key, None)
+        for records in (self._totals, self._owed, self._last_numbers, self._floors):
+            records.pop(key, None)
         await self._call(lambda store: store.delete(key), self._writing)
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
         """Yield the keys of values and registers; see `Store.scan`."""
-        told: set[str] = set()
+        yielded: set[str] = set()
         if self._reading.ready():
             keys = self._store.scan(prefix)
             with suppress(_FellBack):
                 while (key := await self._ask(lambda _: anext(keys, None), self._reading)) is not None:
-                    told.add(key)
+                    yielded.add(key)
                     yield key
         if self.degraded:
             async for key in self._fallback.scan(prefix):
-                if key not in told:
+                if key not in yielded:
                     yield key
 
     async def aclose(self) -> None:
@@ -263,7 +263,7 @@ class ResilientStore:
         probe = switch.begin()
         try:
             owed = switch is self._writing and self._owed
-            answer = await self._stall_timeout.wait(self._settled(operation) if owed else operation(self._store))
+            answer = await self._stall_timeout.wait(self._settle_first(operation) if owed else operation(self._store))
         except _FAILURES as exc:
             if not self.degraded:
                 reason = (str(exc) or f"no answer within {self._bound:g} s").removesuffix(".")
@@ -281,28 +281,26 @@ class ResilientStore:
                 _logger.info("The store is available again.")
         return answer
 
-    async def _settled(self, operation: Callable[[Store], Awaitable[_T]]) -> _T:
+    async def _settle_first(self, operation: Callable[[Store], Awaitable[_T]]) -> _T:
         await self._settle()
         return await operation(self._store)
 
     async def _batch_here(self, operations: Sequence[Operation]) -> list[Answer]:
         """Run a batch in memory. Registers continue from the last numbers of the real store."""
         answers: list[Answer] = []
-        for one in operations:
+        for step in operations:
             answer: Answer
-            if isinstance(one, Add):
-                answer = await self._count_here(one.key, one.amount, one.limit, one.ttl)
-            elif isinstance(one, Get):
-                answer = await self.get(one.key) or await self._fallback.get(one.key)  # one was set while it waited
+            if isinstance(step, Add):
+                answer = await self._count_here(step.key, step.amount, step.limit, step.ttl)
+            elif isinstance(step, Get):
+                answer = await self.get(step.key) or await self._fallback.get(step.key)  # one was set while it waited
             else:
-                (answer,) = await self._fallback.batch(
-                    (_raised(one, self._given) if isinstance(one, AssignNumbers) else one,)
-                )
-            if isinstance(one, AssignNumbers) and isinstance(answer, Numbers):
-                _put(self._given, one.key, max((0, *answer.numbers)))
-                _put(self._floors, one.key, max((0, *answer.numbers)))
+                (answer,) = await self._fallback.batch((_with_floor(step, self._last_numbers),))
+            if isinstance(step, AssignNumbers) and isinstance(answer, Numbers):
+                _put(self._last_numbers, step.key, max((0, *answer.numbers)))
+                _put(self._floors, step.key, max((0, *answer.numbers)))
             answers.append(answer)
-            if ended(one, answer):
+            if ended(step, answer):
                 break
         return answers
 
@@ -311,12 +309,12 @@ class ResilientStore:
         if key not in self._seeded:
             self._seeded.add(key)
             total, until, _ = self._totals.get(key, (0.0, None, 0))
-            left = None if until is None else until - self._clock()
-            if left is not None and left <= 0:
-                total, left = 0.0, ttl
+            remaining_seconds = None if until is None else until - self._clock()
+            if remaining_seconds is not None and remaining_seconds <= 0:
+                total, remaining_seconds = 0.0, ttl
             total += self._owed.get(key, (0.0, None))[0]  # of an earlier outage, and not in the real counter yet
             if total > 0:
-                await self._fallback.count(key, total, ttl=left)
+                await self._fallback.count(key, total, ttl=remaining_seconds)
         before = (await self._fallback.count(key, 0)).total
         answer = await self._fallback.count(key, amount, limit=limit, ttl=ttl)
         if answer.total != before:
@@ -331,18 +329,19 @@ class ResilientStore:
     async def _settle(self) -> None:
         """Add the counts from memory to the real counters."""
         while self._owed:
-            sent, (key, (amount, ttl)) = next(self._order), self._owed.popitem(last=False)
+            order, (key, (amount, ttl)) = next(self._order), self._owed.popitem(last=False)
             try:
                 answer = await self._store.count(key, amount, ttl=ttl)
             except BaseException:
                 self._owe(key, amount, ttl)
                 raise
-            self._remember(key, answer.total, ttl, sent)
+            self._remember(key, answer.total, ttl, order)
 
-    def _remember(self, key: str, total: float, ttl: float | None, sent: int) -> None:
+    def _remember(self, key: str, total: float, ttl: float | None, order: int) -> None:
         now = self._clock()
-        known, until, heard = self._totals.pop(key, (0.0, 0.0, 0))
-        total = max(known, total) if sent < heard else total  # answers to calls at the same time come in any order
+        last_total, until, heard = self._totals.pop(key, (0.0, 0.0, 0))
+        if order < heard:  # answers to calls at the same time come in any order
+            total = max(last_total, total)
         if until is not None and until <= now:  # not seen before, or certainly reset
             until = None if ttl is None else now + ttl
         self._totals[key] = (total, until, next(self._order))
@@ -350,9 +349,11 @@ class ResilientStore:
             self._totals.popitem(last=False)
 
 
-def _raised(one: AssignNumbers, floors: Mapping[str, int]) -> AssignNumbers:
-    floor = floors.get(one.key, 0)
-    return one._replace(floor=floor) if floor else one
+def _with_floor(operation: Operation, floors: Mapping[str, int]) -> Operation:
+    """Return an operation; numbers are assigned above the last one of their register."""
+    if isinstance(operation, AssignNumbers) and (floor := floors.get(operation.key, 0)):
+        return operation._replace(floor=floor)
+    return operation
 
 
 def _put(numbers: OrderedDict[str, int], key: str, number: int) -> None:

@@ -41,7 +41,7 @@ _OVERHEAD = 300  # bytes that one entry takes beside its key and value (CPython 
 _SWEEP = 1_000  # keys without a limit of their own that may accumulate before expired ones are removed
 
 _V = TypeVar("_V")
-_Kept: TypeAlias = tuple[bytes, float, float]  # the fields of an `Entry`
+_EntryFields: TypeAlias = tuple[bytes, float, float]  # of an `Entry`: plain tuples, which the garbage collector skips
 
 
 class MemoryStore:
@@ -57,12 +57,12 @@ class MemoryStore:
         self._max_bytes = max_bytes
         self._clock = clock
         self._lock = threading.Lock()
-        self._entries: OrderedDict[str, _Kept] = OrderedDict()  # as plain tuples, which the garbage collector skips
+        self._entries: OrderedDict[str, _EntryFields] = OrderedDict()
         self._bytes = 0
         self._counters = _Expiring[float]()
         self._paces = _Expiring[float]()
         self._leases = _Expiring[str]()
-        self._registers = _Expiring[_Numbered]()
+        self._registers = _Expiring[_RegisterState]()
         self._closed = False
 
     async def get(self, key: str) -> Entry | None:
@@ -94,11 +94,11 @@ class MemoryStore:
     async def register(self, key: str) -> Register:
         """Return a register; see `Store.register`."""
         with self._lock:
-            held = self._registers.get(key, self._now())
-            if held is None:
+            state = self._registers.get(key, self._now())
+            if state is None:
                 return Register({})
-            found = (self._entries.get(note_key(key, note)) for note in held.notes)
-            return Register(dict(held.numbers), tuple(entry[0] for entry in found if entry is not None))
+            notes = (self._entries.get(note_key(key, note)) for note in state.notes)
+            return Register(dict(state.numbers), tuple(entry[0] for entry in notes if entry is not None))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
@@ -107,12 +107,12 @@ class MemoryStore:
             check_seconds(ttl=ttl)
         with self._lock:
             now = self._now()
-            held = self._counters.get(key, now)
-            total = 0.0 if held is None else held
+            before = self._counters.get(key, now)
+            total = 0.0 if before is None else before
             if limit is not None and amount > 0 and total + amount > limit:
                 return Count(granted=False, total=total)
             after = max(0.0, total + amount)
-            if held is not None:
+            if before is not None:
                 self._counters.replace(key, after)
             elif amount > 0:
                 self._counters.put(key, after, now, math.inf if ttl is None else now + ttl)
@@ -153,17 +153,17 @@ class MemoryStore:
             self._forget(key)
             self._counters.drop(key)
             self._paces.drop(key)
-            if (held := self._registers.pop(key)) is not None:
-                for note in held.notes:
+            if (state := self._registers.pop(key)) is not None:
+                for note in state.notes:
                     self._forget(note_key(key, note))
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
         """Yield the keys of values and registers; see `Store.scan`."""
         with self._lock:
             now = self._now()
-            kept = [key for key, entry in self._entries.items() if entry[2] > now]
-            kept += self._registers.keys(now)
-            keys = [key for key in kept if key.startswith(prefix) and not key.startswith(NOTES)]
+            live_keys = [key for key, entry in self._entries.items() if entry[2] > now]
+            live_keys += self._registers.keys(now)
+            keys = [key for key in live_keys if key.startswith(prefix) and not key.startswith(NOTES)]
         for key in keys:
             yield key
 
@@ -174,20 +174,20 @@ class MemoryStore:
             self._entries.clear()
             self._bytes = 0
 
-    def _number(self, wanted: AssignNumbers) -> Numbers:
-        if not 0 <= wanted.ttl < math.inf:
-            check_seconds(ttl=wanted.ttl)
+    def _number(self, request: AssignNumbers) -> Numbers:
+        if not 0 <= request.ttl < math.inf:
+            check_seconds(ttl=request.ttl)
         with self._lock:
             now = self._now()
-            held = self._registers.get(wanted.key, now) or _Numbered()
-            held.last = max(held.last, wanted.floor)
-            found = held.number(wanted.groups)
-            note = hash(wanted.note).to_bytes(8, "big", signed=True)  # which no other process compares
-            new = held.notes.pop(note, True)
-            held.notes[note] = False
-            self._put(note_key(wanted.key, note), wanted.note, wanted.ttl, 0.0)
-            self._registers.put(wanted.key, held, now, now + wanted.ttl)
-            return Numbers(found, new)
+            state = self._registers.get(request.key, now) or _RegisterState()
+            state.last = max(state.last, request.floor)
+            numbers = state.number(request.groups)
+            note = hash(request.note).to_bytes(8, "big", signed=True)  # which no other process compares
+            new = state.notes.pop(note, True)
+            state.notes[note] = False
+            self._put(note_key(request.key, note), request.note, request.ttl, 0.0)
+            self._registers.put(request.key, state, now, now + request.ttl)
+            return Numbers(numbers, new)
 
     def _put(self, key: str, value: bytes, fresh: float, stale: float) -> None:
         now = self._now()
@@ -213,31 +213,31 @@ class MemoryStore:
 async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer]:
     """Run the operations of a batch one by one with the methods of a store; `AssignNumbers` uses its `batch`."""
     answers: list[Answer] = []
-    for one in operations:
-        answers.append(answer := await _METHODS[type(one)](store, one))
-        if ended(one, answer):
+    for operation in operations:
+        answers.append(answer := await _METHODS[type(operation)](store, operation))
+        if ended(operation, answer):
             break
     return answers
 
 
-async def _assign(store: Store, one: AssignNumbers) -> Answer:
-    (answer,) = await store.batch((one,))
+async def _assign(store: Store, operation: AssignNumbers) -> Answer:
+    (answer,) = await store.batch((operation,))
     return answer
 
 
 _METHODS: Mapping[type, Callable[[Store, Any], Awaitable[Answer]]] = MappingProxyType(
     {
-        Get: lambda store, one: store.get(one.key),
-        Set: lambda store, one: store.set(one.key, one.value, fresh=one.fresh, stale=one.stale),
-        Add: lambda store, one: store.count(one.key, one.amount, limit=one.limit, ttl=one.ttl),
-        Lease: lambda store, one: store.lease(one.key, owner=one.owner, ttl=one.ttl),
-        Release: lambda store, one: store.release(one.key, owner=one.owner),
+        Get: lambda store, it: store.get(it.key),
+        Set: lambda store, it: store.set(it.key, it.value, fresh=it.fresh, stale=it.stale),
+        Add: lambda store, it: store.count(it.key, it.amount, limit=it.limit, ttl=it.ttl),
+        Lease: lambda store, it: store.lease(it.key, owner=it.owner, ttl=it.ttl),
+        Release: lambda store, it: store.release(it.key, owner=it.owner),
         AssignNumbers: _assign,
     }
 )
 
 
-class _Numbered:
+class _RegisterState:
     """A register: numbers by name, and the digests of its notes, the newest last."""
 
     __slots__ = ("last", "notes", "numbers")
@@ -249,7 +249,7 @@ class _Numbered:
 
     def number(self, groups: Sequence[Sequence[bytes]]) -> tuple[int, ...]:
         """Return the number of each group; all its names have it from now on."""
-        numbers, last, found = self.numbers, self.last, []
+        numbers, last, assigned = self.numbers, self.last, []
         for names in groups:
             if len(names) == 1:
                 number = numbers.setdefault(names[0], last + 1)
@@ -259,40 +259,40 @@ class _Numbered:
                     numbers.setdefault(name, number)
             if number > last:
                 last = number
-            found.append(number)
+            assigned.append(number)
         self.last = last
-        return tuple(found)
+        return tuple(assigned)
 
 
 class _Expiring(Generic[_V]):
     """Expiring values; expired ones are removed when the number has doubled, at a constant cost each."""
 
     def __init__(self) -> None:
-        self._held: dict[str, tuple[_V, float]] = {}
+        self._values: dict[str, tuple[_V, float]] = {}
         self._sweep_at = _SWEEP
 
     def get(self, key: str, now: float) -> _V | None:
-        value, until = self._held.get(key, (None, math.inf))
+        value, until = self._values.get(key, (None, math.inf))
         return value if until > now else None
 
     def keys(self, now: float) -> list[str]:
-        return [key for key, (_, until) in self._held.items() if until > now]
+        return [key for key, (_, until) in self._values.items() if until > now]
 
     def put(self, key: str, value: _V, now: float, until: float) -> None:
-        self._held[key] = (value, until)
-        if len(self._held) >= self._sweep_at:
-            self._held = {key: held for key, held in self._held.items() if held[1] > now}
-            self._sweep_at = max(_SWEEP, 2 * len(self._held))
+        self._values[key] = (value, until)
+        if len(self._values) >= self._sweep_at:
+            self._values = {key: item for key, item in self._values.items() if item[1] > now}
+            self._sweep_at = max(_SWEEP, 2 * len(self._values))
 
     def replace(self, key: str, value: _V) -> None:
         """Change an existing value without changing its expiry."""
-        self._held[key] = (value, self._held[key][1])
+        self._values[key] = (value, self._values[key][1])
 
     def drop(self, key: str) -> None:
-        self._held.pop(key, None)
+        self._values.pop(key, None)
 
     def pop(self, key: str) -> _V | None:
-        return self._held.pop(key, (None, 0.0))[0]
+        return self._values.pop(key, (None, 0.0))[0]
 
 
 def _size(key: str, value: bytes) -> int:

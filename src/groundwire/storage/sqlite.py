@@ -90,11 +90,11 @@ class SqliteStore:
     async def get(self, key: str) -> Entry | None:
         """Return a value; see `Store.get`."""
         now = self._clock()
-        found = await self._read(lambda db: sql.find(db, encode_key(key), now))
-        if found is None:
+        row = await self._run_read(lambda db: sql.find(db, encode_key(key), now))
+        if row is None:
             return None
-        self._used(found)
-        return Entry(*found[1:4])
+        self._used(row)
+        return Entry(*row[1:4])
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
         """Store a value; see `Store.set`."""
@@ -115,7 +115,7 @@ class SqliteStore:
         if self.put_off(operations):
             return [None] * len(operations)
         if {*map(type, operations)} == {Get}:
-            return await self._read(work)
+            return await self._run_read(work)
         first = operations[0]
         at_once = isinstance(first, Get) and first.ends and not self._writer.put_off
         if at_once and (entry := await self.get(first.key)) is not None:
@@ -131,7 +131,7 @@ class SqliteStore:
 
     async def register(self, key: str) -> Register:
         """Return a register; see `Store.register`."""
-        return await self._read(lambda db: sql.register(db, key, self._clock()))
+        return await self._run_read(lambda db: sql.register(db, key, self._clock()))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
@@ -174,15 +174,15 @@ class SqliteStore:
         """Finish pending writes, close the file and end the thread."""
         await self._writer.aclose(self._close)
 
-    def _used(self, found: sql.EntryRow) -> None:
-        row, *_, used = found
+    def _used(self, row: sql.EntryRow) -> None:
+        number, *_, used = row
         if (now := self._clock()) - used > _TOUCH_AFTER:
-            self._touched.append((now, row))
+            self._touched.append((now, number))
 
     async def _page(self, prefix: bytes, start: bytes) -> list[bytes]:
-        return await self._read(lambda db: sql.keys(db, prefix, start, self._clock(), _PAGE))
+        return await self._run_read(lambda db: sql.keys(db, prefix, start, self._clock(), _PAGE))
 
-    async def _read(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
+    async def _run_read(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
         with self._read_lock, suppress(sqlite3.Error):
             if self._reading is not None and not self._writer.put_off:
                 return look(self._reading)
@@ -212,7 +212,13 @@ class SqliteStore:
         if self._writing is not None and self._file.replaced:
             self._close()
         if self._writing is None:
-            self._writing, reading = self._file.open()
+            writing = self._file.open()
+            try:
+                reading = self._file.connect()
+            except BaseException:
+                writing.close()
+                raise
+            self._writing = writing
             with self._read_lock:
                 self._reading = reading
         return self._writing
@@ -244,7 +250,7 @@ class SqliteStore:
         self._mend_from = now + _MEND_EVERY
         try:
             aside = self._file.move_aside()
-        except OSError as exc:
+        except (sqlite3.Error, OSError) as exc:
             raise self._error(exc) from exc
         self.recreated = True
         if aside is not None:

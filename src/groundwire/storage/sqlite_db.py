@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
@@ -52,13 +51,13 @@ class StoreFile:
     def replaced(self) -> bool:
         """Whether the path now refers to another file than the open one, or to none."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except FileNotFoundError:
             return True
-        return (found.st_dev, found.st_ino) != self._inode
+        return (status.st_dev, status.st_ino) != self._inode
 
-    def open(self) -> tuple[sqlite3.Connection, sqlite3.Connection]:
-        """Return two connections, for writing and for reading.
+    def open(self) -> sqlite3.Connection:
+        """Return a connection for writing.
 
         Raises:
             StoreError: It is someone else's database, or one of a later version of Groundwire. sqlite3.Error, OSError.
@@ -69,20 +68,21 @@ class StoreFile:
             why = os_reason(error, self.path)
             raise StoreError(f"{why}. Move it away, or set storage.url and archive.path to files elsewhere.") from error
         with self._alone():
-            # Made before SQLite does: its content is private. One that is there is not opened: closing
-            # it would let go of the locks that another store of this process has on it (POSIX).
-            with suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-            found = self.path.stat()
-            self._inode = (found.st_dev, found.st_ino)
-            writing = self.patiently(self._connect)
+            _make_private(self.path)
+            status = self.path.stat()
+            self._inode = (status.st_dev, status.st_ino)
+            writing = self.connect()
             try:
                 self.patiently(lambda: self._prepare(writing))
                 writing.execute(f"pragma cache_size = {_WRITER_CACHE}")
-                return writing, self.patiently(self._connect)
+                return writing
             except BaseException:
                 writing.close()
                 raise
+
+    def connect(self) -> sqlite3.Connection:
+        """Return another connection to the file that is open."""
+        return self.patiently(self._connect)
 
     def patiently(self, step: Callable[[], _T]) -> _T:
         """Retry a step while the database is locked, up to `max_wait`; return its result.
@@ -146,21 +146,35 @@ class StoreFile:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Prevent other processes from opening or moving the file; those that have it open continue."""
-        lock = os.open(_beside(self.path, ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            end = time.monotonic() + self._max_wait
-            while True:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > end:
-                        raise
-                    time.sleep(_STEP)
+        """Prevent other processes from opening or moving the file; those that have it open continue.
+
+        The lock is that of an empty database beside it, so that no module is loaded for it and every system has it.
+        """
+        path = _beside(self.path, ".lock")
+        _make_private(path)
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as lock:
+            try:
+                lock.execute("pragma journal_mode = memory")  # no further file: nothing is ever written
+                self.patiently(lambda: lock.execute("begin immediate"))
+            except sqlite3.DatabaseError as error:
+                if not is_damaged(error):
+                    raise
+                why = f"{path} is a file of another program, and no lock of {self.path.name}"  # which may be whole
+                raise StoreError(f"{why}. Move it away, or name another file for Groundwire.") from error
             yield
-        finally:
-            os.close(lock)
+
+
+_making = threading.Lock()
+
+
+def _make_private(path: Path) -> None:
+    """Make a file before SQLite does: its content is private.
+
+    One that is there is not opened: closing it would let go of the locks that this process has on it (POSIX). For the
+    same reason no other thread may lock a new one before it is closed here.
+    """
+    with _making, suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def is_busy(exc: Exception) -> bool:
@@ -188,7 +202,7 @@ def _number(db: sqlite3.Connection, pragma: str) -> int:
 
 def statements(file: str) -> Iterator[str]:
     """Yield the statements of a file of this package one by one, as `executescript` would commit first."""
-    script = files("groundwire.storage").joinpath(file).read_text(encoding="utf-8")
+    script = (Path(__file__).parent / file).read_text(encoding="utf-8")
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

@@ -70,10 +70,10 @@ EntryRow = tuple[int, bytes, float, float, float]
 
 def find(db: _Db, key: _Blob, now: float) -> EntryRow | None:
     """Return an entry's id, value, the ends of its freshness and staleness, and its last use."""
-    found: EntryRow | None = db.execute(
+    row: EntryRow | None = db.execute(
         "select id, value, fresh_until, stale_until, used from entries where key = ? and stale_until > ?", (key, now)
     ).fetchone()
-    return found
+    return row
 
 
 def keep(db: _Db, row: tuple[_Blob, _Blob, float, float, float], max_bytes: int) -> None:
@@ -168,13 +168,13 @@ def pace(db: _Db, key: _Blob, interval: float, burst: int, max_wait: float | Non
 
 def lease(db: _Db, key: _Blob, owner: str, ttl: float, now: float) -> bool:
     """Take or renew a lease, in one statement."""
-    made = db.execute(  # `returning` would take twice as long
+    cursor = db.execute(  # `returning` would take twice as long
         "insert into leases (key, owner, until) values (?, ?, ?) "
         "on conflict (key) do update set owner = excluded.owner, until = excluded.until "
         "where owner = excluded.owner or until <= ?",
         (key, owner, now + ttl, now),
     )
-    return made.rowcount == 1
+    return cursor.rowcount == 1
 
 
 def release(db: _Db, key: _Blob, owner: str) -> None:
@@ -182,41 +182,41 @@ def release(db: _Db, key: _Blob, owner: str) -> None:
     db.execute("delete from leases where key = ? and owner = ?", (key, owner))
 
 
-def number(db: _Db, wanted: AssignNumbers, max_bytes: int, now: float) -> Numbers:
+def number(db: _Db, request: AssignNumbers, max_bytes: int, now: float) -> Numbers:
     """Assign numbers to names; see `AssignNumbers`."""
-    key = encode_key(wanted.key)
+    key = encode_key(request.key)
     row = db.execute("select last, until from registers where key = ?", (key,)).fetchone()
     if row is not None and row[1] <= now:
         _drop_register(db, key)
         row = None
-    last = max(row[0] if row else 0, wanted.floor)
-    names = list(dict.fromkeys(name for group in wanted.groups for name in group))
-    known: dict[bytes, int] = {}
+    last = max(row[0] if row else 0, request.floor)
+    names = list(dict.fromkeys(name for group in request.groups for name in group))
+    numbers_by_name: dict[bytes, int] = {}
     for name in names:
-        known |= db.execute("select name, number from names where key = ? and name = ?", (key, name))
+        numbers_by_name |= db.execute("select name, number from names where key = ? and name = ?", (key, name))
     numbers, added = [], []
-    for group in wanted.groups:
-        found = next((known[name] for name in group if name in known), None)
-        if found is None:
-            found = last = last + 1
-        added += [(key, name, found) for name in group if name not in known]
-        known |= {name: known.get(name, found) for name in group}
-        numbers.append(found)
+    for group in request.groups:
+        assigned = next((numbers_by_name[name] for name in group if name in numbers_by_name), None)
+        if assigned is None:
+            assigned = last = last + 1
+        added += [(key, name, assigned) for name in group if name not in numbers_by_name]
+        numbers_by_name |= {name: numbers_by_name.get(name, assigned) for name in group}
+        numbers.append(assigned)
     db.executemany("insert or ignore into names (key, name, number) values (?, ?, ?)", added)
     db.execute(
         "insert into registers (key, last, until) values (?, ?, ?) "
         "on conflict (key) do update set last = excluded.last, until = excluded.until",
-        (key, last, now + wanted.ttl),
+        (key, last, now + request.ttl),
     )
-    digest = note_digest(wanted.note)
+    digest = note_digest(request.note)
     noted = db.execute("select 1 from notes where key = ? and digest = ?", (key, digest)).fetchone()
     db.execute(
         "insert into notes (key, digest, place) values (?, ?, ?) on conflict (key, digest) do update set "
         "place = excluded.place",
         (key, digest, time.time_ns()),
     )
-    until = now + wanted.ttl
-    keep(db, (encode_key(note_key(wanted.key, digest)), wanted.note, until, until, now), max_bytes)
+    until = now + request.ttl
+    keep(db, (encode_key(note_key(request.key, digest)), request.note, until, until, now), max_bytes)
     return Numbers(tuple(numbers), noted is None)
 
 
@@ -227,8 +227,8 @@ def register(db: Connection, key: str, now: float) -> Register:
         return Register({})
     numbers = dict(db.execute("select name, number from names where key = ?", (name,)))
     digests = db.execute("select digest from notes where key = ? order by place", (name,)).fetchall()
-    found = (find(db, encode_key(note_key(key, digest)), now) for (digest,) in digests)
-    return Register(numbers, tuple(entry[1] for entry in found if entry is not None))
+    entries = (find(db, encode_key(note_key(key, digest)), now) for (digest,) in digests)
+    return Register(numbers, tuple(entry[1] for entry in entries if entry is not None))
 
 
 def _drop_register(db: _Db, key: bytes) -> None:
@@ -257,30 +257,31 @@ def run(
     """
     answers: list[Answer] = []
     db = connection.cursor()  # one for all: to make one takes as long as a short statement
-    for one in operations:
+    for operation in operations:
         answer: Answer = None
-        if isinstance(one, AssignNumbers):
-            answer = number(db, one, max_bytes, now)
+        if isinstance(operation, AssignNumbers):
+            answer = number(db, operation, max_bytes, now)
         else:
-            key = bytearray(encode_key(one.key))  # for which the driver looks for no adapter, as it does for bytes
-            if isinstance(one, Get):
-                found = find(db, key, now)
-                if found is not None:
-                    used(found)
-                    answer = Entry(*found[1:4])
-            elif isinstance(one, Add):
-                answer = count(db, key, one.amount, one.limit, one.ttl, now)
-            elif isinstance(one, Lease):
-                answer = lease(db, key, one.owner, one.ttl, now)
-            elif isinstance(one, Release):
-                release(db, key, one.owner)
-            elif one.fresh + one.stale <= 0 or len(one.value) > max_bytes:
+            # The driver looks for an adapter for bytes, and for none for these.
+            key = bytearray(encode_key(operation.key))
+            if isinstance(operation, Get):
+                row = find(db, key, now)
+                if row is not None:
+                    used(row)
+                    answer = Entry(*row[1:4])
+            elif isinstance(operation, Add):
+                answer = count(db, key, operation.amount, operation.limit, operation.ttl, now)
+            elif isinstance(operation, Lease):
+                answer = lease(db, key, operation.owner, operation.ttl, now)
+            elif isinstance(operation, Release):
+                release(db, key, operation.owner)
+            elif operation.fresh + operation.stale <= 0 or len(operation.value) > max_bytes:
                 forget(db, key)
             else:
-                end = now + one.fresh
-                keep(db, (key, bytearray(one.value), end, end + one.stale, now), max_bytes)
+                end = now + operation.fresh
+                keep(db, (key, bytearray(operation.value), end, end + operation.stale, now), max_bytes)
         answers.append(answer)
-        if ended(one, answer):
+        if ended(operation, answer):
             break
     return answers
 

@@ -82,7 +82,7 @@ class ValkeyStore:
 
     Args:
         url: `redis://` or `rediss://` with host, port and database.
-        timeout: Seconds for one exchange with the server.
+        timeout: Seconds for one exchange with the server; connecting may take 5 at least.
         clock: The time in seconds since the epoch, used in `Entry`.
 
     Raises:
@@ -106,13 +106,13 @@ class ValkeyStore:
                 url,
                 max_connections=_CONNECTIONS,
                 timeout=_QUEUE,
-                socket_connect_timeout=_CONNECT,
+                socket_connect_timeout=max(_CONNECT, timeout),
                 socket_timeout=timeout,
                 health_check_interval=_CHECKED,
                 retry=Retry(NoBackoff(), 0),  # what was counted must not be counted again
                 protocol=2,  # with the following, a connection opens without commands of its own
                 driver_info=None,
-                redis_connect_func=_opened,
+                redis_connect_func=_prepare_connection,
             )
         )
         self._batch = self._redis.register_script(BATCH)
@@ -122,22 +122,22 @@ class ValkeyStore:
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         """Run several operations with one script; see `Store.batch`."""
-        keys, given = [], list[bytes | str | int]()
-        for one in operations:
-            prefix, arguments = _told(one)
-            keys.append(prefix + encode_key(one.key))
-            given += arguments
-        await self._connected()
-        async with self._translated():
-            answers = await self._batch(keys=keys, args=given)
-        return [self._answer(one, answer) for one, answer in zip(operations, answers, strict=False)]
+        keys, arguments = [], list[bytes | str | int]()
+        for operation in operations:
+            prefix, own_arguments = _to_script(operation)
+            keys.append(prefix + encode_key(operation.key))
+            arguments += own_arguments
+        await self._connect()
+        async with self._store_errors():
+            answers = await self._batch(keys=keys, args=arguments)
+        return [self._answer(operation, answer) for operation, answer in zip(operations, answers, strict=False)]
 
     async def register(self, key: str) -> Register:
         """Return a register; see `Store.register`."""
-        await self._connected()
-        async with self._translated():
-            found = await self._redis.hgetall(_REGISTER + encode_key(key))
-        fields = cast("dict[bytes, bytes]", found)
+        await self._connect()
+        async with self._store_errors():
+            reply = await self._redis.hgetall(_REGISTER + encode_key(key))
+        fields = cast("dict[bytes, bytes]", reply)
         notes = sorted(value for name, value in fields.items() if name[:1] == b"t")
         numbers = {name[1:]: int(value) for name, value in fields.items() if name[:1] == b"n"}
         return Register(numbers, tuple(note[_PLACE:] for note in notes))
@@ -160,10 +160,10 @@ class ValkeyStore:
         """Reserve a slot; see `Store.pace`."""
         check_pace(interval, burst, max_wait)
         most = "" if max_wait is None else _microseconds(max_wait)
-        given = [_microseconds(interval), burst, most, _microseconds(LONGEST_WAIT)]
-        await self._connected()
-        async with self._translated():
-            granted, wait, backlog = await self._pace(keys=[_PACE + encode_key(key)], args=given)
+        arguments = [_microseconds(interval), burst, most, _microseconds(LONGEST_WAIT)]
+        await self._connect()
+        async with self._store_errors():
+            granted, wait, backlog = await self._pace(keys=[_PACE + encode_key(key)], args=arguments)
         return Pace(granted=bool(granted), wait=int(wait) / 1_000_000, backlog=int(backlog) / 1_000_000)
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
@@ -178,22 +178,23 @@ class ValkeyStore:
     async def delete(self, key: str) -> None:
         """Delete a value, a counter, a pace and a register; see `Store.delete`."""
         name = encode_key(key)
-        await self._connected()
-        async with self._translated():
+        await self._connect()
+        async with self._store_errors():
             await self._redis.delete(_ENTRY + name, _COUNTER + name, _PACE + name, _REGISTER + name)
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
         """Yield the keys of values and registers; see `Store.scan`."""
         pattern = b"groundwire:[er]:" + _SPECIAL.sub(rb"\\\g<0>", encode_key(prefix)) + b"*"
-        seen: set[bytes] = set()
+        yielded: set[bytes] = set()
         cursor = -1
-        await self._connected()
+        await self._connect()
         while cursor:
-            async with self._translated():
-                cursor, found = await self._redis.scan(max(cursor, 0), match=pattern, count=500)
-            for name in found:
-                if isinstance(name, bytes) and (key := name[len(_ENTRY) :]) not in seen:  # a server may tell one twice
-                    seen.add(key)
+            async with self._store_errors():
+                cursor, names = await self._redis.scan(max(cursor, 0), match=pattern, count=500)
+            for name in names:
+                # A server may return one twice.
+                if isinstance(name, bytes) and (key := name[len(_ENTRY) :]) not in yielded:
+                    yielded.add(key)
                     yield decode_key(key)
 
     async def aclose(self) -> None:
@@ -202,7 +203,7 @@ class ValkeyStore:
         if self._connecting is not None:
             self._connecting.cancel()
             await asyncio.wait([self._connecting])
-        async with self._translated():
+        async with self._store_errors():
             await self._redis.aclose(close_connection_pool=True)
 
     def _answer(self, operation: Operation, answer: Any) -> Answer:
@@ -211,11 +212,11 @@ class ValkeyStore:
             case Get():
                 if not answer or len(answer[0]) < _HEAD.size:  # another program's
                     return None
-                kept, milliseconds = answer
-                (stale,) = _HEAD.unpack_from(kept)
+                stored, milliseconds = answer
+                (stale,) = _HEAD.unpack_from(stored)
                 stale_until = self._clock() + milliseconds / 1_000
-                value = kept[_HEAD.size :]
-                return Entry(_unpacked(value, stale), stale_until - abs(stale), stale_until)
+                value = stored[_HEAD.size :]
+                return Entry(_unpack(value, stale), stale_until - abs(stale), stale_until)
             case Add():
                 return Count(granted=bool(answer[0]), total=float(answer[1]))
             case Lease():
@@ -224,7 +225,7 @@ class ValkeyStore:
                 return Numbers(tuple(map(int, answer[1])), bool(answer[0]))
         return None
 
-    async def _connected(self) -> None:
+    async def _connect(self) -> None:
         """Wait for the first connection; a canceled caller does not cancel the attempt for later ones."""
         if self._closed:
             raise StoreError(_CLOSED)
@@ -235,7 +236,7 @@ class ValkeyStore:
         if attempt.done():
             return
         try:
-            async with self._translated():
+            async with self._store_errors():
                 await asyncio.shield(attempt)
         except asyncio.CancelledError:
             if self._closed:
@@ -243,7 +244,7 @@ class ValkeyStore:
             raise
 
     @asynccontextmanager
-    async def _translated(self) -> AsyncGenerator[None, None]:
+    async def _store_errors(self) -> AsyncGenerator[None, None]:
         task = asyncio.current_task()
         before = task.cancelling() if task else 0
         try:
@@ -259,52 +260,53 @@ class ValkeyStore:
             raise StoreError(f"The server of the store cannot be used: {exc}") from exc
 
 
-async def _opened(connection: AbstractConnection) -> None:
+async def _prepare_connection(connection: AbstractConnection) -> None:
     """Log in, and check a new connection only when it has been idle."""
     await connection.on_connect_check_health(check_health=False)
     connection.next_health_check = asyncio.get_running_loop().time() + _CHECKED
 
 
-def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
+def _to_script(operation: Operation) -> tuple[bytes, list[bytes | str | int]]:
     """Return the key prefix of an operation, and its arguments for the script.
 
     Raises:
         ValueError: it has a number that stores do not accept.
     """
-    match one:
+    match operation:
         case Get():
-            return _ENTRY, ["get", int(one.ends)]
+            return _ENTRY, ["get", int(operation.ends)]
         case Set():
-            check_seconds(fresh=one.fresh, stale=one.stale)
-            life = one.fresh + one.stale
-            return _ENTRY, ["set", _packed(one.value, one.stale), _milliseconds(life) if life > 0 else 0]
+            check_seconds(fresh=operation.fresh, stale=operation.stale)
+            life = operation.fresh + operation.stale
+            return _ENTRY, ["set", _pack(operation.value, operation.stale), _milliseconds(life) if life > 0 else 0]
         case Add():
-            check_amount(one.amount, one.limit)
-            check_seconds(ttl=one.ttl)
-            limit = "" if one.limit is None else repr(float(one.limit))
-            life_ms = "" if one.ttl is None else _milliseconds(one.ttl)
-            return _COUNTER, ["count", repr(float(one.amount)), limit, life_ms]
+            check_amount(operation.amount, operation.limit)
+            check_seconds(ttl=operation.ttl)
+            limit = "" if operation.limit is None else repr(float(operation.limit))
+            life_ms = "" if operation.ttl is None else _milliseconds(operation.ttl)
+            return _COUNTER, ["count", repr(float(operation.amount)), limit, life_ms]
         case Lease():
-            check_seconds(ttl=one.ttl)
-            return _LEASE, ["lease", one.owner, _milliseconds(one.ttl)]
+            check_seconds(ttl=operation.ttl)
+            return _LEASE, ["lease", operation.owner, _milliseconds(operation.ttl)]
         case Release():
-            return _LEASE, ["release", one.owner]
+            return _LEASE, ["release", operation.owner]
         case AssignNumbers():
-            check_seconds(ttl=one.ttl)
-            arguments: list[bytes | str | int] = ["number", _milliseconds(one.ttl), one.floor, len(one.groups)]
-            for group in one.groups:
+            check_seconds(ttl=operation.ttl)
+            life_ms, groups = _milliseconds(operation.ttl), operation.groups
+            arguments: list[bytes | str | int] = ["number", life_ms, operation.floor, len(groups)]
+            for group in groups:
                 arguments += [len(group), *group]
-            return _REGISTER, [*arguments, note_digest(one.note), one.note]
+            return _REGISTER, [*arguments, note_digest(operation.note), operation.note]
 
 
-def _packed(value: bytes, stale: float) -> bytes:
+def _pack(value: bytes, stale: float) -> bytes:
     """Return a value as stored: long ones are compressed, marked by a negative staleness."""
     if len(value) >= _LONG and len(short := zlib.compress(value, 1)) < len(value):
         return _HEAD.pack(math.copysign(stale, -1.0)) + short
     return _HEAD.pack(stale) + value
 
 
-def _unpacked(value: bytes, stale: float) -> bytes:
+def _unpack(value: bytes, stale: float) -> bytes:
     if math.copysign(1.0, stale) > 0:
         return value
     try:

@@ -156,9 +156,9 @@ class Writer:
                 failure = exc
             except Exception:  # the thread continues, and no call is left waiting
                 _logger.exception("The store failed in an unexpected way")
-            for one in jobs:
-                if not one.done:
-                    one.failure = failure
+            for job in jobs:
+                if not job.done:
+                    job.failure = failure
             futures = [done for _, done in batch if done is not None]
             if len(futures) < len(batch):
                 with self._lock:

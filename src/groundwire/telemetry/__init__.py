@@ -25,10 +25,8 @@ if TYPE_CHECKING:
         CallScore,
         ProviderScore,
         ScoreCard,
-        ScoreHistory,
         Target,
         score_card,
-        score_history,
     )
     from groundwire.telemetry.tracing import Spans
 
@@ -46,13 +44,11 @@ __all__ = [
     "PageDone",
     "ProviderScore",
     "ScoreCard",
-    "ScoreHistory",
     "Scores",
     "SearchDone",
     "Spans",
     "Target",
     "score_card",
-    "score_history",
 ]
 
 _PARTS = ("call_events", "metrics", "tracing", "daily_counters", "scorecard")

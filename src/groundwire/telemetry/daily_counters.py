@@ -53,13 +53,13 @@ def quantile(counts: Sequence[float], share: float) -> float | None:
         counts: The calls in each bucket.
         share: More than 0 and at most 1.
     """
-    wanted = share * sum(counts)
-    if wanted <= 0:
+    rank = share * sum(counts)
+    if rank <= 0:
         return None
     before, low = 0.0, 0.0
     for count, bound in zip(counts, BOUNDS, strict=False):
-        if count and before + count >= wanted:
-            return min(bound, low + (bound - low) * (wanted - before) / count)  # rounding may pass the bound
+        if count and before + count >= rank:
+            return min(bound, low + (bound - low) * (rank - before) / count)  # rounding may pass the bound
         before, low = before + count, bound
     return BOUNDS[-1]
 
@@ -73,14 +73,14 @@ class BoundedLabels:
 
     def __init__(self, limit: int = 64) -> None:
         self._limit = limit
-        self._known: set[str] = set()
+        self._names: set[str] = set()
 
     def __call__(self, name: str) -> str:
         """Return the label value to count under."""
-        if name not in self._known:
-            if len(self._known) >= self._limit:
+        if name not in self._names:
+            if len(self._names) >= self._limit:
                 return _OTHER
-            self._known.add(name)
+            self._names.add(name)
         return name
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from typing import Literal
 
 from groundwire.storage.base import Store
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Role, counter_key, name_prefix, quantile, today
 
-__all__ = ["CallScore", "ProviderScore", "ScoreCard", "ScoreHistory", "Target", "score_card", "score_history"]
+__all__ = ["CallScore", "ProviderScore", "ScoreCard", "Target", "score_card"]
 
 _AT_ONCE = 32  # parallel reads of the store, each with its own timeout
 _TIMES = ("timed", "ms", *(f"bucket{number}" for number in range(len(BOUNDS) + 1)))
@@ -79,14 +78,14 @@ class CallScore:
 
     def targets(self) -> tuple[Target, ...]:
         """Return the four targets of a search with their results; where no search succeeded, only that is measured."""
-        success, fallback, mean, shown = self.success_rate, None, None, None
+        success, fallback, mean, forbidden = self.success_rate, None, None, None
         if success:
-            fallback, mean, shown = self.fallback_share, self.mean_ms, self.forbidden_shown
+            fallback, mean, forbidden = self.fallback_share, self.mean_ms, self.forbidden_shown
         return (
             Target("success rate", "> 95 %", success, None if success is None else success > 0.95),
             Target("answered after a fallback", "< 20 %", fallback, None if fallback is None else fallback < 0.20),
             Target("mean latency", "< 5 s", mean, None if mean is None else mean < 5_000),
-            Target("403 shown to the caller", "0", shown, None if shown is None else shown == 0),
+            Target("calls that failed with 403", "0", forbidden, None if forbidden is None else forbidden == 0),
         )
 
 
@@ -149,16 +148,6 @@ class ScoreCard:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreHistory:
-    """The results of recent days, in total and per day."""
-
-    total: ScoreCard
-    """The totals."""
-    days: tuple[tuple[date, ScoreCard], ...]
-    """The score card of each day in UTC, the oldest first, including days without calls."""
-
-
 async def score_card(
     store: Store, days: int = 7, *, names: Iterable[str] = (), clock: Callable[[], float] = time.time
 ) -> ScoreCard:
@@ -173,118 +162,85 @@ async def score_card(
     Raises:
         ValueError: the number of days is out of range. StoreError: the store cannot be read.
     """
-    return _card(await _counted(store, days, names, clock))
-
-
-async def score_history(
-    store: Store, days: int = 7, *, names: Iterable[str] = (), clock: Callable[[], float] = time.time
-) -> ScoreHistory:
-    """Return the counts recorded by `Scores` day by day; arguments and errors are those of `score_card`."""
-    counted = await _counted(store, days, names, clock)
-    cards = tuple((_date(day), _card(_Counted((day,), counted.totals))) for day in counted.days)
-    return ScoreHistory(total=_card(counted), days=cards)
-
-
-_TOOLS = ("web_search", "open_page")
-_ROLES: tuple[Literal["search", "read"], ...] = ("search", "read")
-_Days = Mapping[int, Counter[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    days: Sequence[int]
-    totals: Mapping[tuple[Role, str], _Days]
-
-    def sums(self, role: Role, name: str) -> Counter[str]:
-        found = self.totals[role, name]
-        return sum((found[day] for day in self.days if day in found), Counter())
-
-
-async def _counted(store: Store, days: int, names: Iterable[str], clock: Callable[[], float]) -> _Counted:
     if not 1 <= days <= KEPT_DAYS:
         raise ValueError(f"days must be from 1 to {KEPT_DAYS}: {days!r}")
     last = today(clock)
     dates = range(last - days + 1, last + 1)
-    calls = await asyncio.gather(*(_totals(store, dates, "call", tool, _CALL) for tool in _TOOLS))
-    totals: dict[tuple[Role, str], _Days] = {("call", tool): found for tool, found in zip(_TOOLS, calls, strict=True)}
+    searches, pages = await asyncio.gather(*(_sums(store, dates, "call", tool, _CALL) for tool in _TOOLS))
     names = tuple(names)
+    providers: list[ProviderScore] = []
     for role in _ROLES:
         listed = {key.removeprefix(name_prefix(role)) async for key in store.scan(name_prefix(role))}
         for name in sorted(listed.union(names)):
-            totals[role, name] = await _totals(store, dates, role, name, _PROVIDER)
-    return _Counted(dates, totals)
-
-
-def _card(counted: _Counted) -> ScoreCard:
-    searches, pages = (counted.sums("call", tool) for tool in _TOOLS)
-    providers = [
-        _provider(name, role, found)
-        for role, name in counted.totals
-        if role != "call" and (found := counted.sums(role, name))["calls"]
-    ]
+            sums = await _sums(store, dates, role, name, _PROVIDER)
+            providers += [_provider(name, role, sums)] if sums["calls"] else []
     providers.sort(key=lambda score: (score.role != "search", -score.attempts, score.provider))
-    return ScoreCard(days=len(counted.days), searches=_calls(searches), pages=_calls(pages), providers=tuple(providers))
+    return ScoreCard(days=days, searches=_calls(searches), pages=_calls(pages), providers=tuple(providers))
 
 
-async def _totals(store: Store, dates: Iterable[int], role: Role, name: str, whats: Sequence[str]) -> _Days:
-    """Return the sums of each day with calls."""
-    dates = tuple(dates)
-    calls = await _read(store, [counter_key(day, role, name, "calls") for day in dates])
-    totals = {day: Counter({"calls": round(count)}) for day, count in zip(dates, calls, strict=True) if count}
-    keys = [(day, what, counter_key(day, role, name, what)) for day in totals for what in whats]
-    for (day, what, _), value in zip(keys, await _read(store, [key for _, _, key in keys]), strict=True):
-        totals[day][what] += round(value)
-    return totals
+_TOOLS = ("web_search", "open_page")
+_ROLES: tuple[Literal["search", "read"], ...] = ("search", "read")
 
 
-def _date(day: int) -> date:
-    return datetime.fromtimestamp(day * 86_400, UTC).date()
+async def _sums(store: Store, dates: Sequence[int], role: Role, name: str, whats: Sequence[str]) -> Counter[str]:
+    """Return the sums of all days; of a day without calls, nothing else is read."""
+    calls = await _counts_of(store, [counter_key(day, role, name, "calls") for day in dates])
+    sums = Counter({"calls": sum(map(round, calls))})
+    keys = [
+        (what, counter_key(day, role, name, what))
+        for day, count in zip(dates, calls, strict=True)
+        if count
+        for what in whats
+    ]
+    for (what, _), value in zip(keys, await _counts_of(store, [key for _, key in keys]), strict=True):
+        sums[what] += round(value)
+    return sums
 
 
-async def _read(store: Store, keys: Sequence[str]) -> list[float]:
+async def _counts_of(store: Store, keys: Sequence[str]) -> list[float]:
     values: list[float] = []
     for first in range(0, len(keys), _AT_ONCE):
-        asked = (store.count(key, 0) for key in keys[first : first + _AT_ONCE])
-        values += [count.total for count in await asyncio.gather(*asked)]
+        counts = (store.count(key, 0) for key in keys[first : first + _AT_ONCE])
+        values += [count.total for count in await asyncio.gather(*counts)]
     return values
 
 
-def _calls(found: Counter[str]) -> CallScore:
+def _calls(sums: Counter[str]) -> CallScore:
     return CallScore(
-        answered=found["ok"],
-        empty=found["empty"],
-        failed=found["failed"],
-        refused=found["refused"],
-        canceled=found["canceled"],
-        cached=found["cached"],
-        stale=found["stale"],
-        fallbacks=found["fallback"],
-        forbidden_shown=found["forbidden"],
-        mean_ms=_share(found["ms"], found["timed"]),
-        p95_ms=_p95(found),
+        answered=sums["ok"],
+        empty=sums["empty"],
+        failed=sums["failed"],
+        refused=sums["refused"],
+        canceled=sums["canceled"],
+        cached=sums["cached"],
+        stale=sums["stale"],
+        fallbacks=sums["fallback"],
+        forbidden_shown=sums["forbidden"],
+        mean_ms=_share(sums["ms"], sums["timed"]),
+        p95_ms=_p95(sums),
     )
 
 
-def _provider(name: str, role: Literal["search", "read"], found: Counter[str]) -> ProviderScore:
+def _provider(name: str, role: Literal["search", "read"], sums: Counter[str]) -> ProviderScore:
     return ProviderScore(
         provider=name,
         role=role,
-        attempts=found["calls"],
-        good=found["good"],
-        empty=found["empty"],
-        forbidden=found["forbidden"],
-        answers=found["answers"],
-        fallback_answers=found["fallback"],
-        mean_ms=_share(found["ms"], found["timed"]),
-        p95_ms=_p95(found),
-        cost_usd=found["microusd"] / 1_000_000,
+        attempts=sums["calls"],
+        good=sums["good"],
+        empty=sums["empty"],
+        forbidden=sums["forbidden"],
+        answers=sums["answers"],
+        fallback_answers=sums["fallback"],
+        mean_ms=_share(sums["ms"], sums["timed"]),
+        p95_ms=_p95(sums),
+        cost_usd=sums["microusd"] / 1_000_000,
     )
 
 
-def _p95(found: Counter[str]) -> float | None:
-    seconds = quantile([found[f"bucket{number}"] for number in range(len(BOUNDS) + 1)], 0.95)
+def _p95(sums: Counter[str]) -> float | None:
+    seconds = quantile([sums[f"bucket{number}"] for number in range(len(BOUNDS) + 1)], 0.95)
     return None if seconds is None else seconds * 1_000
 
 
-def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
+def _share(part: float, total: float) -> float | None:
+    return part / total if total else None

@@ -205,8 +205,8 @@ async def _answers(case: ProviderCase) -> None:
 async def _empty(case: ProviderCase) -> None:
     async with _provider(case) as provider:
         if provider.capabilities.search:
-            found = await provider.search(case.query_without_results, deadline=Deadline.after(_SECONDS))
-            _require(len(found) == 0, found)
+            results = await provider.search(case.query_without_results, deadline=Deadline.after(_SECONDS))
+            _require(len(results) == 0, results)
 
 
 async def _refusals(case: ProviderCase) -> None:
@@ -284,32 +284,32 @@ async def _filtered(case: ProviderCase) -> None:
         if not provider.capabilities.search:
             return
         plain, _ = await _sent(case, provider, Filters(safesearch="off"))
-        for name, given, supported in _filters(provider.capabilities):
-            wire, found = await _sent(case, provider, Filters(**{"safesearch": "off", **given}))
-            said = None if found is None else found.applied.get(name)
-            native = supported if said is None else said in ("native", "operator")
+        for name, filters, supported in _filters(provider.capabilities):
+            wire, results = await _sent(case, provider, Filters(**{"safesearch": "off", **filters}))
+            applied = None if results is None else results.applied.get(name)
+            native = supported if applied is None else applied in ("native", "operator")
             if native and name not in case.unseen_filters:
-                _require(wire != plain, f"{given} is said to be supported, and does not reach the service")
+                _require(wire != plain, f"{filters} is said to be supported, and does not reach the service")
             with suppress(ProviderError, AllProvidersFailed):  # the emulator may have nothing of that kind
-                receipts = {one.filter: one.applied for one in (await web.search(case.query, **given)).filters}
-                _require(name in receipts, f"{given} has no receipt")
-                _require(native or receipts[name] in ("post_filter", "not_possible"), f"{given} is {receipts[name]}")
+                receipts = {row.filter: row.applied for row in (await web.search(case.query, **filters)).filters}
+                _require(name in receipts, f"{filters} has no receipt")
+                _require(native or receipts[name] in ("post_filter", "not_possible"), f"{filters} is {receipts[name]}")
 
 
 async def _sent(case: ProviderCase, provider: Any, filters: Filters) -> tuple[list[tuple[str, bytes]], Results | None]:
     """Return the requests of a search, and its results; None if it failed."""
     case.service.forget()
-    found = None
+    results = None
     with suppress(ProviderError):  # the emulator may have nothing of that kind
-        found = Results.of(await provider.search(case.query, filters=filters, deadline=Deadline.after(_SECONDS)))
-    return [(request.target, request.body) for request in case.service.requests], found
+        results = Results.of(await provider.search(case.query, filters=filters, deadline=Deadline.after(_SECONDS)))
+    return [(request.target, request.body) for request in case.service.requests], results
 
 
 async def _prices(case: ProviderCase) -> None:
     async with _provider(case) as provider:
         if provider.capabilities.search:
-            found = Results.of(await provider.search(case.query, deadline=Deadline.after(_SECONDS)))
-            _require(abs(found.cost_usd - case.cost_usd) < 1e-9, f"a search cost {found.cost_usd}, not {case.cost_usd}")
+            cost = Results.of(await provider.search(case.query, deadline=Deadline.after(_SECONDS))).cost_usd
+            _require(abs(cost - case.cost_usd) < 1e-9, f"a search cost {cost}, not {case.cost_usd}")
             _require((price_of(provider) > 0) == (case.cost_usd > 0), "price_usd and the cost of a search disagree")
 
 
@@ -330,8 +330,8 @@ async def _secrets(case: ProviderCase) -> None:
 async def _keeps_its_key(case: ProviderCase, provider: Any, number: int, status: int | None) -> None:
     """Make one call, of the provider itself or of a `Web`, and look for the key in all that comes of it."""
     able = provider.capabilities
-    search, read = ([provider] if has else None for has in (able.search, able.read))
-    async with Web(_settings(case, {}), search_providers=search, read_providers=read) as web:
+    search, reader = ([provider] if has else None for has in (able.search, able.read))
+    async with Web(_settings(case, {}), search_providers=search, read_providers=reader) as web:
         calls = list(_calls(case, provider))
         calls += [lambda: web.search(case.query)] if able.search else []
         calls += [lambda: web.open_page(case.url)] if able.read else []
@@ -339,9 +339,9 @@ async def _keeps_its_key(case: ProviderCase, provider: Any, number: int, status:
         error = await _failure(calls[number])
         if status is None and isinstance(error, ProviderError):
             _require(isinstance(error, AuthenticationFailed), f"a wrong key is {error!r}")
-        shown = [str(error), repr(error), str(vars(error)), *traceback.format_exception(error)]
-        shown += [repr(provider), str(getattr(provider, "__dict__", "")), repr(web.__dict__)]
-    for text in shown:
+        texts = [str(error), repr(error), str(vars(error)), *traceback.format_exception(error)]
+        texts += [repr(provider), str(getattr(provider, "__dict__", "")), repr(web.__dict__)]
+    for text in texts:
         _require(_CANARY not in text, f"the key is in {text}")
     _require(case.service.requests, "no request was sent")
     for request in case.service.requests:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -115,29 +114,6 @@ class InjectedFault:
         return cls(f"reset({after})", play)
 
     @classmethod
-    def trickle(cls, seconds_per_byte: float = 0.01) -> InjectedFault:
-        """Send the head immediately and the body byte by byte."""
-
-        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
-            await wire.raw(reply.head(Content_Length=str(len(reply.body)), Connection="close"))
-            await _drip(wire, reply.body, seconds_per_byte)
-            await wire.close()
-
-        return cls(f"trickle({seconds_per_byte})", play)
-
-    @classmethod
-    def trickle_head(cls, seconds_per_byte: float = 0.01) -> InjectedFault:
-        """Send the head byte by byte, then the body at once."""
-
-        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
-            head = reply.head(Content_Length=str(len(reply.body)), Connection="close")
-            await _drip(wire, head, seconds_per_byte)
-            await wire.raw(reply.body)
-            await wire.close()
-
-        return cls(f"trickle_head({seconds_per_byte})", play)
-
-    @classmethod
     def truncated(cls, missing: int = 100) -> InjectedFault:
         """Declare `missing` bytes more than the body has, then close."""
 
@@ -146,26 +122,6 @@ class InjectedFault:
             await wire.close()
 
         return cls(f"truncated({missing})", play)
-
-    @classmethod
-    def wrong_length(cls) -> InjectedFault:
-        """Declare half of the body's length, send all of it, then close."""
-
-        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
-            await wire.raw(reply.head(Content_Length=str(len(reply.body) // 2)) + reply.body)
-            await wire.close()
-
-        return cls("wrong_length", play)
-
-    @classmethod
-    def garbage(cls) -> InjectedFault:
-        """Respond with bytes that are not HTTP."""
-
-        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
-            await wire.raw(b"\x16\x03\x01 220 no web server here\r\n\r\n")
-            await wire.close()
-
-        return cls("garbage", play)
 
     @classmethod
     def wrong_json(cls) -> InjectedFault:
@@ -186,39 +142,6 @@ class InjectedFault:
     def empty_body(cls) -> InjectedFault:
         """Respond without a body."""
         return cls.reply("empty_body", lambda reply: replace(reply, body=b"", chunks=None))
-
-    @classmethod
-    def not_gzip(cls) -> InjectedFault:
-        """Respond with a plain body declared as gzip."""
-        return cls.reply("not_gzip", lambda reply: _encoded(reply, "gzip"))
-
-    @classmethod
-    def endless(cls, chunk: bytes = b"<p>and so on</p>\n" * 512) -> InjectedFault:
-        """Respond with an endless body that repeats `chunk`."""
-        return cls.reply("endless", lambda reply: replace(reply, chunks=lambda: itertools.repeat(chunk)))
-
-    @classmethod
-    def endless_headers(cls) -> InjectedFault:
-        """Respond with endless header lines."""
-
-        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
-            await wire.raw(reply.head().removesuffix(b"\r\n"))
-            for number in itertools.count():
-                await wire.raw(f"X-Filler-{number}: {'f' * 200}\r\n".encode())
-                await asyncio.sleep(0)
-            await wire.close()
-
-        return cls("endless_headers", play)
-
-
-def _encoded(reply: EmulatedResponse, encoding: str) -> EmulatedResponse:
-    return replace(reply, headers={**reply.headers, "Content-Encoding": encoding})
-
-
-async def _drip(wire: Wire, data: bytes, seconds_per_byte: float) -> None:
-    for byte in data:
-        await wire.raw(bytes([byte]))
-        await asyncio.sleep(seconds_per_byte)
 
 
 def _guess_type(data: bytes) -> str:

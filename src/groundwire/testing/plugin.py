@@ -75,8 +75,8 @@ def groundwire_cassette(request: pytest.FixtureRequest) -> Iterator[Cassette]:
 
 
 def _mode(config: pytest.Config) -> _Mode:
-    given = cast("_Mode | None", config.getoption("--groundwire-record"))
-    return given or ("none" if os.environ.get("CI") else "once")
+    mode = cast("_Mode | None", config.getoption("--groundwire-record"))
+    return mode or ("none" if os.environ.get("CI") else "once")
 
 
 def _path(item: pytest.Item) -> Path:

@@ -85,12 +85,12 @@ class Library:
             not_hosts: No pages of these hosts, nor of hosts below them.
         """
         words = list(dict.fromkeys(_words(text)))
-        wanted, unwanted = tuple(hosts), tuple(not_hosts)
+        included, excluded = tuple(hosts), tuple(not_hosts)
         ranked: list[tuple[float, _Entry]] = []
         for entry in self._entries:
             if within_days is not None and entry.page.age_days > within_days:
                 continue
-            if (wanted and not _under(entry.site, wanted)) or _under(entry.site, unwanted):
+            if (included and not _under(entry.site, included)) or _under(entry.site, excluded):
                 continue
             if score := self._score(words, entry):
                 ranked.append((score, entry))

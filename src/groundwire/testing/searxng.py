@@ -34,7 +34,7 @@ _SITE = re.compile(r"(-?)site:(\S+)", re.IGNORECASE)
 class _Parsed:
     """A query as SearXNG and its engines take it apart."""
 
-    shown: str
+    echo: str
     """What the answer echoes."""
     words: str
     hosts: tuple[str, ...]
@@ -108,17 +108,17 @@ class SearXng(EmulatedServer):
             )
         query = _parse(params["q"])
         if query.outside:
-            return EmulatedResponse.redirect(f"https://outside.invalid/search?q={quote_plus(query.shown)}")
-        found = [] if self.only_unresponsive else self._find(query, params)
+            return EmulatedResponse.redirect(f"https://outside.invalid/search?q={quote_plus(query.echo)}")
+        hits = [] if self.only_unresponsive else self._find(query, params)
         if not wants_json:
-            items = "".join(f'<li><a href="{escape(one.url)}">{escape(one.title)}</a></li>' for one in found)
-            return _page(escape(query.shown), f"<ol>{items}</ol>")
+            items = "".join(f'<li><a href="{escape(hit.url)}">{escape(hit.title)}</a></li>' for hit in hits)
+            return _page(escape(query.echo), f"<ol>{items}</ol>")
         first = (int(params.get("pageno") or 1) - 1) * _PAGE_SIZE
-        body: dict[str, object] = {"query": query.shown}
+        body: dict[str, object] = {"query": query.echo}
         if self.number_of_results is not None:
             body["number_of_results"] = self.number_of_results
         body["results"] = [
-            _result(one, position) for position, one in enumerate(found[first : first + _PAGE_SIZE], start=first + 1)
+            _result(hit, position) for position, hit in enumerate(hits[first : first + _PAGE_SIZE], start=first + 1)
         ]
         body |= {key: [] for key in ("answers", "corrections", "infoboxes", "suggestions")}
         body["unresponsive_engines"] = [list(pair) for pair in self.unresponsive]
@@ -160,7 +160,7 @@ def _invalid(params: dict[str, str]) -> str | None:
 
 
 def _parse(text: str) -> _Parsed:
-    shown, outside = [], False
+    words, outside = [], False
     for part in text.split():
         if re.fullmatch(r"!!\w+", part):
             outside = True
@@ -169,12 +169,12 @@ def _parse(text: str) -> _Parsed:
             or (part.startswith(":") and _LANGUAGE.fullmatch(part[1:]))
             or re.fullmatch(r"<\d+", part)
         ):
-            shown.append(part)
-    query = " ".join(shown)
+            words.append(part)
+    query = " ".join(words)
     plain = query.replace("(", " ").replace(")", " ")
     sites = [(sign, host.lower().rstrip(".,/")) for sign, host in _SITE.findall(plain)]
     return _Parsed(
-        shown=query,
+        echo=query,
         words=re.sub(r"\b(?:OR|AND|NOT)\b", " ", _SITE.sub(" ", plain)),
         hosts=tuple(host for sign, host in sites if not sign),
         not_hosts=tuple(host for sign, host in sites if sign),
@@ -182,23 +182,23 @@ def _parse(text: str) -> _Parsed:
     )
 
 
-def _result(found: IndexHit, position: int) -> dict[str, object]:
+def _result(hit: IndexHit, position: int) -> dict[str, object]:
     return {
-        "url": found.url,
-        "title": found.title,
-        "content": found.snippet,
+        "url": hit.url,
+        "title": hit.title,
+        "content": hit.snippet,
         "engine": "miniature",
         "engines": ["miniature"],
         "score": 1.0 / position,
         "category": "general",
         "template": "default.html",
-        "parsed_url": list(urlparse(found.url)),
+        "parsed_url": list(urlparse(hit.url)),
         "positions": [position],
         "img_src": "",
         "thumbnail": "",
         "priority": "",
         "metadata": "",
-        "publishedDate": midnight(found.published).replace(tzinfo=None).isoformat(),
+        "publishedDate": midnight(hit.published).replace(tzinfo=None).isoformat(),
     }
 
 

@@ -27,7 +27,7 @@ class _Planned:
     """A planned fault with its remaining requests."""
 
     fault: InjectedFault
-    left: int | None
+    remaining: int | None
     when: Callable[[Recorded], bool] | None
 
 
@@ -46,7 +46,7 @@ class EmulatedServer(ABC):
         self.name = name
         self.host: str = host or f"{name}.test"
         self._port: int | None = None
-        self._wanted = 0
+        self._requested_port = 0
         self._planned: list[_Planned] = []
         self._requests: list[Recorded] = []
         self._robots: list[Recorded] = []
@@ -70,7 +70,7 @@ class EmulatedServer(ABC):
 
     def want(self, port: int) -> None:
         """Set the port, before the world serves this endpoint; 0 uses any free one."""
-        self._wanted = port
+        self._requested_port = port
 
     @property
     def url(self) -> str:
@@ -168,9 +168,9 @@ class EmulatedServer(ABC):
             self._arrived.notify_all()
             for planned in self._planned:
                 if planned.when(request) if planned.when else not about_robots:
-                    if planned.left is not None:
-                        planned.left -= 1
-                        if planned.left <= 0:
+                    if planned.remaining is not None:
+                        planned.remaining -= 1
+                        if planned.remaining <= 0:
                             self._planned.remove(planned)
                     return planned.fault
         return None
@@ -259,6 +259,6 @@ class ServerThread:
 
     async def _listen(self, endpoints: list[EmulatedServer]) -> None:
         for endpoint in endpoints:
-            listener = socket.create_server((_LOOPBACK, endpoint._wanted), backlog=512)
+            listener = socket.create_server((_LOOPBACK, endpoint._requested_port), backlog=512)
             endpoint._port = listener.getsockname()[1]
             self._served.append((endpoint, await endpoint._open(listener)))

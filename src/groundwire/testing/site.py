@@ -127,8 +127,8 @@ def _validated(request: Recorded, reply: EmulatedResponse, published: date) -> E
     tag = f'"{hashlib.sha256(reply.body).hexdigest()[:16]}"'
     modified = format_datetime(midnight(published), usegmt=True)
     headers = {**reply.headers, "ETag": tag, "Last-Modified": modified}
-    if (wanted := request.headers.get("If-None-Match")) is not None:
-        fresh = tag in (known.strip().removeprefix("W/") for known in wanted.split(","))
+    if (tags := request.headers.get("If-None-Match")) is not None:
+        fresh = tag in (given_tag.strip().removeprefix("W/") for given_tag in tags.split(","))
     else:
         fresh = request.headers.get("If-Modified-Since") == modified
     if fresh:

@@ -83,7 +83,7 @@ class World:
     @property
     def origins(self) -> tuple[str, ...]:
         """All origins, by address and by name, for the `allowed_origins` setting."""
-        return tuple(origin for one in self.endpoints for origin in (one.url, one.named_url))
+        return tuple(origin for endpoint in self.endpoints for origin in (endpoint.url, endpoint.named_url))
 
     @property
     def names(self) -> dict[str, str]:

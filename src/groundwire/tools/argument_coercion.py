@@ -22,16 +22,16 @@ from groundwire.models.validators import faults, time_range_of
 
 __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "understood", "unwrapped"]
 
-_AROUND = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
-_NONE = frozenset({"", "none", "null", "undefined"})
-_REQUIRED = frozenset({"query", "url"})  # of one of the tools; an empty one is reported as an error
-_LISTS = frozenset({"allowed_domains", "blocked_domains", "sources"})
-_NUMBERS = frozenset({"limit", "max_length", "max_tokens", "page"})
-_OFFERED = ("query", "limit", "allowed_domains", "time_range", "sources")
-_TEXTS = frozenset({"query", "find", "cursor", "url"})
-_LONGEST_JSON = 10_000  # characters; a list of domains is shorter
+_WRAPPER_NAMES = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
+_EMPTY_WORDS = frozenset({"", "none", "null", "undefined"})
+_REQUIRED_ARGUMENTS = frozenset({"query", "url"})  # of one of the tools; an empty one is reported as an error
+_LIST_ARGUMENTS = frozenset({"allowed_domains", "blocked_domains", "sources"})
+_NUMBER_ARGUMENTS = frozenset({"limit", "max_length", "max_tokens", "page"})
+_OFFERED_ARGUMENTS = ("query", "limit", "allowed_domains", "time_range", "sources")
+_TEXT_ARGUMENTS = frozenset({"query", "find", "cursor", "url"})
+_MAX_JSON_CHARS = 10_000  # characters; a list of domains is shorter
 
-_OF_THE_APPLICATION = frozenset({"timeout", "refresh", "keep"})  # a model's wish for these has no effect
+_APPLICATION_ARGUMENTS = frozenset({"timeout", "refresh", "keep"})  # a model's wish for these has no effect
 
 _NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -62,7 +62,7 @@ class SearchArguments(BaseModel):
     sources: list[str] | None = None
     """What to search."""
     blocked_domains: list[str] | None = None
-    """Never these domains. This and what follows is not in the definition that models get, and is accepted."""
+    """Exclude these domains. This and what follows is not in the definition that models get, and is accepted."""
     published_after: str | None = None
     """The first publication date allowed."""
     published_before: str | None = None
@@ -121,43 +121,43 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         A copy. What is not plain is in it as it was written.
     """
     names = _NAMES.get(tool, {})
-    own = _known(tool)
-    given = recent(unwrapped(arguments), names) if tool == "web_search" else unwrapped(arguments)
+    own_names = _argument_names(tool)
+    written = recent(unwrapped(arguments), names) if tool == "web_search" else unwrapped(arguments)
     plain: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in written.items():
         right = names.get(name, name)
-        if _is_nothing(value) and (right not in _REQUIRED or right in plain):
+        if _is_empty(value) and (right not in _REQUIRED_ARGUMENTS or right in plain):
             continue
-        if right in _OF_THE_APPLICATION:
+        if right in _APPLICATION_ARGUMENTS:
             continue
-        if name not in own:
-            meant = translated(name, value, names, own)
-            if meant is None:
+        if name not in own_names:
+            meanings = translated(name, value, names, own_names)
+            if meanings is None:
                 right = name  # refused with a hint
-            elif meant.keys() == {right}:
-                value = meant[right]
+            elif meanings.keys() == {right}:
+                value = meanings[right]
             else:
-                plain.update({other: said for other, said in meant.items() if _is_nothing(plain.get(other))})
+                plain.update({other: meaning for other, meaning in meanings.items() if _is_empty(plain.get(other))})
                 continue
-        if right != name and not _is_nothing(given.get(right)):
+        if right != name and not _is_empty(written.get(right)):
             right = name  # both were given: ambiguous
-        if not _is_nothing(plain.get(right)):
+        if not _is_empty(plain.get(right)):
             right = name
         plain[right] = _value(right, value)
     return plain
 
 
-def positional(first: str, given: tuple[object, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def positional(first: str, values: tuple[object, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return a call's arguments by name: of a mapping, of JSON text, or of text that is the first of them.
 
     Args:
         first: The tool's first argument.
-        given: The positional arguments.
+        values: The positional arguments.
         arguments: The keyword arguments.
     """
     plain = dict(arguments)
-    for one in given:
-        inner = _json(one) if isinstance(one, str) and one.lstrip().startswith("{") else one
+    for value in values:
+        inner = _json(value) if isinstance(value, str) and value.lstrip().startswith("{") else value
         plain |= inner if isinstance(inner, Mapping) else {first: inner}
     return plain
 
@@ -169,16 +169,16 @@ def bad_arguments(error: ValidationError, model: type[BaseModel]) -> str:
         error: The complaints.
         model: The arguments' model.
     """
-    known = _OFFERED if model is SearchArguments else tuple(model.model_fields)
+    names = _OFFERED_ARGUMENTS if model is SearchArguments else tuple(model.model_fields)
     lines = [
-        f"{key}: {text}{argument_hint(key, known, {}) if key not in model.model_fields else ''}.".replace("?.", "?")
+        f"{key}: {text}{argument_hint(key, names, {}) if key not in model.model_fields else ''}.".replace("?.", "?")
         for key, text in faults(error)
     ]
     example = f" A correct call: {_EXAMPLES[model]}" if model in _EXAMPLES else ""
-    return " ".join([*lines, f"The arguments are: {', '.join(known)}."]) + example
+    return " ".join([*lines, f"The arguments are: {', '.join(names)}."]) + example
 
 
-def _known(tool: str) -> set[str]:
+def _argument_names(tool: str) -> set[str]:
     if tool == "open_page":
         return set(OpenArguments.model_fields)
     if tool == "web_search":
@@ -197,27 +197,27 @@ def unwrapped(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     ((name, value),) = arguments.items()
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):  # one of several at a time
         return value[0] if all(isinstance(key, str) for key in value[0]) else arguments
-    if name not in _AROUND:
+    if name not in _WRAPPER_NAMES:
         return arguments
     inner = _json(value) if isinstance(value, str) else value
     return inner if isinstance(inner, dict) and all(isinstance(key, str) for key in inner) else arguments
 
 
-def _is_nothing(value: object) -> bool:
-    return value is None or (isinstance(value, str) and value.strip().lower() in _NONE)
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().lower() in _EMPTY_WORDS)
 
 
 def _value(name: str, value: Any) -> Any:
     """Convert a value to the type of its argument, if it is unambiguous."""
-    if name in _LISTS:
+    if name in _LIST_ARGUMENTS:
         return _words(value) if name != "sources" else search_sources(_words(value))
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
-    if name in _TEXTS and isinstance(value, (int, float)) and not isinstance(value, bool):
+    if name in _TEXT_ARGUMENTS and isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
         return value
-    if name in _NUMBERS or name == "max_results":
+    if name in _NUMBER_ARGUMENTS or name == "max_results":
         return value.strip().strip("'\"").replace(",", "").replace("_", "")
     if name == "time_range":
         word = value.strip().strip("'\"").lower()
@@ -233,7 +233,7 @@ def _words(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = value.strip()
-    if len(text) > _LONGEST_JSON:
+    if len(text) > _MAX_JSON_CHARS:
         return value
     if text.startswith("["):
         inner = _json(text)
@@ -243,7 +243,7 @@ def _words(value: Any) -> Any:
 
 def _address(text: str) -> str:
     """Return a URL without surrounding Markdown or punctuation."""
-    if len(text) > _LONGEST_JSON:
+    if len(text) > _MAX_JSON_CHARS:
         return text
     text = text.strip()
     link = re.fullmatch(r"\[[^\]]*\]\((\S+)\)", text)
@@ -255,7 +255,7 @@ def _address(text: str) -> str:
 
 
 def _json(text: str) -> object:
-    if len(text) > _LONGEST_JSON:
+    if len(text) > _MAX_JSON_CHARS:
         return None
     try:
         return json.loads(text)

@@ -29,12 +29,12 @@ INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go
 
 async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs | None = None) -> WebSearchToolResult:
     """Search with a model's arguments; every failure becomes a result with `status` error."""
-    plain = understood("web_search", arguments)
-    echo = shown(plain.get("query", ""))
+    values = understood("web_search", arguments)
+    echo = shown(values.get("query", ""))
     try:
-        asked = SearchArguments.model_validate(plain)
-        filters = _filters(asked, needs)
-        response = await web.search(asked.query, limit=asked.limit, **filters)
+        search = SearchArguments.model_validate(values)
+        filters = _filters(search, needs)
+        response = await web.search(search.query, limit=search.limit, **filters)
     except ValidationError as error:
         return WebSearchToolResult(query=echo, status="error", error=bad_arguments(error, SearchArguments))
     except GroundwireError as error:
@@ -48,18 +48,18 @@ async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs
 
 async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
     """Open a page with a model's arguments; every failure becomes a result with `status` error."""
-    plain = understood("open_page", arguments)
-    echo = shown(plain.get("url", ""))
+    values = understood("open_page", arguments)
+    echo = shown(values.get("url", ""))
     ignored = without_effect(unwrapped(arguments), OPEN_PAGE)
     try:
-        asked = OpenArguments.model_validate(plain)
-        brief = asked.max_tokens is not None and asked.max_tokens < BRIEF
+        request = OpenArguments.model_validate(values)
+        brief = request.max_tokens is not None and request.max_tokens < BRIEF
 
         def around(page: Page) -> str:
-            page = _warned(page, ignored).model_copy(update={"citation_id": MAX_CITATION})  # a loop may have others
-            return render_text(opened(page, brief=brief))
+            update = {"citation_id": MAX_CITATION}  # a loop may have others
+            return render_text(opened(_with_warnings(page, ignored).model_copy(update=update), brief=brief))
 
-        page = await web.open_page(**asked.model_dump(), context=around)
+        page = await web.open_page(**request.model_dump(), context=around)
     except ValidationError as error:
         return OpenPageToolResult(url=echo, status="error", error=bad_arguments(error, OpenArguments))
     except GroundwireError as error:
@@ -67,15 +67,15 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
     except Exception:  # the agent must never see a traceback; the log has it for the operator
         _logger.exception("open_page failed")
         return OpenPageToolResult(url=echo, status="error", error=INTERNAL)
-    return opened(_warned(page, ignored), brief=brief)
+    return opened(_with_warnings(page, ignored), brief=brief)
 
 
-def _warned(page: Page, warnings: tuple[str, ...]) -> Page:
+def _with_warnings(page: Page, warnings: tuple[str, ...]) -> Page:
     return page.model_copy(update={"warnings": (*page.warnings, *warnings)}) if warnings else page
 
 
-def _filters(asked: SearchArguments, needs: Needs | None) -> dict[str, Any]:
-    more = asked.model_dump(exclude={"query", "limit", "allowed_domains", "time_range"}, exclude_none=True)
+def _filters(search: SearchArguments, needs: Needs | None) -> dict[str, Any]:
+    more = search.model_dump(exclude={"query", "limit", "allowed_domains", "time_range"}, exclude_none=True)
     if needs is None:
-        return {"allowed_domains": asked.allowed_domains, "time_range": asked.time_range, **more}
-    return {**more, **needs.within(asked.allowed_domains, asked.time_range)}
+        return {"allowed_domains": search.allowed_domains, "time_range": search.time_range, **more}
+    return {**more, **needs.within(search.allowed_domains, search.time_range)}

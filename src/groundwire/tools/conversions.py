@@ -60,10 +60,10 @@ _ADVICE_FOR: Final = (
 )
 
 
-_QUOTING: Final = (AllProvidersFailed, BlockedByRobots, PageError, ProviderError)
+_QUOTING_ERRORS: Final = (AllProvidersFailed, BlockedByRobots, PageError, ProviderError)
 
 
-_LISTED = 40  # sections in a result
+_MAX_SECTIONS = 40  # sections in a result
 
 
 def searched(response: SearchResponse) -> WebSearchToolResult:
@@ -103,9 +103,9 @@ def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:
     fields = page.model_dump(
         include=set(OpenPageToolResult.model_fields) - {"sections", "excerpts", "sources", "brief"}
     )
-    listed = () if brief or not page.truncated else page.sections[:_LISTED]
+    sections = () if brief or not page.truncated else page.sections[:_MAX_SECTIONS]
     excerpts = tuple(ExcerptItem(start=row.start, end=row.end, heading=row.heading) for row in page.excerpts)
-    names = tuple(f"#{number} {row.title} ({row.length})" for number, row in enumerate(listed, start=1))
+    names = tuple(f"#{number} {row.title} ({row.length})" for number, row in enumerate(sections, start=1))
     sources = Source(citation_id=page.citation_id, title=page.title, url=page.final_url or page.url)
     fields["sources"] = (sources,) if page.citation_id else ()
     fields["warnings"] = tuple(map(harmless, page.warnings))
@@ -139,12 +139,12 @@ def harmless(text: str) -> str:
 
 
 def _attempts(attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
-    return tuple(one.model_copy(update={"reason": harmless(one.reason)}) if one.reason else one for one in attempts)
+    return tuple(row.model_copy(update={"reason": harmless(row.reason)}) if row.reason else row for row in attempts)
 
 
-def _quoted(error: GroundwireError) -> tuple[str, ...]:
+def _untrusted_fields(error: GroundwireError) -> tuple[str, ...]:
     """Return the fields of a failed result in which a service or a page may be quoted."""
-    return ("error", "attempts") if isinstance(error, _QUOTING) else ()
+    return ("error", "attempts") if isinstance(error, _QUOTING_ERRORS) else ()
 
 
 def search_failed(query: str, error: GroundwireError) -> WebSearchToolResult:
@@ -155,13 +155,13 @@ def search_failed(query: str, error: GroundwireError) -> WebSearchToolResult:
         status="error",
         error=for_model(error),
         attempts=_attempts(attempts),
-        untrusted=_quoted(error),
+        untrusted=_untrusted_fields(error),
     )
 
 
 def open_failed(url: str, error: GroundwireError) -> OpenPageToolResult:
     """Return the tool result for a page that could not be read."""
-    return OpenPageToolResult(url=url, status="error", error=for_model(error), untrusted=_quoted(error)[:1])
+    return OpenPageToolResult(url=url, status="error", error=for_model(error), untrusted=_untrusted_fields(error)[:1])
 
 
 def refused(tool: str, arguments: Mapping[str, Any], error: GroundwireError) -> ToolResult:

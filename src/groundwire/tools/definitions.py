@@ -5,16 +5,18 @@ Every adapter takes these texts from here, with the current limits.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files as package_files
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
-from groundwire.models import MAX_LIMIT, Budget
+from groundwire.models import Budget
 from groundwire.settings import Settings
 from groundwire.tools.conversions import GUIDANCE
 from groundwire.tools.results import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult
@@ -34,6 +36,9 @@ __all__ = [
     "web_tool_definitions",
 ]
 
+_DEFINITIONS: Final[Mapping[str, Any]] = json.loads(
+    package_files(__package__).joinpath("definitions.json").read_bytes()
+)
 _READ_ONLY = MappingProxyType({"readOnlyHint": True, "openWorldHint": True, "destructiveHint": False})
 
 
@@ -87,45 +92,10 @@ def web_tool_definitions(settings: Settings, *, files: bool = False) -> tuple[To
 
 def web_search_definition(settings: Settings, *, files: bool = False) -> ToolDefinition:
     """Return the definition of `web_search`; see `web_tool_definitions`."""
-    return ToolDefinition(
-        name="web_search",
-        description=(
-            "Search the web for current information. Returns ranked results with title, URL and snippet; "
-            "cite a result as [citation_id]. Use open_page to read a result in full."
-        ),
-        parameters=MappingProxyType(
-            {
-                "type": "object",
-                "properties": {
-                    "query": {"type": "string", "description": "What to search for"},
-                    "limit": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "maximum": 50,
-                        "default": settings.search.limit,
-                        "description": "Most results to return",
-                    },
-                    "allowed_domains": {
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "default": [],
-                        "description": 'Only these domains and their subdomains, e.g. ["wikipedia.org"]',
-                    },
-                    "time_range": {
-                        "type": "string",
-                        "enum": ["d", "w", "m", "y", "all"],
-                        "default": "all",
-                        "description": "Published within a day, week, month or year",
-                    },
-                    **_sources(settings, files=files),
-                },
-                "required": ["query"],
-                "additionalProperties": False,
-            }
-        ),
-        output_schema=_schema(WebSearchToolResult),
-        annotations=_READ_ONLY,
-    )
+    definition = _definition("web_search", WebSearchToolResult)
+    definition.parameters["properties"]["limit"]["default"] = settings.search.limit
+    definition.parameters["properties"].update(_sources(settings, files=files))
+    return definition
 
 
 def _sources(settings: Settings, *, files: bool) -> dict[str, Any]:
@@ -134,93 +104,35 @@ def _sources(settings: Settings, *, files: bool) -> dict[str, Any]:
     if names == ["web"]:
         return {}
     what = " or ".join(
-        ["The web (default)", *({"papers": "papers", "files": "the user's files"}[one] for one in names[1:])]
+        ["The web (default)", *({"papers": "papers", "files": "the user's files"}[name] for name in names[1:])]
     )
     return {"sources": {"type": "array", "items": {"type": "string", "enum": names}, "description": what}}
 
 
 def open_page_definition(settings: Settings) -> ToolDefinition:
     """Return the definition of `open_page`."""
-    return ToolDefinition(
-        name="open_page",
-        description=(
-            "Read one web page as Markdown, when the snippets of web_search are not enough. A long page comes in "
-            "pieces: `truncated` and `next_cursor` say so. Give at most one of query, cursor, find."
-        ),
-        parameters=MappingProxyType(
-            {
-                "type": "object",
-                "properties": {
-                    "url": {"type": "string", "description": "An http or https address"},
-                    "query": {"type": "string", "description": "Return only the passages that answer this"},
-                    "cursor": {
-                        "type": "string",
-                        "description": "Read on: a next_cursor, #3 for section 3, or @5120 for a position",
-                    },
-                    "find": {"type": "string", "description": "Return the matches of this exact text"},
-                    "max_length": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "description": f"Most characters to return (default {settings.read.max_length})",
-                    },
-                    "max_tokens": {"type": "integer", "minimum": 1, "description": "Most tokens to return"},
-                },
-                "required": ["url"],
-                "additionalProperties": False,
-            }
-        ),
-        output_schema=_schema(OpenPageToolResult),
-        annotations=_READ_ONLY,
-    )
+    return _definition("open_page", OpenPageToolResult, max_length=settings.read.max_length)
 
 
 def local_search_definition(settings: Settings) -> ToolDefinition:
     """Return the definition of `search`, codelia's tool: one search by DuckDuckGo or Brave."""
-    return ToolDefinition(
-        name="search",
-        description=(
-            "Search the web for current information. Returns results with title, URL and snippet. "
-            "Cite the URLs that you use."
-        ),
-        parameters=MappingProxyType(
-            {
-                "type": "object",
-                "properties": {
-                    "query": {"type": "string", "description": "What to search for"},
-                    "max_results": {
-                        "type": "number",
-                        "minimum": 1,
-                        "maximum": MAX_LIMIT,
-                        "description": f"Most results to return (default {settings.search.limit})",
-                    },
-                    "backend": {
-                        "type": "string",
-                        "enum": ["ddg", "brave"],
-                        "description": f"Who searches (default {settings.search.local.backend})",
-                    },
-                    "allowed_domains": {
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "description": 'Only these domains and their subdomains, e.g. ["wikipedia.org"]',
-                    },
-                },
-                "required": ["query"],
-                "additionalProperties": False,
-            }
-        ),
-        output_schema=_schema(LocalSearchToolResult),
-        annotations=_READ_ONLY,
-    )
+    defaults = {"max_results": settings.search.limit, "backend": settings.search.local.backend}
+    return _definition("search", LocalSearchToolResult, **defaults)
 
 
-def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema of a result, which all tools share: copy it before modifying."""
-    return MappingProxyType(_made_schema(model))
+def _definition(name: str, result: type[BaseModel], **defaults: object) -> ToolDefinition:
+    """Return a tool of `definitions.json`, with the default of each argument that is named in its description."""
+    fields = copy.deepcopy(_DEFINITIONS[name])
+    for argument, value in defaults.items():
+        about = fields["parameters"]["properties"][argument]
+        about["description"] = about["description"].format(value)
+    return ToolDefinition(name=name, **fields, output_schema=_schema(result), annotations=_READ_ONLY)
 
 
 @cache
-def _made_schema(model: type[BaseModel]) -> dict[str, Any]:
-    return model.model_json_schema(mode="serialization")
+def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    """Return the JSON schema of a result, which all tools share: copy it before modifying."""
+    return MappingProxyType(model.model_json_schema(mode="serialization"))
 
 
 def _plain(value: Any) -> Any:
@@ -285,16 +197,15 @@ def opening_pages(settings: Settings) -> str:
     )
 
 
-def guidance(settings: Settings, budget: Budget | None = None, *, topics: Sequence[str] = ()) -> str:
+def guidance(settings: Settings, budget: Budget | None = None) -> str:
     """Return all instructions as Markdown for a system prompt.
 
     Args:
         settings: Whose limits are named.
         budget: What the session has used, if that is to be said.
-        topics: What searches should be kept for; see `search_limits`.
     """
     limit = budget.limit if budget is not None else settings.session.max_searches
-    limits = search_limits(limit, topics=topics)
+    limits = search_limits(limit, topics=())
     if limits and budget is not None:
         limits += f"\n- {budget.remaining} of {budget.limit} searches are left now"
     cautions = f"## Citing\n\n{CITATIONS}", f"## Text from the web\n\n{UNTRUSTED}"

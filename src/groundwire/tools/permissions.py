@@ -156,7 +156,7 @@ def guarded(tool: Tool, permission: Permission) -> Tool:
         try:
             await permission.check(tool.name, arguments)
             result = await tool.call(**arguments)
-            if isinstance(result, OpenPageToolResult) and _moved(result):
+            if isinstance(result, OpenPageToolResult) and _is_redirected(result):
                 await permission.check(tool.name, {**arguments, "url": result.final_url})
         except PermissionDenied as error:
             return refused(tool.name, arguments, error)
@@ -181,11 +181,11 @@ def _domains(tool: str, written: Mapping[str, Any]) -> tuple[str, ...]:
     if "url" in arguments:
         host = _host(arguments["url"])
         return (host,) if host else ()
-    named = arguments.get("allowed_domains")
-    return tuple(one for one in named if isinstance(one, str)) if isinstance(named, (list, tuple)) else ()
+    domains = arguments.get("allowed_domains")
+    return tuple(domain for domain in domains if isinstance(domain, str)) if isinstance(domains, (list, tuple)) else ()
 
 
-def _moved(result: OpenPageToolResult) -> bool:
+def _is_redirected(result: OpenPageToolResult) -> bool:
     return bool(result.final_url) and _host(result.final_url) != _host(result.url)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from groundwire.sync import SyncWeb
     from groundwire.web import Web
 
-__all__ = ["BlockingTool", "Tool", "Tools", "open_page_tool", "tool_of", "web_search_tool", "web_tools"]
+__all__ = ["BlockingTool", "Tool", "Tools", "in_thread_of", "open_page_tool", "tool_of", "web_search_tool", "web_tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Tool(ToolDefinition):
     web: Web | SyncWeb | None = None
     """The web that it searches and reads with, if it is a tool of one."""
 
-    async def __call__(self, *given: object, **arguments: Any) -> ToolResult:
+    async def __call__(self, *values: object, **arguments: Any) -> ToolResult:
         """Call the tool, as `call` does."""
-        return await self.call(*given, **arguments)
+        return await self.call(*values, **arguments)
 
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 
@@ -48,9 +48,9 @@ class BlockingTool(Tool):
 
     if not TYPE_CHECKING:  # the async `__call__` of `Tool` is the usual one
 
-        def __call__(self, *given: object, **arguments: Any) -> ToolResult:
+        def __call__(self, *values: object, **arguments: Any) -> ToolResult:
             """Call the tool, and return its result."""
-            return self.web.submit(lambda _: self.call(*given, **arguments)).result()
+            return self.web.submit(lambda _: self.call(*values, **arguments)).result()
 
 
 def web_tools(web: Web | SyncWeb, needs: Needs | None = None) -> Tools:
@@ -70,13 +70,20 @@ def web_tools(web: Web | SyncWeb, needs: Needs | None = None) -> Tools:
         return Tools((web_search_tool(web, needs), open_page_tool(web)))
     if not isinstance(web, SyncWeb):
         raise TypeError("web_tools() takes a Web or a SyncWeb; for an API, as in web_tools(SyncWeb()).to_openai()")
-    return Tools((_in_thread_of(web, web_search_tool(web.inner, needs)), _in_thread_of(web, open_page_tool(web.inner))))
+    return Tools((in_thread_of(web, web_search_tool(web.inner, needs)), in_thread_of(web, open_page_tool(web.inner))))
 
 
-def _in_thread_of(web: SyncWeb, tool: Tool) -> Tool:
-    async def call(*given: object, **arguments: Any) -> ToolResult:
+def in_thread_of(web: SyncWeb, tool: Tool) -> Tool:
+    """Return a tool that runs in the thread of a `SyncWeb`, in any thread or event loop that calls it.
+
+    Args:
+        web: The `SyncWeb`.
+        tool: A tool of its `Web`.
+    """
+
+    async def call(*values: object, **arguments: Any) -> ToolResult:
         async def run(_: Web) -> ToolResult:
-            return await tool.call(*given, **arguments)
+            return await tool.call(*values, **arguments)
 
         return await asyncio.wrap_future(web.submit(run))
 
@@ -134,8 +141,8 @@ class Tools(tuple[Tool, Tool]):
 def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     """Return the tool `web_search`; see `web_tools`."""
 
-    async def call(*given: object, **arguments: Any) -> WebSearchToolResult:
-        return await web_search_result(web, positional("query", given, arguments), needs)
+    async def call(*values: object, **arguments: Any) -> WebSearchToolResult:
+        return await web_search_result(web, positional("query", values, arguments), needs)
 
     return tool_of(Tool, web_search_definition(web.settings, files=bool(web.folders)), call, web)
 
@@ -143,8 +150,8 @@ def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
 def open_page_tool(web: Web) -> Tool:
     """Return the tool `open_page`."""
 
-    async def call(*given: object, **arguments: Any) -> OpenPageToolResult:
-        return await open_page_result(web, positional("url", given, arguments))
+    async def call(*values: object, **arguments: Any) -> OpenPageToolResult:
+        return await open_page_result(web, positional("url", values, arguments))
 
     return tool_of(Tool, open_page_definition(web.settings), call, web)
 

@@ -107,7 +107,7 @@ async def _chunk(
         return await response.content.readany()
     except (aiohttp.ClientError, OSError, ValueError) as error:
         if connections.closed:
-            raise connections.gone() from error
+            raise connections.closed_error() from error
         if meter is not None and meter.overrun:
             _refuse(cap)
         raise ExchangeFailed("network", "ended its response early") from error
@@ -179,7 +179,7 @@ class BodyDecoder:
             raise UndecodableBody(f"is compressed as {self._coding[:40]!r}, which was not requested")
         self._inflate: zlib._Decompress | None = None  # None between members
         self._members = 0
-        self._held = b""  # too few bytes to recognize the format
+        self._pending = b""  # too few bytes to recognize the format
         self._ended = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -192,15 +192,15 @@ class BodyDecoder:
             if data:
                 yield data
             return
-        data, self._held = self._held + data, b""
+        data, self._pending = self._pending + data, b""
         while data and not self._ended:
             if self._inflate is None:
                 if len(data) < len(_MAGIC):
-                    self._held = data
+                    self._pending = data
                     return
                 self._inflate = self._begin(data)
             else:
-                yield from self._decoded(self._inflate, data)
+                yield from self._decode(self._inflate, data)
                 data = self._inflate.unused_data
                 if self._inflate.eof:
                     self._inflate = None
@@ -211,7 +211,7 @@ class BodyDecoder:
         Raises:
             UndecodableBody: it was cut off.
         """
-        if self._inflate is not None or (self._held and not self._members):
+        if self._inflate is not None or (self._pending and not self._members):
             raise UndecodableBody("ends in the middle of its compressed data")
 
     def _begin(self, data: bytes) -> zlib._Decompress | None:
@@ -226,7 +226,7 @@ class BodyDecoder:
             return zlib.decompressobj(_GZIP)
         return zlib.decompressobj(_ZLIB if _has_zlib_header(data) else _RAW)
 
-    def _decoded(self, inflate: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    def _decode(self, inflate: zlib._Decompress, data: bytes) -> Iterator[bytes]:
         """Yield a member's decoded `data`; trailing data stays in `inflate.unused_data`."""
         try:
             while True:

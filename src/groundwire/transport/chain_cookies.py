@@ -33,26 +33,26 @@ class ChainCookies:
             url: Its URL.
             headers: Its headers, with names in any case; one may be there several times.
         """
-        kept = self._by_authority.setdefault(url.authority, {})
+        cookies = self._by_authority.setdefault(url.authority, {})
         for header, value in headers.items():
             if header.lower() != "set-cookie" or len(value) > _LONGEST:
                 continue
-            pair, _, rest = value.partition(";")
-            if (found := _PAIR.fullmatch(pair.strip(" \t"))) is None:
+            pair, _, tail = value.partition(";")
+            if (match := _PAIR.fullmatch(pair.strip(" \t"))) is None:
                 continue
-            attributes = {name.strip().lower(): said.strip() for name, _, said in map(_split, rest.split(";"))}
+            attributes = {name.strip().lower(): text.strip() for name, _, text in map(_split, tail.split(";"))}
             secure = "secure" in attributes
             if _is_over(attributes):
-                kept.pop(found[1], None)
-            elif (url.scheme == "https" or not secure) and (found[1] in kept or len(kept) < _MOST):
-                kept[found[1]] = found[2].rstrip(" "), secure
+                cookies.pop(match[1], None)
+            elif (url.scheme == "https" or not secure) and (match[1] in cookies or len(cookies) < _MOST):
+                cookies[match[1]] = match[2].rstrip(" "), secure
 
     def header(self, url: WebUrl) -> dict[str, str]:
         """Return the header for a request to a URL; empty when its host has set no cookies."""
         if not self._by_authority:
             return {}
-        kept = self._by_authority.get(url.authority, {})
-        pairs = [f"{name}={value}" for name, (value, secure) in kept.items() if url.scheme == "https" or not secure]
+        cookies = self._by_authority.get(url.authority, {})
+        pairs = [f"{name}={value}" for name, (value, secure) in cookies.items() if url.scheme == "https" or not secure]
         return {"Cookie": "; ".join(pairs)} if pairs else {}
 
 

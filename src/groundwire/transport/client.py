@@ -13,7 +13,6 @@ With a cassette requests are recorded hop by hop, or answered from it before any
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -21,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from groundwire._version import USER_AGENT
-from groundwire.cassette import Answer, CallFailed, Cassette, RecordedFailure
 from groundwire.deadline import Deadline, Timeout
 from groundwire.errors import (
     BlockedAddress,
@@ -32,22 +30,17 @@ from groundwire.errors import (
 )
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, join_url
-from groundwire.transport.body_reader import SNIFF, read_body, refuse_more_than, seen_by, show
+from groundwire.transport.body_reader import read_body, seen_by
 from groundwire.transport.chain_cookies import ChainCookies
 from groundwire.transport.connector import (
-    CONNECTIONS,
     Connections,
-    Head,
     HttpRequest,
     Inspect,
     PartialResponse,
     Response,
 )
 from groundwire.transport.errors import (
-    UNREAD,
     ExchangeFailed,
-    as_error,
-    as_failure,
     raise_page_error,
     raise_provider_error,
 )
@@ -55,10 +48,12 @@ from groundwire.transport.errors import (
 if TYPE_CHECKING:
     from yarl import URL
 
+    from groundwire.cassette import Cassette
+
 __all__ = ["FetchPolicy", "FetchSlot", "Transport", "exchange"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class FetchSlot:
     """The permission for one page request, with the status and headers of its response."""
 
@@ -100,7 +95,7 @@ class FetchPolicy(Protocol):
 async def exchange(
     connections: Connections,
     cassette: Cassette | None,
-    asked: HttpRequest,
+    request: HttpRequest,
     deadline: Deadline,
     cap: int,
     inspect: Inspect | None,
@@ -110,7 +105,7 @@ async def exchange(
     Args:
         connections: Where it is sent.
         cassette: Records the exchange, or answers in place of the network.
-        asked: The request.
+        request: The request.
         deadline: When the answer must be here; nothing is sent after it.
         cap: Maximum bytes of the body, on the wire and decoded.
         inspect: Is shown the beginning.
@@ -121,61 +116,34 @@ async def exchange(
     partial = PartialResponse()
     if cassette is None:
         with _within(deadline):
-            return await _ask(connections, asked, cap, inspect, partial)
+            return await _ask(connections, request, cap, inspect, partial)
+    from groundwire.transport.recording import as_failure, record, replayed  # only a cassette waits for it
+
     if cassette.replaying:
         with _within(deadline):
-            return await _replayed(connections, asked, cassette, cap, inspect)
+            return await replayed(connections, request, cassette, cap, inspect)
     started = time.perf_counter()
     try:
         with _within(deadline):
-            reply = await _ask(connections, asked, cap, inspect, partial)
+            reply = await _ask(connections, request, cap, inspect, partial)
     except BaseException as error:
         failure = as_failure(error, began=bool(partial.status))
         if failure is not None and not connections.closed:
-            _record(cassette, asked, partial, failure, started)
+            record(cassette, request, partial, failure, started)
         raise
-    _record(cassette, asked, partial, None, started)
+    record(cassette, request, partial, None, started)
     return reply
 
 
-async def _replayed(
-    connections: Connections, asked: HttpRequest, cassette: Cassette, cap: int, inspect: Inspect | None
-) -> Response:
-    """Answer a request from the cassette, without a lookup or connection."""
-    from multidict import CIMultiDict
-
-    if connections.closed:
-        raise connections.gone()
-    await asyncio.sleep(0)  # so that other tasks can run, as with a network
-    try:
-        found = cassette.find("http", asked.as_json())
-    except CallFailed as error:
-        raise ExchangeFailed("cassette", error.failure.detail) from error
-    if (answer := found.answer) is not None:
-        head = Head(str(asked.url), answer.status, CIMultiDict(answer.headers))
-        if found.failure is None and asked.leads_on(head.status, head.headers):
-            return Response(head.url, head.status, head.headers)
-        start = b""
-        if found.failure is None or found.failure.kind == UNREAD or len(answer.body) >= SNIFF:
-            start, cap = show(inspect, head.url, head.status, head.headers, bytearray(answer.body), cap)
-        if not asked.cut:
-            refuse_more_than(cap, len(answer.body))
-        if asked.on_data is not None and answer.status == 200:
-            asked.on_data(bytes(answer.body))
-        if found.failure is None:
-            return Response(head.url, head.status, head.headers, start, answer.body[:cap])
-    raise as_error(found.failure)
-
-
 async def _ask(
-    connections: Connections, asked: HttpRequest, cap: int, inspect: Inspect | None, partial: PartialResponse
+    connections: Connections, request: HttpRequest, cap: int, inspect: Inspect | None, partial: PartialResponse
 ) -> Response:
-    async with await connections.send(asked) as response:
+    async with await connections.send(request) as response:
         partial.status, partial.headers = response.status, response.headers
-        if asked.leads_on(response.status, response.headers):  # unread: the body may be endless or undecodable
+        if request.leads_on(response.status, response.headers):  # unread: the body may be endless or undecodable
             return Response(str(response.url), response.status, response.headers)
-        on_data = asked.on_data if response.status == 200 else None
-        return await read_body(connections, response, cap, inspect, partial.body, cut=asked.cut, on_data=on_data)
+        on_data = request.on_data if response.status == 200 else None
+        return await read_body(connections, response, cap, inspect, partial.body, cut=request.cut, on_data=on_data)
 
 
 def _within(deadline: Deadline) -> Timeout:
@@ -187,15 +155,6 @@ def _within(deadline: Deadline) -> Timeout:
     if deadline.passed:
         raise TimeoutError
     return deadline.timeout()
-
-
-def _record(
-    cassette: Cassette, asked: HttpRequest, partial: PartialResponse, failure: RecordedFailure | None, started: float
-) -> None:
-    body = bytes(partial.body if failure is None else partial.body[:SNIFF])  # of a part only the start is looked at
-    answer = Answer(partial.status, partial.headers, body) if partial.status else None
-    took = round((time.perf_counter() - started) * 1_000)
-    cassette.add("http", asked.as_json(), response=answer, failure=failure, ms=took)
 
 
 MAX_HOPS = 10
@@ -214,13 +173,12 @@ class Transport:
         guard: Judges every URL and every address at the moment of connecting.
         user_agent: How we introduce ourselves.
         proxy: A forward proxy's URL, with a user name and password if it requires them, or empty for none. It resolves
-            names itself, so with a proxy the guard judges the form of URLs only. Proxies named in the environment
-            are never used.
-        max_connections: Maximum connections open at once.
+            names itself, so with a proxy the guard judges the form of URLs only; but for `socks5://`, which is sent
+            addresses that the guard has checked. Proxies named in the environment are never used.
         cassette: Records every exchange, or answers every request in place of the network.
 
     Raises:
-        ConfigurationError: `proxy` is not the URL of an HTTP proxy.
+        ConfigurationError: `proxy` is not the URL of an HTTP or SOCKS5 proxy, or the extra `socks` is not installed.
     """
 
     def __init__(
@@ -229,7 +187,6 @@ class Transport:
         *,
         user_agent: str = USER_AGENT,
         proxy: str = "",
-        max_connections: int = CONNECTIONS,
         cassette: Cassette | None = None,
     ) -> None:
         self.guard = guard
@@ -237,7 +194,7 @@ class Transport:
         self.gate: FetchPolicy | None = None
         """Admits page requests; None admits all immediately. `call` does not use it."""
         self._services: dict[str, tuple[str, URL]] = {}
-        self._connections = Connections(guard, user_agent=user_agent, proxy=proxy, most=max_connections)
+        self._connections = Connections(guard, user_agent=user_agent, proxy=proxy)
 
     async def call(
         self,
@@ -272,14 +229,14 @@ class Transport:
         """
         from yarl import URL
 
-        known = self._services.get(url)
-        if known is None:
+        service = self._services.get(url)
+        if service is None:
             target = self.guard.admit(url)
             address = URL(target.request_text, encoded=True)
-            known = target.host if address.is_default_port() else f"{target.host}:{address.port}", address
+            service = target.host if address.is_default_port() else f"{target.host}:{address.port}", address
             if len(self._services) < _SERVICES:
-                self._services[url] = known
-        host, full = known
+                self._services[url] = service
+        host, full = service
         if params:
             full = full.extend_query(params)
         body: dict[str, Any] = {}
@@ -288,8 +245,8 @@ class Transport:
         elif form is not None:
             body["data"] = dict(form)
         try:
-            asked = HttpRequest(method, full, headers or {}, body, on_data=on_data)
-            return await exchange(self._connections, self.cassette, asked, deadline, cap, None)
+            request = HttpRequest(method, full, headers or {}, body, on_data=on_data)
+            return await exchange(self._connections, self.cassette, request, deadline, cap, None)
         except TimeoutError as error:
             raise ProviderTimeout(provider, f"no answer from {host} in time") from error
         except ExchangeFailed as error:
@@ -336,13 +293,17 @@ class Transport:
         cookies = ChainCookies()
         try:
             while True:
-                sent = {**(headers or {}), **(conditions or {}).get(target.request_text, {}), **cookies.header(target)}
-                asked = HttpRequest("GET", URL(target.request_text, encoded=True), sent, {}, page=True, cut=cut)
+                fields = {
+                    **(headers or {}),
+                    **(conditions or {}).get(target.request_text, {}),
+                    **cookies.header(target),
+                }
+                request = HttpRequest("GET", URL(target.request_text, encoded=True), fields, {}, page=True, cut=cut)
                 async with gate.visit(target, deadline) if gate else nullcontext(FetchSlot()) as visit:
                     reply = await exchange(
-                        self._connections, self.cassette, asked, deadline, cap, seen_by(visit, inspect)
+                        self._connections, self.cassette, request, deadline, cap, seen_by(visit, inspect)
                     )
-                redirected = asked.leads_on(reply.status, reply.headers)
+                redirected = request.leads_on(reply.status, reply.headers)
                 reply = replace(reply, url=target.text, hops=tuple(passed))
                 location = reply.headers["Location"] if redirected else leads_to(reply) if leads_to else ""
                 if not location:

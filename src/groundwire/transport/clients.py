@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from groundwire.cassette import Cassette
 from groundwire.errors import BlockedAddress
 from groundwire.safety.guard import Guard, Resolver
 from groundwire.safety.urls import parse_url
 from groundwire.settings import Settings
 from groundwire.transport import Transport
+
+if TYPE_CHECKING:
+    from groundwire.cassette import Cassette
 
 __all__ = ["HttpClients"]
 

@@ -11,26 +11,29 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from groundwire.errors import BlockedAddress, Closed, ConfigurationError, InvalidRequest
-from groundwire.safety.guard import Guard
+from groundwire.safety.guard import Guard, Resolver
 from groundwire.safety.urls import parse_url
-from groundwire.transport.errors import Overrun, Vetoed, nowhere, translated
+from groundwire.transport.errors import Overrun, SocksFailed, Vetoed, nowhere, translated
+from groundwire.transport.socks import SocksProxy, socks_proxy
 
 if TYPE_CHECKING:
     import aiohttp
     from _typeshed import ReadableBuffer, WriteableBuffer
+    from aiohttp import AddrInfoType, ClientRequest, ClientTimeout, TCPConnector
     from aiohttp.abc import AbstractResolver
+    from aiohttp.client_proto import ResponseHandler
     from yarl import URL
 
 __all__ = [
-    "CONNECTIONS",
     "HEAD_ALLOWANCE",
     "Connections",
     "Head",
@@ -105,7 +108,7 @@ class Response(Head):
     """The decoded body."""
     hops: tuple[str, ...] = field(default=())
     """The URLs that redirected, in order."""
-    _read: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    _parsed: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def json(self) -> Any:
         """Parse the body as JSON, once; callers must not change the result.
@@ -114,9 +117,9 @@ class Response(Head):
             ValueError: it is not JSON.
         """
         try:
-            if not self._read:
-                self._read.append(json.loads(self.body))
-            return self._read[0]
+            if not self._parsed:
+                self._parsed.append(json.loads(self.body))
+            return self._parsed[0]
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
 
@@ -126,7 +129,7 @@ Inspect: TypeAlias = Callable[[Head], int | None]
 replaces the size limit."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class PartialResponse:
     """The received part of a response."""
 
@@ -163,7 +166,7 @@ async def close_server(server: asyncio.Server) -> None:
         await asyncio.sleep(0)
 
 
-CONNECTIONS = 500
+_CONNECTIONS = 500
 """The maximum of open connections: a gateway runs some hundreds of calls, and a call that waits for a connection may
 miss its deadline."""
 ACCEPT_ENCODING = "gzip, deflate"
@@ -179,24 +182,23 @@ class Connections:
         guard: Judges every address at the moment of connecting.
         user_agent: How we introduce ourselves.
         proxy: A forward proxy's URL, or empty for none; see `groundwire.transport.Transport`.
-        most: Maximum connections open at once.
 
     Raises:
-        ConfigurationError: `proxy` is not the URL of an HTTP proxy.
+        ConfigurationError: `proxy` is not the URL of an HTTP or SOCKS5 proxy, or the extra `socks` is not installed.
     """
 
-    def __init__(self, guard: Guard, *, user_agent: str, proxy: str = "", most: int = CONNECTIONS) -> None:
+    def __init__(self, guard: Guard, *, user_agent: str, proxy: str = "") -> None:
         self.closed: bool = False
         """Whether it is closed; nothing can be sent then."""
         self._user_agent = user_agent
-        self._proxy = proxy or None
-        self._guard = guard if not proxy else Guard(allowed_origins=(_origin(proxy),))
-        self._most = most
+        self._socks = socks_proxy(proxy)
+        self._proxy = None if self._socks else proxy or None
+        self._guard = guard if self._proxy is None else Guard(allowed_origins=(_origin(proxy),))
         self._session: aiohttp.ClientSession | None = None
         self._reading: set[aiohttp.ClientResponse] = set()
         self._sockets: WeakValueDictionary[int, MeteredSocket] = WeakValueDictionary()
 
-    async def send(self, asked: HttpRequest) -> aiohttp.ClientResponse:
+    async def send(self, request: HttpRequest) -> aiohttp.ClientResponse:
         """Send a request and return the response once its head has arrived; exiting its context releases it.
 
         Raises:
@@ -207,21 +209,21 @@ class Connections:
         session = self._open()
         try:
             return await session.request(
-                asked.method,
-                asked.url,
-                headers=asked.headers,
+                request.method,
+                request.url,
+                headers=request.headers,
                 allow_redirects=False,
                 proxy=self._proxy,
-                **asked.body,
+                **request.body,
             )
         except Exception as error:
             if self.closed:  # closing under aiohttp ends in whatever it trips over, failed assertions among it
-                raise self.gone() from error
+                raise self.closed_error() from error
             if isinstance(error, (aiohttp.ClientError, OSError, ValueError)):
                 raise translated(error, proxied=self._proxy is not None) from error
             raise
 
-    def gone(self) -> Closed:
+    def closed_error(self) -> Closed:
         """Return the error of a call that is made after closing, or interrupted by it."""
         return Closed("This Web is closed; create a new one.")
 
@@ -231,8 +233,8 @@ class Connections:
         connection = response.connection
         if connection is None or connection.transport is None:
             return None
-        found = connection.transport.get_extra_info("socket")
-        return None if found is None else self._sockets.get(found.fileno())
+        sock = connection.transport.get_extra_info("socket")
+        return None if sock is None else self._sockets.get(sock.fileno())
 
     def end(self, response: aiohttp.ClientResponse) -> None:
         """Record that a response body was read or abandoned."""
@@ -249,18 +251,19 @@ class Connections:
 
     def _open(self) -> aiohttp.ClientSession:
         if self.closed:
-            raise self.gone()
+            raise self.closed_error()
         if self._session is None:
             import aiohttp
 
-            connector = aiohttp.TCPConnector(
-                resolver=_resolver(self._guard),
-                socket_factory=self._socket,
-                use_dns_cache=False,
-                limit=self._most,
-            )
+            socks = self._socks
+            connector = aiohttp.TCPConnector if socks is None else _socks_connector(partial(self._tunnel, socks))
             self._session = aiohttp.ClientSession(
-                connector=connector,
+                connector=connector(
+                    resolver=_resolver(_as_name if socks and socks.resolves_names else self._guard.resolve),
+                    socket_factory=self._socket,
+                    use_dns_cache=False,
+                    limit=_CONNECTIONS,
+                ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 trust_env=False,
@@ -280,24 +283,46 @@ class Connections:
         family, kind, protocol, _, address = info
         if not self._guard.permits(address[0], address[1]):
             raise Vetoed("address not allowed")
-        made = MeteredSocket(family, kind, protocol)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD)
-        self._sockets[made.fileno()] = made
-        return made
+        return self._meter(MeteredSocket(family, kind, protocol))
+
+    async def _tunnel(self, socks: SocksProxy, addresses: Sequence[tuple[str, int]]) -> socket.socket:
+        """Connect through a SOCKS proxy to the first address that can be reached; the guard permits each before."""
+        failure: OSError = Vetoed("address not allowed")
+        for host, port in addresses:
+            if not (socks.resolves_names or self._guard.permits(host, port)):
+                raise Vetoed("address not allowed")
+            try:
+                plain = await socks.connect(host, port)
+            except SocksFailed as error:
+                failure = error
+            else:
+                return self._meter(MeteredSocket(plain.family, plain.type, plain.proto, fileno=plain.detach()))
+        raise failure
+
+    def _meter(self, sock: MeteredSocket) -> MeteredSocket:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD)
+        self._sockets[sock.fileno()] = sock
+        return sock
 
 
-def _resolver(guard: Guard) -> AbstractResolver:
+async def _as_name(host: str, port: int) -> Sequence[str]:
+    """Return a name itself, which a proxy resolves."""
+    del port
+    return (host,)
+
+
+def _resolver(resolve: Resolver) -> AbstractResolver:
     from aiohttp.abc import AbstractResolver, ResolveResult
 
     class GuardResolver(AbstractResolver):
-        """Returns only addresses that the guard has checked; nothing is resolved a second time."""
+        """Returns addresses that the guard has checked, or a name for a proxy; nothing is resolved a second time."""
 
         async def resolve(
             self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
         ) -> list[ResolveResult]:
             del family  # both families are used; the connector races them (RFC 8305)
             try:
-                addresses = await guard.resolve(host, port)
+                addresses = await resolve(host, port)
             except BlockedAddress as error:
                 raise BlockedAddress(
                     f"{nowhere(host)} Check the spelling, and that this machine is online, or search for the page."
@@ -320,6 +345,21 @@ def _resolver(guard: Guard) -> AbstractResolver:
     return GuardResolver()
 
 
+def _socks_connector(tunnel: Callable[[Sequence[tuple[str, int]]], Awaitable[socket.socket]]) -> type[TCPConnector]:
+    from aiohttp import TCPConnector
+
+    class SocksConnector(TCPConnector):
+        """Opens sockets through a SOCKS proxy; TLS and the rest are aiohttp's."""
+
+        async def _wrap_create_connection(
+            self, *args: Any, addr_infos: list[AddrInfoType], req: ClientRequest, timeout: ClientTimeout, **kwargs: Any
+        ) -> tuple[asyncio.Transport, ResponseHandler]:
+            sock = await tunnel([address[:2] for *_, address in addr_infos])
+            return await self._wrap_existing_connection(*args, req=req, timeout=timeout, sock=sock, **kwargs)
+
+    return SocksConnector
+
+
 def _origin(proxy: str) -> str:
     """Return a proxy's origin, without user name and password, which only proxies may have."""
     try:
@@ -327,8 +367,8 @@ def _origin(proxy: str) -> str:
         return parse_url(f"{scheme}://{authority.rpartition('@')[2]}").origin
     except (ValueError, InvalidRequest, BlockedAddress) as error:
         raise ConfigurationError(
-            "network.proxy: this is not the URL of an HTTP proxy. Write it as http://proxy.example:3128, also in "
-            "HTTPS_PROXY."
+            "network.proxy: this is not the URL of an HTTP or SOCKS5 proxy. Write it as http://proxy.example:3128 or "
+            "socks5h://proxy.example:1080, also in HTTPS_PROXY."
         ) from error
 
 

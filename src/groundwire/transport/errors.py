@@ -1,18 +1,15 @@
-"""Conversion of HTTP errors: from the client library, from and to a cassette, and to the caller's exceptions.
+"""Conversion of HTTP errors: from the client library to the caller's exceptions.
 
 A library's own words stay behind, since they may name addresses.
 """
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from typing import Literal, NoReturn, get_args
 
-from groundwire.cassette import RecordedFailure
 from groundwire.errors import (
     BlockedAddress,
-    GroundwireError,
     HostNotFound,
     PageTooLarge,
     PageUnavailable,
@@ -21,21 +18,17 @@ from groundwire.errors import (
 )
 
 __all__ = [
-    "UNREAD",
+    "TROUBLES",
     "ExchangeFailed",
     "Overrun",
+    "SocksFailed",
     "Trouble",
     "Vetoed",
-    "as_error",
-    "as_failure",
     "nowhere",
     "raise_page_error",
     "raise_provider_error",
     "translated",
 ]
-
-UNREAD = "unread"
-"""What a cassette says of an answer that was refused when its head and first bytes were here."""
 
 _RECORD = "Record it again: groundwire record FILE -- COMMAND"
 # OpenSSL, x509_vfy.h: X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED; then self-signed and missing issuers.
@@ -44,7 +37,8 @@ _UNKNOWN_AUTHORITY = frozenset({18, 19, 20, 21})
 
 
 Trouble = Literal["network", "proxy", "name", "resolver", "certificate", "large", "coding", "protocol", "cassette"]
-_TROUBLES: frozenset[Trouble] = frozenset(get_args(Trouble))
+TROUBLES: frozenset[Trouble] = frozenset(get_args(Trouble))
+"""All of them."""
 
 
 class ExchangeFailed(Exception):
@@ -67,6 +61,15 @@ class Overrun(OSError):
     """The socket received more than its limit."""
 
 
+class SocksFailed(OSError):
+    """A SOCKS proxy made no connection."""
+
+    def __init__(self, kind: Trouble, detail: str) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+
+
 def translated(error: Exception, *, proxied: bool) -> Exception:
     """Convert a library's exception.
 
@@ -82,6 +85,8 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
             return BlockedAddress("This address is not allowed: only public web addresses may be opened.")
         if isinstance(cause, Overrun):
             return ExchangeFailed("protocol", "sent response headers that never end")
+        if isinstance(cause, SocksFailed):
+            return ExchangeFailed(cause.kind, cause.detail)
         cause = getattr(cause, "os_error", None) or cause.__cause__
     match error:
         case aiohttp.ClientConnectorCertificateError():
@@ -112,41 +117,6 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
             return ExchangeFailed("network", "could not be reached")
         case _:
             return ExchangeFailed("protocol", "could not be reached, or sent a response that is not HTTP")
-
-
-def as_failure(error: BaseException, *, began: bool) -> RecordedFailure | None:
-    """Convert a failed exchange for a cassette, or return None if the outside world did not cause it.
-
-    Args:
-        error: What was raised.
-        began: Whether an answer had begun.
-    """
-    match error:
-        case ExchangeFailed():
-            return RecordedFailure(error.kind, error.detail)
-        case TimeoutError() if not isinstance(error, GroundwireError):
-            return RecordedFailure("timeout")
-        case asyncio.CancelledError():  # the caller has left; asked again, it is as late as it was
-            return RecordedFailure("timeout", "abandoned before the response arrived")
-        case BlockedAddress() if not began:
-            return RecordedFailure("blocked", str(error))
-        case GroundwireError() if began:
-            return RecordedFailure(UNREAD)
-        case _:
-            return None
-
-
-def as_error(failure: RecordedFailure | None) -> Exception:
-    """Convert a recorded failure to an exception."""
-    kind, detail = (failure.kind, failure.detail) if failure else ("", "")
-    if kind == "timeout":
-        return TimeoutError()
-    if kind == "blocked":
-        return BlockedAddress(detail)
-    for trouble in _TROUBLES:
-        if trouble == kind:
-            return ExchangeFailed(trouble, detail)
-    return ExchangeFailed("cassette", "was not read in full when the cassette was recorded")
 
 
 def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoReturn:

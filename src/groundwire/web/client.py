@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import os
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,18 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack, get_args
 
+import groundwire.models  # frameworks read the types of the methods, and those of pages are loaded when named
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
 from groundwire.hints import method_hint
-from groundwire.models import (  # frameworks read the types of the methods
-    Page,
-    SafeSearch,
-    SearchResponse,
-    SearchSource,
-    SiteUrl,
-    Strategy,
-    TimeRange,
-)
+from groundwire.models import SafeSearch, SearchResponse, SearchSource, Strategy, TimeRange
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH, NoArguments, unknown_argument
 from groundwire.models.validators import TimeRangeName, check_sources
 from groundwire.web.loading import load_open_page
@@ -33,7 +25,7 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.citations.verify import CitedPage, Entailment, Report
     from groundwire.errors import MissingKey
     from groundwire.hosted.answers.types import HostedAnswer
-    from groundwire.models import Budget, Observer
+    from groundwire.models import Budget, Observer, SiteUrl
     from groundwire.providers import ReadProvider, SearchProvider
     from groundwire.reading.passages.view import Ask, CountTokens, Ranker
     from groundwire.reading.workers.pool import Workers
@@ -49,7 +41,7 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.storage import Store
     from groundwire.storage.archive.store import Archive
     from groundwire.telemetry.call_events import CallListener
-    from groundwire.telemetry.scorecard import ScoreHistory
+    from groundwire.telemetry.scorecard import ScoreCard
     from groundwire.transport.clients import HttpClients
     from groundwire.web.files import Indexed, Progress
     from groundwire.web.open_page import OpenPageFlow
@@ -125,24 +117,28 @@ class Web:
         api_key: str | None = None,
         **keys: Unpack[ProviderKeys],
     ) -> None:
-        from groundwire.cassette import choose_cassette
         from groundwire.settings.load import as_settings
-        from groundwire.settings.provider_options import check_keys, listed, with_keys
-        from groundwire.web.resources import Resources, changed
+        from groundwire.settings.provider_options import as_list, check_keys, with_keys
+        from groundwire.web.resources import Resources, with_overrides
 
         check_keys(keys, _ARGUMENTS)
-        settings = changed(as_settings(settings), timeout=timeout, proxy=proxy)
-        read_providers = None if read_providers is None else listed(read_providers)
-        search_providers = None if search_providers is None else listed(search_providers)
+        settings = with_overrides(as_settings(settings), timeout=timeout, proxy=proxy)
+        read_providers = None if read_providers is None else as_list(read_providers)
+        search_providers = None if search_providers is None else as_list(search_providers)
         settings, search_providers = with_keys(settings, search_providers, api_key, keys)
         self.settings: Settings = settings
+        tapes = os.environ.get("GROUNDWIRE_RECORD"), os.environ.get("GROUNDWIRE_REPLAY")
+        if any(source is not None for source in (cassette, record, replay, *tapes)):
+            from groundwire.cassette import choose_cassette  # only what is recorded or replayed waits for it
+
+            cassette = choose_cassette(cassette, record, replay, os.environ)
         self._resources = Resources(
             self.settings,
             search_providers=search_providers,
             read_providers=read_providers,
             attempt_listener=attempt_listener,
             call_listeners=call_listeners,
-            cassette=choose_cassette(cassette, record, replay, os.environ),
+            cassette=cassette,
             resolver=resolver,
         )
         self.skipped: tuple[str, ...] = self._resources.skipped
@@ -206,7 +202,7 @@ class Web:
             query: The query, 1 to 2,000 characters.
             limit: Maximum results, 1 to 50; by default the setting `search.limit`.
             allowed_domains: Only these domains and their subdomains; empty means every domain.
-            blocked_domains: Never these domains nor their subdomains.
+            blocked_domains: Exclude these domains and their subdomains.
             time_range: The maximum age: `day`, `week`, `month`, `year` (or `d`, `w`, `m`, `y`) or `all`.
             published_after: The first publication date allowed, a date or `2026-01-31`.
             published_before: The last publication date allowed.
@@ -293,10 +289,10 @@ class Web:
         refresh: bool = False,
         keep: bool = True,
         timeout: float | None = None,
-        context: Callable[[Page], str] | None = None,
+        context: Callable[[groundwire.models.Page], str] | None = None,
         **unknown: Unpack[NoArguments],
-    ) -> Page:
-        """Read one page as Markdown: its beginning, or the part that is asked for by `query`, `cursor` or `find`.
+    ) -> groundwire.models.Page:
+        """Read one page as Markdown: its beginning, or the part that `query`, `cursor` or `find` selects.
 
         Args:
             url: An http or https URL, which the guard checks before any reader gets it; or a `pathlib.Path` of any
@@ -316,9 +312,9 @@ class Web:
             unknown: None: another name is a TypeError that says which one is meant.
 
         Returns:
-            The page, or a part of it: `start`, `end` and `version` say which, `next_cursor` how to go on, `truncated`
-            and `warnings` what is missing and why. `excerpts` and `matches` are what was chosen, `sections` the
-            sections of the whole page.
+            The page, or a part of it: `start`, `end` and `version` identify it, `next_cursor` continues it, and
+            `truncated` and `warnings` say what is missing and why. `excerpts` and `matches` are the selected passages,
+            `sections` the sections of the whole page.
 
         Raises:
             InvalidRequest: an argument is invalid, or the cursor is invalid. BlockedByPolicy: the address or domain
@@ -347,7 +343,7 @@ class Web:
         keep: bool = True,
         timeout: float | None = None,
         **unknown: Unpack[NoArguments],
-    ) -> tuple[Page, ...]:
+    ) -> tuple[groundwire.models.Page, ...]:
         """Read several pages in parallel; the space that short ones leave goes to the long ones.
 
         Args:
@@ -432,7 +428,7 @@ class Web:
     ) -> PageBatch:
         """Read any number of pages as a whole: `async for page in web.read_many(urls, output="pages"):`.
 
-        With an `output`, the same call goes on with a run that was interrupted or killed.
+        With an `output`, the same call resumes a run that was interrupted.
 
         Args:
             urls: The addresses, or an async iterator of them such as `map` returns.
@@ -544,10 +540,10 @@ class Web:
         Args:
             providers: The only ones that search and read, by name, among those of this `Web`; empty means all of them.
             allowed_domains: Only these domains and their subdomains, in results and in pages; empty means every one.
-            blocked_domains: Never these domains nor their subdomains.
+            blocked_domains: Exclude these domains and their subdomains.
             daily: The daily limits, shared by all views with the same name; replaces previous ones.
-            tenant: The owner of everything stored for its calls, invisible to other tenants, who may read no local
-                files but by `with_files`. Empty changes nothing.
+            tenant: The owner of everything stored for its calls, invisible to other tenants. It reads local
+                files only through `with_files`. Empty changes nothing.
             keep: Whether anything of its calls may be kept; see `Web.search`.
 
         Raises:
@@ -566,8 +562,8 @@ class Web:
         view._policy = policy
         if providers:
             view._provider_names = tuple(name for name in providers if _is_named(name, self._provider_names))
-        searchers = [one for one in self.search_providers if _is_named(one.name, view._provider_names)]
-        readers = [one for one in self.read_providers if _is_named(one.name, view._provider_names)]
+        searchers = [provider for provider in self.search_providers if _is_named(provider.name, view._provider_names)]
+        readers = [provider for provider in self.read_providers if _is_named(provider.name, view._provider_names)]
         view.search_flow = self.search_flow.restricted(searchers)
         view._restricted_pages = self.pages.restricted(readers, policy)
         view._budget = self._resources.restricted_budget(self._budget, daily, Owner(tenant) if tenant else self.owner)
@@ -671,8 +667,8 @@ class Web:
         """Worker processes that only verify answers, so that pages never wait for them; they belong to this `Web`."""
         return self._resources.verification_workers
 
-    async def score_history(self, days: int = 7) -> ScoreHistory:
-        """Return the results of calls and providers, day by day, up to now.
+    async def score_card(self, days: int = 7) -> ScoreCard:
+        """Return the results of calls and providers of recent days, up to now.
 
         Args:
             days: How many, today in UTC included: 1 to 35.
@@ -680,11 +676,11 @@ class Web:
         Raises:
             ValueError: the number of days is out of range. StoreError: the store cannot be read.
         """
-        from groundwire.telemetry.scorecard import score_history
+        from groundwire.telemetry.scorecard import score_card
 
         await self._resources.scores.flush()
         names = (*self.settings.search.providers, *self.settings.read.providers)
-        return await score_history(self._resources.store, days, names=names)
+        return await score_card(self._resources.store, days, names=names)
 
     @property
     def budget(self) -> Budget | None:
@@ -729,7 +725,7 @@ class Web:
         await self._budget.check_money()
         await self._budget.check_tokens()
         await self._budget.take_page()
-        await self._budget.read(characters)
+        await self._budget.count_page_text(characters)
 
     async def allow_urls_in(self, *texts: str) -> tuple[str, ...]:
         """Let this session open URLs given by its user, if the setting `policy.open_only` is `known`.
@@ -753,10 +749,10 @@ class Web:
                 raise InvalidRequest("texts", f"must be texts, not {type(text).__name__}", "Pass the user's message.")
         if self._resources.closed:
             raise _closed()
-        found = tuple(dict.fromkeys(url for text in texts for url in addresses_in(text)))
-        if self._resources.known is not None:
-            await self._resources.known.note(self._budget, "user", found)
-        return tuple(url.text for url in found)
+        urls = tuple(dict.fromkeys(url for text in texts for url in addresses_in(text)))
+        if self._resources.known_urls is not None:
+            await self._resources.known_urls.note(self._budget, "user", urls)
+        return tuple(url.text for url in urls)
 
     async def sources(self, *, content: bool = True) -> tuple[CitedPage, ...]:
         """Return the pages shown to this session, by citation number, in the version that it saw.
@@ -805,8 +801,8 @@ class Web:
         await self._budget.reset()
         if self._resources.sources is not None:
             await self._resources.sources.forget(self._budget)
-        if self._resources.known is not None:
-            await self._resources.known.forget(self._budget)
+        if self._resources.known_urls is not None:
+            await self._resources.known_urls.forget(self._budget)
 
     async def aclose(self, *, grace_seconds: float = 0.0) -> None:
         """Close all connections; calls after it raise Closed. Idempotent. A session closes nothing.
@@ -831,8 +827,8 @@ class Web:
 
     def _view(self) -> Self:
         """Return a `Web` that shares everything with this one."""
-        view = copy.copy(self)
-        view._is_view = True
+        view = object.__new__(type(self))
+        view.__dict__.update(self.__dict__, _is_view=True)
         return view
 
     def _cited(self) -> CitedPages:
@@ -850,20 +846,22 @@ class Web:
         """Return what searches the sources of a call for this view."""
         if sources == ("web",) or check_sources(sources, get_args(SearchSource)) != "papers":
             return self.search_flow
-        if self._provider_names is None:
-            return self._resources.papers
-        papers = self._resources.papers
-        return papers.restricted([one for one in papers.router.providers if _is_named(one.name, self._provider_names)])
+        papers, names = self._resources.papers, self._provider_names
+        if names is None:
+            return papers
+        return papers.restricted([provider for provider in papers.router.providers if _is_named(provider.name, names)])
 
     def _cache_mode(self, refresh: bool, keep: bool) -> CacheMode:
         return ("refresh" if refresh else "use") if keep and self._keep else "bypass"
 
-    def _selection(self, **wanted: Any) -> Ask:
+    def _selection(self, **options: Any) -> Ask:
         """Return what is wanted of a page, checked; the arguments are those of `open_page`."""
         from groundwire.reading.passages.view import check_ask
 
         count_tokens, ranker = self._own_functions
-        return check_ask(**wanted, usual=self.settings.read.max_length, count_tokens=count_tokens, ranker=ranker)
+        return check_ask(
+            **options, default_length=self.settings.read.max_length, count_tokens=count_tokens, ranker=ranker
+        )
 
     def _page_calls(
         self, urls: Sequence[str | Path], selection: Ask, timeout: float | None, cache_mode: CacheMode

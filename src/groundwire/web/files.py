@@ -33,13 +33,13 @@ Progress = Callable[[int, int], None]
 
 _logger = logging.getLogger(__name__)
 
-_SHARE: Final = 0.7  # of a search's time for reading what is new
+_REFRESH_SHARE: Final = 0.7  # of a search's time for reading what is new
 _LISTING: Final = ("the folders are still being listed, and some files are not found yet; search again in a while",)
-_PASSAGE: Final = 700  # characters of a passage
-_BATCH: Final = 2_000_000  # characters of texts that are written at once
-_MANY: Final = 64  # files that are written at once
+_PASSAGE_CHARS: Final = 700  # characters of a passage
+_BATCH_CHARS: Final = 2_000_000  # characters of texts that are written at once
+_BATCH_FILES: Final = 64  # files that are written at once
 _PAGE: Final = re.compile(r"^\[page (\d+)\]$", re.MULTILINE)
-_PAGE_MARK: Final = 12  # characters of such a line
+_PAGE_MARK_CHARS: Final = 12  # characters of such a line
 
 
 class Indexed(NamedTuple):
@@ -60,17 +60,17 @@ class Indexed(NamedTuple):
 
     def warnings(self) -> tuple[str, ...]:
         """Return what a reader of results must know."""
-        said = []
+        notes = []
         if self.left:
-            said.append(
+            notes.append(
                 f"{self.left:,} of {self.files:,} files are not indexed yet; search again in a while "
                 "(the setting archive.max_bytes limits the index)"
             )
         if self.without_text:
-            said.append(f"{self.without_text:,} of {self.files:,} files have no readable text and cannot be found")
+            notes.append(f"{self.without_text:,} of {self.files:,} files have no readable text and cannot be found")
         if not self.files:
-            said.append("the folders have no files")
-        return tuple(said)
+            notes.append("the folders have no files")
+        return tuple(notes)
 
 
 class _Refresh:
@@ -127,13 +127,13 @@ class FileSearch:
         if running is None:
             running = self._running[key] = _Refresh(progress)
             running.task = asyncio.create_task(self._refresh(self.index, owner, folders, running))
-            running.task.add_done_callback(partial(self._ended, key))
+            running.task.add_done_callback(partial(self._forget, key))
         done, _ = await asyncio.wait({running.task}, timeout=wait)
         if done:
             await running.task
         return running.state
 
-    def _ended(self, key: tuple[str, ...], task: asyncio.Task[None]) -> None:
+    def _forget(self, key: tuple[str, ...], task: asyncio.Task[None]) -> None:
         """Forget work that has ended; who still waits for it gets its error."""
         self._running.pop(key, None)
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -144,12 +144,12 @@ class FileSearch:
         state = Indexed()
         for folder in folders:
             partition = _partition(owner, folder)
-            known = await index.stamps(viewer=partition)
-            present = await asyncio.to_thread(_listed, folder)
-            await index.put_files((), known.keys() - present.keys(), viewer=partition)
-            same = {url for url, (_, stamp) in present.items() if known.get(url, ("",))[0] == stamp}
-            new += [(partition, folder, *one) for url, one in present.items() if url not in same]
-            state = state.plus(files=len(present), without_text=sum(not known[url][1] for url in same))
+            stamps = await index.stamps(viewer=partition)
+            present = await asyncio.to_thread(_present_files, folder)
+            await index.put_files((), stamps.keys() - present.keys(), viewer=partition)
+            same = {url for url, (_, stamp) in present.items() if stamps.get(url, ("",))[0] == stamp}
+            new += [(partition, folder, *entry) for url, entry in present.items() if url not in same]
+            state = state.plus(files=len(present), without_text=sum(not stamps[url][1] for url in same))
         running.state = state = state.plus(left=len(new))
         room = self.settings.archive.max_bytes - (await index.statistics(viewer=OPERATOR)).size
         batch: list[Item] = []
@@ -161,7 +161,7 @@ class FileSearch:
                 batch.append(item)
                 room -= item.size
                 running.state = state = state.plus(read=1, left=-1, without_text=int(not item.text))
-                if len(batch) >= _MANY or sum(len(one.text) for one in batch) > _BATCH:
+                if len(batch) >= _BATCH_FILES or sum(len(entry.text) for entry in batch) > _BATCH_CHARS:
                     full, batch = batch, []
                     await index.put_files(full, viewer=partition)
                 if running.progress is not None:
@@ -179,7 +179,7 @@ class FileSearch:
         except (PageError, PermissionDenied):
             pass  # its stamp is kept, so that it is not read at every search
         names = " ".join(re.findall(r"\w+", str(path.relative_to(folder))))
-        return file_item(path.as_uri(), stamp, partition, names=names, seen=round(time.time() * 1_000), page=page)
+        return file_item(path.as_uri(), stamp, partition, names=names, seen_ms=round(time.time() * 1_000), page=page)
 
     async def search(self, query: Query, owner: Owner, folders: Sequence[str], deadline: Deadline) -> SearchResponse:
         """Return the files that answer a query best, each with its best passage; its title has the section and page.
@@ -193,7 +193,7 @@ class FileSearch:
         started = time.perf_counter()
         try:
             with deadline.timeout():
-                state = await self.refresh(owner, folders, wait=_SHARE * deadline.remaining())
+                state = await self.refresh(owner, folders, wait=_REFRESH_SHARE * deadline.remaining())
                 hits, note = await self._hits(query, owner, folders)
                 rows = [await self._row(query.text, hit, viewer) for hit, viewer in hits]
         except TimeoutError as error:
@@ -236,7 +236,7 @@ class FileSearch:
                     hits.setdefault(hit.url, (hit, viewer))
             if hits:
                 note = ("no file has all words of the query; these have some of them",) if any_word else ()
-                best = sorted(hits.values(), key=lambda one: -one[0].rank)
+                best = sorted(hits.values(), key=lambda row: -row[0].rank)
                 return best[skipped : skipped + query.limit], note
         return (), ()
 
@@ -246,12 +246,12 @@ class FileSearch:
         page = None if self.index is None else await self.index.file(hit.url, viewer=viewer)
         if page is not None:
             part = await view_off_loop(
-                self.workers, page, check_ask(query=question, max_length=_PASSAGE, usual=_PASSAGE)
+                self.workers, page, check_ask(query=question, max_length=_PASSAGE_CHARS, default_length=_PASSAGE_CHARS)
             )
             if part.excerpts:
-                best = max(part.excerpts, key=lambda one: one.score)
+                best = max(part.excerpts, key=lambda excerpt: excerpt.score)
                 snippet = readable(best.text) or snippet
-                pages = _PAGE.findall(page.content, 0, best.start + _PAGE_MARK)
+                pages = _PAGE.findall(page.content, 0, best.start + _PAGE_MARK_CHARS)
                 where = best.heading.removeprefix(title).removeprefix(" > ")
                 title = " > ".join(filter(None, (title, where, f"page {pages[-1]}" if pages else "")))
         return SearchResult(
@@ -278,5 +278,5 @@ def _partition(owner: Owner, folder: str) -> Owner:
     return Owner(tenant=owner.key, session=Path(folder).as_uri())
 
 
-def _listed(folder: str) -> Mapping[str, tuple[Path, str]]:
+def _present_files(folder: str) -> Mapping[str, tuple[Path, str]]:
     return {path.as_uri(): (path, stamp) for path, stamp in files_below(folder)}

@@ -17,9 +17,9 @@ from contextlib import asynccontextmanager
 from html import unescape
 from typing import Final, Literal
 
-from groundwire.errors import BlockedByPolicy, BlockedUnknown, InvalidRequest
+from groundwire.errors import BlockedUnknown
 from groundwire.routing.budget import SessionBudget
-from groundwire.safety.urls import MAX_LENGTH, WebUrl, parse_url
+from groundwire.safety.urls import MAX_LENGTH, WebUrl, url_or_none
 from groundwire.storage.base import Store
 
 __all__ = ["FROM_TEXT", "UNKNOWN", "KeyLocks", "KnownUrls", "Origin", "addresses_in"]
@@ -30,10 +30,11 @@ UNKNOWN: Final = "Only URLs from the user, from a search, or from a page opened 
 Origin = Literal["user", "results", "pages"]
 """The origin of a URL."""
 
-_LIFE = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
-_LEASE, _LEASE_POLL, _LEASE_TRIES = 3.0, 0.02, 100  # seconds of a lease and between two attempts, and attempts
-_SIZE = 16  # bytes of a digest
-_MOST: Mapping[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, the most trusted first
+_LIFE_SECONDS = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
+_LEASE_SECONDS = 3.0
+_LEASE_POLL_SECONDS, _MAX_LEASE_TRIES = 0.02, 100  # between two attempts, and attempts
+_DIGEST_BYTES = 16  # bytes of a digest
+_MAX_DIGESTS: Mapping[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # the most trusted first
 FROM_TEXT: Final = "its address is known only from the text of a page, neither from the user nor from a search"
 """What is said of a page whose address only web text has named."""
 
@@ -57,10 +58,10 @@ class KeyLocks:
         self._locks[key] = (lock, users + 1)
         try:
             async with lock:
-                for _ in range(_LEASE_TRIES):
-                    if await self._store.lease(key, owner=self._owner, ttl=_LEASE):
+                for _ in range(_MAX_LEASE_TRIES):
+                    if await self._store.lease(key, owner=self._owner, ttl=_LEASE_SECONDS):
                         break
-                    await asyncio.sleep(_LEASE_POLL)
+                    await asyncio.sleep(_LEASE_POLL_SECONDS)
                 try:
                     yield
                 finally:
@@ -96,8 +97,8 @@ class KnownUrls:
         key = _key(session, origin)
         async with self._locks.hold(key):
             old = await self._load(key)
-            kept = [digest for digest in old if digest not in digests] + list(digests)
-            await self._store.set(key, b"".join(kept[-_MOST[origin] :]), fresh=_LIFE)
+            remaining = [digest for digest in old if digest not in digests] + list(digests)
+            await self._store.set(key, b"".join(remaining[-_MAX_DIGESTS[origin] :]), fresh=_LIFE_SECONDS)
 
     async def admit(self, session: SessionBudget, url: WebUrl) -> WebUrl:
         """Return a URL known to the session, without an unknown fragment.
@@ -105,32 +106,32 @@ class KnownUrls:
         Raises:
             BlockedUnknown: the session has not seen it.
         """
-        known: set[bytes] = set()
-        for origin in _MOST:
-            known.update(await self._load(_key(session, origin)))
-        if _digest(url.text) in known:
+        digests: set[bytes] = set()
+        for origin in _MAX_DIGESTS:
+            digests.update(await self._load(_key(session, origin)))
+        if _digest(url.text) in digests:
             return url
-        if _digest(url.request_text) in known:
+        if _digest(url.request_text) in digests:
             return url._replace(fragment="")
         raise BlockedUnknown(UNKNOWN)
 
     async def origin(self, session: SessionBudget, url: WebUrl) -> Origin | None:
         """Return the most trusted of the places where an address came from; None where the session does not know it."""
         digests = {_digest(url.text), _digest(url.request_text)}
-        for origin in _MOST:
+        for origin in _MAX_DIGESTS:
             if not digests.isdisjoint(await self._load(_key(session, origin))):
                 return origin
         return None
 
     async def forget(self, session: SessionBudget) -> None:
         """Delete a session's known URLs."""
-        for origin in _MOST:
+        for origin in _MAX_DIGESTS:
             await self._store.delete(_key(session, origin))
 
     async def _load(self, key: str) -> list[bytes]:
         entry = await self._store.get(key)
         data = b"" if entry is None else entry.value
-        return [data[at : at + _SIZE] for at in range(0, len(data), _SIZE)]
+        return [data[at : at + _DIGEST_BYTES] for at in range(0, len(data), _DIGEST_BYTES)]
 
 
 def _key(session: SessionBudget, origin: Origin) -> str:
@@ -142,16 +143,16 @@ def _digests(url: WebUrl) -> list[bytes]:
 
 
 def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()[:_SIZE]
+    return hashlib.sha256(text.encode()).digest()[:_DIGEST_BYTES]
 
 
 _START = re.compile(r"https?://", re.IGNORECASE)
 _END = re.compile(r"[\s<>\"`\x00-\x1f]|\]\(")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # CommonMark 0.31, 2.4
-_AFTER = ".,;:!?'\"*_~|\u2026\u3002\uff0c\u201d\u2019\u00bb"  # what follows an address in a sentence
+_TRAILING_PUNCTUATION = ".,;:!?'\"*_~|\u2026\u3002\uff0c\u201d\u2019\u00bb"  # what follows an address in a sentence
 _PAIRS: Final[Mapping[str, str]] = {")": "(", "]": "[", "}": "{"}
-_SIGNS = 20  # after an address
-_LONGEST = 1_000_000  # characters that are looked through
+_MAX_TRAILING_CHARS = 20  # after an address
+_MAX_SCANNED_CHARS = 1_000_000  # characters that are looked through
 
 
 def addresses_in(text: str, *, limit: int = 2_000) -> tuple[WebUrl, ...]:
@@ -164,15 +165,15 @@ def addresses_in(text: str, *, limit: int = 2_000) -> tuple[WebUrl, ...]:
         text: Any text.
         limit: Maximum addresses.
     """
-    found: dict[WebUrl, None] = {}
-    for url in _read(text[:_LONGEST]):
-        found.setdefault(url)
-        if len(found) >= limit:
+    urls: dict[WebUrl, None] = {}
+    for url in _addresses(text[:_MAX_SCANNED_CHARS]):
+        urls.setdefault(url)
+        if len(urls) >= limit:
             break
-    return tuple(found)
+    return tuple(urls)
 
 
-def _read(text: str) -> Iterator[WebUrl]:
+def _addresses(text: str) -> Iterator[WebUrl]:
     at = 0
     while start := _START.search(text, at):
         begin = start.start()
@@ -180,17 +181,15 @@ def _read(text: str) -> Iterator[WebUrl]:
         end = _END.search(text, start.end(), longest)
         address = text[begin : end.start() if end else longest]
         if text[max(0, begin - 2) : begin] == "](":  # the address of a Markdown link
-            address = _to_closing(address)
+            address = _within_brackets(address)
         at = begin + len(address)
-        for reading in dict.fromkeys((address, _trimmed(address))):
+        for reading in dict.fromkeys((address, _without_punctuation(address))):
             for spelling in dict.fromkeys((reading, unescape(reading), _ESCAPED.sub(r"\1", reading))):
-                try:
-                    yield parse_url(spelling)
-                except (InvalidRequest, BlockedByPolicy):
-                    continue
+                if url := url_or_none(spelling):
+                    yield url
 
 
-def _to_closing(address: str) -> str:
+def _within_brackets(address: str) -> str:
     """Return an address up to the bracket that closes the link; those within it come in pairs."""
     depth = 0
     for at, char in enumerate(address):
@@ -203,14 +202,14 @@ def _to_closing(address: str) -> str:
     return address
 
 
-def _trimmed(address: str) -> str:
+def _without_punctuation(address: str) -> str:
     """Return an address without the punctuation after it."""
     end = len(address)
-    for _ in range(min(end, _SIGNS)):
+    for _ in range(min(end, _MAX_TRAILING_CHARS)):
         last = address[end - 1]
         opening = _PAIRS.get(last)
         closes = opening is not None and address.count(last, 0, end) > address.count(opening, 0, end)
-        if last not in _AFTER and not closes:
+        if last not in _TRAILING_PUNCTUATION and not closes:
             break
         end -= 1
     return address[:end]

@@ -29,14 +29,14 @@ from groundwire.reading.readers import Readers
 from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers, view_off_loop
 from groundwire.routing.cache import Cache
-from groundwire.routing.cache_codec import age, identity, lifetime, page_codec, page_key, partition_of
+from groundwire.routing.cache_codec import age_fields, identity, lifetime, page_codec, page_key, partition_of
 from groundwire.routing.calls import PageCall
 from groundwire.routing.politeness import Politeness
 from groundwire.safety.files import LocalFile, is_file_url
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import page_visibility
-from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url, url_or_none
 from groundwire.settings import Settings
 from groundwire.storage.base import Store
 from groundwire.telemetry.call_events import CallListeners, PageDone
@@ -46,7 +46,7 @@ from groundwire.web.session_sources import SessionSources
 
 __all__ = ["OpenPageFlow", "check_address", "check_url", "check_urls", "make_politeness", "make_site_readers"]
 
-_AT_ONCE = 20_000  # characters that are looked through without a thread, in about 10 ms
+_MAX_LOOP_CHARS = 20_000  # characters that are looked through without a thread, in about 10 ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class OpenPageFlow:
     """The page cache; None disables it."""
     secrets: SecretScanner
     """The scanner for secrets in URLs."""
-    known: KnownUrls | None
+    known_urls: KnownUrls | None
     """The URLs known to sessions; None allows any."""
     sources: SessionSources | None
     """The numbering of a session's pages; None disables it."""
@@ -84,20 +84,20 @@ class OpenPageFlow:
 
     async def open(self, call: PageCall) -> Page:
         """Open one page; see `Web.open_page`."""
-        started = time.perf_counter()
-        try:
-            page = await self._shown(call, await self._whole(call), call.selection)
-        except BaseException as error:
-            self._done(call, started, error)
-            raise
-        self._done(call, started, page)
-        return page
+        return await self._with_listeners(call, self._part(call))
 
     async def open_whole(self, call: PageCall) -> Page:
         """Open one page as a whole, without a citation number; see `Web.read_many`."""
+        return await self._with_listeners(call, self._whole(call))
+
+    async def _part(self, call: PageCall) -> Page:
+        return await self._selected(call, await self._whole(call), call.selection)
+
+    async def _with_listeners(self, call: PageCall, opening: Awaitable[Page]) -> Page:
+        """Open a page, and tell the listeners how that ended."""
         started = time.perf_counter()
         try:
-            page = await self._whole(call)
+            page = await opening
         except BaseException as error:
             self._done(call, started, error)
             raise
@@ -112,8 +112,8 @@ class OpenPageFlow:
         """
         url = self.guard.admit(call.address)
         self.secrets.check(call.address, what="address")
-        if self.known is not None:
-            url = await self.known.admit(call.budget, url)
+        if self.known_urls is not None:
+            url = await self.known_urls.admit(call.budget, url)
         if not self.policy.permits(url.text):
             raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
         return url
@@ -142,7 +142,7 @@ class OpenPageFlow:
                 await self._cut(load, replace(load.call.selection, room=mine))
                 parts -= often[url]
                 if shared and load.page is not None:
-                    room = _left(room, load.page.content, often[url])
+                    room = _remaining_room(room, load.page.content, often[url])
             self._done(load.call, load.started, load.error or load.result())
         return tuple(loads[call.address, call.path].result() for call in calls)
 
@@ -164,14 +164,14 @@ class OpenPageFlow:
         if page is None:
             return
         try:
-            load.page = await self._shown(load.call, page, selection)
+            load.page = await self._selected(load.call, page, selection)
         except GroundwireError as error:
             load.error = error
 
     def _done(self, call: PageCall, started: float, end: Page | BaseException) -> None:
         self.call_listeners.page_done(_record(call, started, end))
 
-    async def _shown(self, call: PageCall, page: Page, selection: Ask) -> Page:
+    async def _selected(self, call: PageCall, page: Page, selection: Ask) -> Page:
         """Return the requested part of a whole page, and count it.
 
         Raises:
@@ -180,8 +180,8 @@ class OpenPageFlow:
         if self.sources is not None and call.cache_mode != "bypass":
             page = await self.sources.number_page(call.budget, page)
         warnings = await self.state()
-        known = None if is_file_url(call.address) else self.known
-        if known is not None and await known.origin(call.budget, parse_url(call.address)) == "pages":
+        known_urls = None if is_file_url(call.address) else self.known_urls
+        if known_urls is not None and await known_urls.origin(call.budget, parse_url(call.address)) == "pages":
             warnings = (*warnings, FROM_TEXT)
         if warnings:  # before the part is cut, as its limit counts them
             page = page.model_copy(update={"warnings": (*page.warnings, *warnings)})
@@ -190,11 +190,11 @@ class OpenPageFlow:
                 part = await view_off_loop(self.workers, page, selection)
         except TimeoutError as error:
             raise DeadlineExceeded("The page was read, but searching it took too long. Allow more time.") from error
-        await call.budget.read(part.content_length)
-        if self.known is not None:
+        await call.budget.count_page_text(part.content_length)
+        if self.known_urls is not None:
             text = f"<{part.final_url}>\n{part.content}"
-            links = addresses_in(text) if len(text) < _AT_ONCE else await asyncio.to_thread(addresses_in, text)
-            await self.known.note(call.budget, "pages", links)
+            links = addresses_in(text) if len(text) < _MAX_LOOP_CHARS else await asyncio.to_thread(addresses_in, text)
+            await self.known_urls.note(call.budget, "pages", links)
         return part
 
     async def _whole(self, call: PageCall) -> Page:
@@ -252,8 +252,8 @@ class OpenPageFlow:
         settings = self.settings.cache
         names = [identity(reader, self.settings) for reader in readers.readers]
         load = partial(readers.open, call)
-        found = await self.cache.get_or_load(
-            page_key(call.url, names, self._what_is_allowed(), partition=partition),
+        result = await self.cache.get_or_load(
+            page_key(call.url, names, self._policy_key(), partition=partition),
             load,
             call.deadline,
             page_codec(lifetime(settings.page_ttl, settings.stale_ttl)),
@@ -261,17 +261,19 @@ class OpenPageFlow:
             refresh=call.cache_mode == "refresh",
             renew=load,
         )
-        return found.value.model_copy(update=age(found.value.warnings, found.cached, found.stale, found.age))
+        return result.value.model_copy(
+            update=age_fields(result.value.warnings, result.cached, result.stale, result.age)
+        )
 
-    def _what_is_allowed(self) -> str:
+    def _policy_key(self) -> str:
         """Return the cache key part for the rules and code that a stored page depends on."""
-        rules, read = self.settings.policy, self.settings.read
+        rules, settings = self.settings.policy, self.settings.read
         origins = sorted(rules.allowed_origins), rules.origin_redirects
-        sites = sorted(read.site_readers), sorted(read.site_hosts), sorted(read.parts.items())
+        sites = sorted(settings.site_readers), sorted(settings.site_hosts), sorted(settings.parts.items())
         return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), *origins, *sites))
 
 
-_MOST = 50  # pages per call
+_MAX_PAGES = 50  # pages per call
 
 
 def check_url(field: str, url: object) -> str | Path:
@@ -292,8 +294,8 @@ def check_urls(urls: object) -> tuple[str | Path, ...]:
     if isinstance(urls, str) or not isinstance(urls, Iterable):
         raise InvalidRequest("urls", f"must be a list, not {type(urls).__name__}", "Pass a list of addresses.")
     checked = tuple(check_url("urls", url) for url in urls)
-    if not 1 <= len(checked) <= _MOST:
-        raise InvalidRequest("urls", f"has {len(checked):,} addresses", f"Pass 1 to {_MOST}.")
+    if not 1 <= len(checked) <= _MAX_PAGES:
+        raise InvalidRequest("urls", f"has {len(checked):,} addresses", f"Pass 1 to {_MAX_PAGES}.")
     return checked
 
 
@@ -314,8 +316,8 @@ class _PageLoad:
         """Return the page, or its error as a page."""
         if self.page is not None:
             return self.page
-        shown = self.call.address[:2_048].encode("utf-8", "replace").decode()
-        return Page(url=shown, status="error", error=str(self.error))
+        url = self.call.address[:2_048].encode("utf-8", "replace").decode()
+        return Page(url=url, status="error", error=str(self.error))
 
 
 def _share(room: TextBudget, parts: int) -> TextBudget:
@@ -324,7 +326,7 @@ def _share(room: TextBudget, parts: int) -> TextBudget:
     return room.limited(room.characters // parts, tokens)
 
 
-def _left(room: TextBudget, content: str, times: int) -> TextBudget:
+def _remaining_room(room: TextBudget, content: str, times: int) -> TextBudget:
     tokens = None if room.tokens is None else room.tokens - times * room.tokens_of(content)
     return room.limited(room.characters - times * len(content), tokens)
 
@@ -333,13 +335,10 @@ def _record(call: PageCall, started: float, end: Page | BaseException) -> PageDo
     """Return the event for call listeners; `end` is the page, or the exception."""
     page = end if isinstance(end, Page) else None
     attempts = call.attempts.entries
-    try:
-        host = parse_url(call.address).host
-    except GroundwireError:
-        host = ""
+    url = url_or_none(call.address)
     return PageDone(
         session=call.budget.session,
-        host=host,
+        host=url.host if url else "",
         reader=page.reader if page else None,
         attempts=attempts,
         characters=page.content_length if page else 0,
@@ -353,22 +352,22 @@ def _record(call: PageCall, started: float, end: Page | BaseException) -> PageDo
 
 def make_politeness(settings: Settings, pages: Transport, store: Store) -> Politeness:
     """Return the crawl rules for page requests from the settings."""
-    read = settings.read
+    options = settings.read
     return Politeness(
         pages,
         store,
-        robots=read.robots,
-        exceptions=read.robots_exceptions,
-        delay=read.crawl_delay,
-        at_once=read.max_per_host,
+        robots=options.robots,
+        exceptions=options.robots_exceptions,
+        delay=options.crawl_delay,
+        at_once=options.max_per_host,
         user_agent=settings.network.user_agent,
     )
 
 
 def make_site_readers(settings: Settings, pages: Transport, store: Store, workers: Workers) -> SiteReaders | None:
     """Create the readers for well-known sites from the settings, or return None if there are none."""
-    read = settings.read
-    isolated = read.isolation == "process"
-    if not read.site_readers and not read.site_hosts:
+    options = settings.read
+    isolated = options.isolation == "process"
+    if not options.site_readers and not options.site_hosts:
         return None
-    return SiteReaders(pages, store, workers, names=read.site_readers, hosts=read.site_hosts, isolated=isolated)
+    return SiteReaders(pages, store, workers, names=options.site_readers, hosts=options.site_hosts, isolated=isolated)

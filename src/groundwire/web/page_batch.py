@@ -28,10 +28,10 @@ from groundwire.web.site_map import patiently
 
 __all__ = ["PageBatch"]
 
-_AHEAD: Final = 500  # addresses that wait, so that one slow host does not hold up the others
-_STEP: Final = 32  # pages after which files are synced, and the archive has caught up
-_PASSING: Final = (PageUnavailable, ProviderError, DeadlineExceeded, Overloaded)
-_TOO_MANY: Final = 429
+_MAX_WAITING: Final = 500  # addresses that wait, so that one slow host does not hold up the others
+_PAGES_PER_SYNC: Final = 32  # pages after which files are synced, and the archive has caught up
+_TRANSIENT_ERRORS: Final = (PageUnavailable, ProviderError, DeadlineExceeded, Overloaded)
+_TOO_MANY_REQUESTS: Final = 429
 
 
 @dataclass(slots=True)
@@ -96,8 +96,8 @@ class PageBatch:
         self._archive = archive
         self._hosts: dict[str, _HostQueue] = {}
         self._slots = asyncio.Semaphore(at_once)
-        self._room = asyncio.Semaphore(_AHEAD)
-        self._seen: set[bytes] = set()
+        self._room = asyncio.Semaphore(_MAX_WAITING)
+        self._digests: set[bytes] = set()
         self._ends: asyncio.Queue[_PageEnd | BaseException | None] = asyncio.Queue(at_once)
         self._pages = self._run()
 
@@ -115,13 +115,13 @@ class PageBatch:
         """Yield pages, after they are written."""
         output = await asyncio.to_thread(PageOutput, self._path) if self._path is not None else None
         if output is not None:
-            self._seen, self.failed_earlier = output.known, output.failed
+            self._digests, self.failed_earlier = output.digests, output.failed
         reading = asyncio.create_task(self._read_all())
         try:
             while (end := await self._ends.get()) is not None:
                 if isinstance(end, BaseException):
                     raise end
-                yield await self._written(end, output)
+                yield await self._write(end, output)
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
@@ -129,19 +129,19 @@ class PageBatch:
             if output is not None:
                 await asyncio.to_thread(output.close)
 
-    async def _written(self, end: _PageEnd, output: PageOutput | None) -> Page:
+    async def _write(self, end: _PageEnd, output: PageOutput | None) -> Page:
         """Write a page or its error, and return it."""
         page = end.page
         if isinstance(page, GroundwireError):
             self.failed += 1
-            is_final = not isinstance(page, _PASSING) and getattr(page, "status", None) != _TOO_MANY
+            is_final = not isinstance(page, _TRANSIENT_ERRORS) and getattr(page, "status", None) != _TOO_MANY_REQUESTS
             if output is not None:
                 output.fail(end.url, str(page), is_final=is_final)
             return Page(url=end.url[:2_048], status="error", error=str(page))
         if output is not None:
             await asyncio.to_thread(output.write, end.url, page)
         self.read += 1
-        if self.read % _STEP == 0:
+        if self.read % _PAGES_PER_SYNC == 0:
             await self._sync(output)
         return page
 
@@ -169,10 +169,10 @@ class PageBatch:
             url, host = (parsed := parse_url(url)).request_text, parsed.authority
         except GroundwireError as error:
             problem = error
-        if (digest := url_digest(url)) in self._seen:
+        if (digest := url_digest(url)) in self._digests:
             self.skipped += 1
             return
-        self._seen.add(digest)
+        self._digests.add(digest)
         if problem is not None:
             await self._ends.put(_PageEnd(url, problem))
             return
@@ -187,13 +187,13 @@ class PageBatch:
         """Read pages of a host until none waits."""
         while queue.urls:
             url = queue.urls.popleft()
-            await self._ends.put(_PageEnd(url, await self._opened(url, queue)))
+            await self._ends.put(_PageEnd(url, await self._open_patiently(url, queue)))
             self._room.release()
         queue.workers -= 1
         if not queue.workers:
             self._hosts.pop(host, None)
 
-    async def _opened(self, url: str, queue: _HostQueue) -> Page | GroundwireError:
+    async def _open_patiently(self, url: str, queue: _HostQueue) -> Page | GroundwireError:
         try:
             return await patiently(lambda: self._open(url, queue))
         except (BudgetExceeded, Closed):

@@ -6,7 +6,6 @@ read again, and takes the place of what was written of it.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -16,16 +15,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final
 
+from filelock import lock_descriptor
+
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page
 
 __all__ = ["PageOutput", "page_record", "url_digest"]
 
-_LINES: Final = frozenset({".jsonl", ".ndjson"})
+_LINE_SUFFIXES: Final = frozenset({".jsonl", ".ndjson"})
 _STATE: Final = ".groundwire-state.jsonl"
-_OTHER: Final = re.compile(r"[^A-Za-z0-9._-]{1,200}")
-_LONGEST_NAME: Final = 120  # characters, before the hash; file systems allow 255 bytes
-_UNSHOWN: Final = frozenset(
+_UNSAFE_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]{1,200}")
+_MAX_NAME_CHARS: Final = 120  # characters, before the hash; file systems allow 255 bytes
+_OMITTED_FIELDS: Final = frozenset(
     {"citation_id", "start", "end", "status", "error", "sections", "excerpts", "matches", "match_count", "next_cursor"}
 )
 
@@ -46,22 +47,20 @@ class PageOutput:
         """The pages that earlier runs have read."""
         self.failed: int = 0
         """The pages that earlier runs could not read, and that are not tried again."""
-        self._is_file = path.suffix.lower() in _LINES
+        self._is_file = path.suffix.lower() in _LINE_SUFFIXES
         self._state_path = path.with_name(path.name + ".state") if self._is_file else path / _STATE
-        self.known: set[bytes] = set()
+        self.digests: set[bytes] = set()
         """The digests of the addresses that are dealt with."""
         self._unsynced: list[Path] = []
         (path.parent if self._is_file else path).mkdir(parents=True, exist_ok=True)
         if self._is_file and path.exists() and path.stat().st_size and not self._state_path.exists():
             raise InvalidRequest("output", f"{path} exists and has no state file", "Choose another file, or delete it.")
         self._state = self._state_path.open("a+b")
-        try:
-            fcntl.flock(self._state, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        if not lock_descriptor(self._state.fileno(), blocking=False):
             self._state.close()
             raise InvalidRequest(
                 "output", f"another process writes to {path}", "Wait for it, or choose another output."
-            ) from error
+            )
         size = self._load()
         self._lines: IO[bytes] | None = None
         if self._is_file:
@@ -126,12 +125,12 @@ class PageOutput:
     def _load(self) -> int:
         """Read the state file, cut off an unfinished last line, and return the size of the file with the pages."""
         self._state.seek(0)
-        size = whole = 0
+        size = complete_bytes = 0
         failed: set[bytes] = set()
         for line in self._state:
             if not line.endswith(b"\n"):
                 break
-            whole += len(line)
+            complete_bytes += len(line)
             try:
                 row = json.loads(line)
                 digest = url_digest(row["url"])
@@ -142,10 +141,10 @@ class PageOutput:
             if "error" in row:
                 failed |= {digest} if row.get("final") else set()
             elif self._is_file or self._is_whole(row):
-                self.known.add(digest)
-        self.done, self.failed = len(self.known), len(failed - self.known)
-        self.known |= failed
-        self._state.truncate(whole)
+                self.digests.add(digest)
+        self.done, self.failed = len(self.digests), len(failed - self.digests)
+        self.digests |= failed
+        self._state.truncate(complete_bytes)
         return size
 
     def _is_whole(self, row: dict[str, Any]) -> bool:
@@ -157,7 +156,7 @@ class PageOutput:
 def page_record(page: Page) -> dict[str, Any]:
     """Return a page as JSON data, with the time at which it was fetched unless that was earlier."""
     fetched = {} if page.cached or page.stale else {"fetched": _now()}
-    return page.model_dump(mode="json", exclude=set(_UNSHOWN), exclude_defaults=True) | fetched
+    return page.model_dump(mode="json", exclude=set(_OMITTED_FIELDS), exclude_defaults=True) | fetched
 
 
 def _markdown(page: Page) -> str:
@@ -184,7 +183,7 @@ def url_digest(url: str) -> bytes:
 
 def _file_name(url: str) -> str:
     """Return the path of a page's file: its host, and a name that no other URL has."""
-    host, _, rest = url.partition("://")[2].partition("/")
-    name = _OTHER.sub("-", rest[: 4 * _LONGEST_NAME]).strip("-.")[:_LONGEST_NAME]
-    folder = _OTHER.sub("-", host[:_LONGEST_NAME]).strip("-.") or "-"
+    host, _, path = url.partition("://")[2].partition("/")
+    name = _UNSAFE_CHARACTERS.sub("-", path[: 4 * _MAX_NAME_CHARS]).strip("-.")[:_MAX_NAME_CHARS]
+    folder = _UNSAFE_CHARACTERS.sub("-", host[:_MAX_NAME_CHARS]).strip("-.") or "-"
     return f"{folder}/{name or 'index'}-{url_digest(url).hex()[:10]}.md"

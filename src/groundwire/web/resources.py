@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,6 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
-from groundwire.cassette import Cassette
 from groundwire.errors import ConfigurationError, InvalidRequest, MissingKey, NotConfigured
 from groundwire.models import Observer
 from groundwire.models.validators import check_choice, is_number
@@ -47,15 +47,16 @@ from groundwire.web.known_urls import KnownUrls
 from groundwire.web.search import SearchFlow, StateWarnings
 from groundwire.web.session_sources import SessionSources
 
-if TYPE_CHECKING:  # needed for pages only, and slow to load
+if TYPE_CHECKING:  # needed for pages or cassettes only, and slow to load
+    from groundwire.cassette import Cassette
     from groundwire.routing.politeness import Politeness
     from groundwire.web.files import FileSearch
     from groundwire.web.open_page import OpenPageFlow
 
-__all__ = ["ProviderSetup", "Resources", "changed", "known_secrets", "make_secret_scanner"]
+__all__ = ["ProviderSetup", "Resources", "known_secrets", "make_secret_scanner", "with_overrides"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class ProviderSetup:
     """Creates providers; one object serves both roles of a hybrid."""
 
@@ -67,7 +68,7 @@ class ProviderSetup:
     """The archive; None if it is disabled."""
     workers: Workers
     """The shared workers for heavy work."""
-    made: dict[str, SearchProvider | ReadProvider] = field(default_factory=dict)
+    providers: dict[str, SearchProvider | ReadProvider] = field(default_factory=dict)
     """The created providers, by name."""
     skipped: tuple[str, ...] = ()
     """Why providers are not used, a sentence each."""
@@ -77,14 +78,14 @@ class ProviderSetup:
     def make(
         self,
         role: str,
-        given: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
+        choices: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
         configured: Sequence[str],
     ) -> list[SearchProvider | ReadProvider]:
         """Return the providers of one role in order, without those that lack a key or a setting.
 
         Args:
             role: `search` or `read`.
-            given: Names and objects in order of preference; None takes `configured`.
+            choices: Names and objects in order of preference; None takes `configured`.
             configured: The names in the settings.
 
         Raises:
@@ -92,30 +93,30 @@ class ProviderSetup:
         """
         usable: list[SearchProvider | ReadProvider] = []
         reasons: list[NotConfigured | MissingKey] = []
-        for item in configured if given is None else given:
+        for item in configured if choices is None else choices:
             if not isinstance(item, str):
                 usable.append(as_provider(item))
                 continue
             try:
-                provider = self.made.get(item) or create(
+                provider = self.providers.get(item) or create(
                     item, self.settings, self.transports, self.archive, workers=self.workers
                 )
             except (NotConfigured, MissingKey) as error:
                 reasons.append(error)
                 continue
-            self.made[item] = provider
+            self.providers[item] = provider
             if not getattr(provider.capabilities, role):
                 what = "search" if role == "search" else "read pages"
                 raise ConfigurationError(f"{item} cannot {what}; remove it from {role}.providers.")
             usable.append(provider)
         self.skipped += tuple(map(str, reasons))
         keys = [reason for reason in reasons if isinstance(reason, MissingKey)]
-        chosen = role == "search" and given is None and self.settings.origin("search.providers") != "default"
-        keyed = [one for one in usable if getattr(one, "key_variables", ()) and getattr(one, "key_needed", True)]
+        chosen = role == "search" and choices is None and self.settings.origin("search.providers") != "default"
+        keyed = [item for item in usable if getattr(item, "key_variables", ()) and getattr(item, "key_needed", True)]
         self.missing_key = keys[0] if chosen and keys and not keyed else self.missing_key
         if not usable:
-            why = " ".join(map(str, reasons)) or f"{role}.providers is empty."
-            raise ConfigurationError(f"There is no provider to {role} with. {why}") from (keys[0] if keys else None)
+            cause = " ".join(map(str, reasons)) or f"{role}.providers is empty."
+            raise ConfigurationError(f"There is no provider to {role} with. {cause}") from (keys[0] if keys else None)
         return usable
 
 
@@ -137,8 +138,8 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
         with suppress(ValueError):
             yield unquote(urlsplit(address).password or "")
     for number, name in enumerate(settings.policy.secret_env_vars, start=1):
-        given = settings.secret(name)
-        value = given.get_secret_value() if given is not None else environment.get(name, "")
+        secret = settings.secret(name)
+        value = secret.get_secret_value() if secret is not None else environment.get(name, "")
         if not value.strip():
             _logger.warning("policy.secret_env_vars: entry %s names a variable that is not set", number)
         yield value.strip()
@@ -149,23 +150,23 @@ def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> S
     return SecretScanner(_secrets(settings, environment))
 
 
-_MOST_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
+_MAX_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
 
 
-def changed(settings: Settings, *, timeout: float | None, proxy: str | None) -> Settings:
+def with_overrides(settings: Settings, *, timeout: float | None, proxy: str | None) -> Settings:
     """Return settings with the values that were given instead of theirs.
 
     Raises:
         ConfigurationError: one of them is wrong.
     """
-    given: dict[str, Any] = {}
+    overrides: dict[str, Any] = {}
     if timeout is not None:
-        given = {"search": {"timeout": timeout}, "read": {"timeout": timeout}}
+        overrides = {"search": {"timeout": timeout}, "read": {"timeout": timeout}}
     if proxy is not None:
-        given["network"] = {"proxy": proxy}
+        overrides["network"] = {"proxy": proxy}
     sections: dict[str, Any] = {}
     try:
-        for name, values in given.items():
+        for name, values in overrides.items():
             section = getattr(settings, name)
             checked = type(section).model_validate(values)
             sections[name] = section.model_copy(update={key: getattr(checked, key) for key in values})
@@ -204,12 +205,15 @@ class Resources:
     ) -> None:
         self.settings = settings
         self.closed: bool = False
+        self._closing = asyncio.Lock()
+        self._all_closed = False
         if cassette is not None:
             cassette.hide(*known_secrets(settings))
         self.clients: HttpClients = HttpClients(settings, resolver, cassette)
         self.archive: Archive | None = open_archive(settings) if cassette is None else None
-        self.workers: Workers = Workers(min(_MOST_WORKERS, max(2, os.cpu_count() or 2)))
-        self.verification_workers: Workers = Workers(min(_MOST_WORKERS, max(2, (os.cpu_count() or 2) // 2)))
+        cores = (os.cpu_count() or 2) // settings.server.workers
+        self.workers: Workers = Workers(min(_MAX_WORKERS, max(2, cores)))
+        self.verification_workers: Workers = Workers(min(_MAX_WORKERS, max(2, cores // 2)))
         setup = ProviderSetup(settings, self.clients, self.archive, self.workers)
         _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in conflicting_settings(settings)])
         searchers = cast("list[SearchProvider]", setup.make("search", search_providers, settings.search.providers))
@@ -220,7 +224,7 @@ class Resources:
         self.store: Store = open_store(
             settings.storage.url if cassette is None else "memory://", timeout=settings.storage.timeout
         )
-        self.known: KnownUrls | None = KnownUrls(self.store) if settings.policy.open_only == "known" else None
+        self.known_urls: KnownUrls | None = KnownUrls(self.store) if settings.policy.open_only == "known" else None
         self.sources: SessionSources | None = (
             SessionSources(self.store) if settings.session.citations == "session" else None
         )
@@ -233,16 +237,16 @@ class Resources:
         self._cache = (
             Cache(self.store, shared=not isinstance(self.store, MemoryStore)) if settings.cache.enabled else None
         )
-        self.owned: list[object] = list(setup.made.values())
-        own = () if any(isinstance(one, CallLog) for one in call_listeners) else (CallLog(),)
-        self._listeners = CallListeners((*own, self.scores, *call_listeners))
+        self.owned: list[object] = list(setup.providers.values())
+        default_listeners = () if any(isinstance(listener, CallLog) for listener in call_listeners) else (CallLog(),)
+        self._listeners = CallListeners((*default_listeners, self.scores, *call_listeners))
         self._secrets = make_secret_scanner(settings, os.environ)
         self.search_flow: SearchFlow = SearchFlow(
             settings=settings,
             router=self._router(searchers, ArchiveProvider(self.archive) if self.archive else None),
             cache=self._cache,
             secrets=self._secrets,
-            known=self.known,
+            known_urls=self.known_urls,
             sources=self.sources,
             call_listeners=self._listeners,
             state=self.state,
@@ -275,9 +279,9 @@ class Resources:
         from groundwire.reading.readers import Readers
         from groundwire.web.open_page import OpenPageFlow, make_site_readers
 
-        settings, setup, before = self.settings, self._setup, set(self._setup.made)
+        settings, setup, before = self.settings, self._setup, set(self._setup.providers)
         readers = cast("list[ReadProvider]", setup.make("read", self._read_providers, settings.read.providers))
-        self.owned += [made for name, made in setup.made.items() if name not in before]
+        self.owned += [provider for name, provider in setup.providers.items() if name not in before]
         self.clients.pages.gate = self.politeness
         return OpenPageFlow(
             settings=settings,
@@ -296,7 +300,7 @@ class Resources:
             policy=self.policy,
             cache=self._cache,
             secrets=self._secrets,
-            known=self.known,
+            known_urls=self.known_urls,
             sources=self.sources,
             workers=self.workers,
             call_listeners=self._listeners,
@@ -357,9 +361,9 @@ class Resources:
         Raises:
             InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
         """
-        usual = limits_of(self.settings.session)
+        defaults = limits_of(self.settings.session)
         for limit, value in limits.items():
-            check_choice("session", limit, usual._fields)
+            check_choice("session", limit, defaults._fields)
             if not is_number(value) or not 0 <= value < float("inf"):
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
         name = session_name(parent.owner, name) if name else None
@@ -367,7 +371,7 @@ class Resources:
         return SessionBudget(
             self.store if name else MemoryStore(),
             name or uuid4().hex,
-            Limits(**{**usual._asdict(), **limits}),
+            Limits(**{**defaults._asdict(), **limits}),
             self.tasks,
             named=bool(name),
             quota=parent.quota,
@@ -381,30 +385,36 @@ class Resources:
     def other_router(
         self,
         providers: Sequence[str | SearchProvider],
-        usual: Sequence[SearchProvider],
+        current: Sequence[SearchProvider],
         settings: Settings | None,
     ) -> Router:
         """Return a router with other providers, which is closed with the rest.
 
         Args:
             providers: In order of use, by name or as objects.
-            usual: Those that are there already, and stand for their names unless there are other settings.
+            current: Those that are there already, and stand for their names unless there are other settings.
             settings: Where options and keys of new providers are; by default the current settings.
         """
-        here = {provider.name: provider for provider in usual} if settings is None else {}
+        by_name = {provider.name: provider for provider in current} if settings is None else {}
         setup = ProviderSetup(settings or self.settings, self.clients, self.archive, self.workers)
-        given = [here.get(one, one) if isinstance(one, str) else one for one in providers]
-        router = self._router(cast("list[SearchProvider]", setup.make("search", given, ())))
-        self.owned += [router, *setup.made.values()]
+        choices = [by_name.get(item, item) if isinstance(item, str) else item for item in providers]
+        router = self._router(cast("list[SearchProvider]", setup.make("search", choices, ())))
+        self.owned += [router, *setup.providers.values()]
         return router
 
     async def aclose(self, grace_seconds: float) -> None:
-        """Close everything. Idempotent.
+        """Close everything, once: what a second call did would find the store closed.
 
         Args:
             grace_seconds: Seconds to wait first for background refreshes of stale values.
         """
         self.closed = True
+        async with self._closing:
+            if not self._all_closed:
+                await self._close(grace_seconds)
+                self._all_closed = True
+
+    async def _close(self, grace_seconds: float) -> None:
         self.load.close()
         if self._cache is not None:
             await self._cache.aclose(grace_seconds=grace_seconds)
@@ -431,7 +441,7 @@ class Resources:
         return Router(
             searchers,
             attempt_timeout=search.attempt_timeout,
-            timeout=search.timeout if own else SearchSettings().timeout,
+            timeout=search.timeout if own else SearchSettings.model_construct().timeout,
             attempt_listener=self._attempt_listener,
             hedging=HedgePolicy.of(search.latency, search.cost),
             store=self.store,

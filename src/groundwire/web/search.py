@@ -19,7 +19,15 @@ from groundwire.models.validators import TimeRangeName, check_choice, check_date
 from groundwire.providers.base import SearchProvider, is_owned
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache, CacheResult, Codec
-from groundwire.routing.cache_codec import age, identity, lifetime, partition_of, search_codec, search_key, sources_of
+from groundwire.routing.cache_codec import (
+    age_fields,
+    identity,
+    lifetime,
+    partition_of,
+    search_codec,
+    search_key,
+    sources_of,
+)
 from groundwire.routing.calls import CacheMode, SearchCall
 from groundwire.routing.router import Router
 from groundwire.safety.secret_scanner import SecretScanner
@@ -61,32 +69,32 @@ class StateWarnings:
     def __init__(self, store: Store, archive: Archive | None) -> None:
         self._store = store if isinstance(store, ResilientStore) else None
         self._archive = archive
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
 
     async def __call__(self) -> tuple[str, ...]:
         """Return the warnings for a response."""
-        said = []
+        warnings = []
         if self._store is not None:
             if self._store.degraded:
-                said.append(_DEGRADED)
+                warnings.append(_DEGRADED)
             if self._store.recreated:
-                said += self._once(_RECREATED.format("store of cache and budgets"))
+                warnings += self._once(_RECREATED.format("store of cache and budgets"))
         if self._archive is not None:
             await self._archive.open()
             if self._archive.problem:
-                said.append(_NO_ARCHIVE)
+                warnings.append(_NO_ARCHIVE)
             if self._archive.recreated:
-                said += self._once(_RECREATED.format("archive of earlier searches"))
-        return tuple(said)
+                warnings += self._once(_RECREATED.format("archive of earlier searches"))
+        return tuple(warnings)
 
     def _once(self, text: str) -> list[str]:
-        if text in self._said:
+        if text in self._reported:
             return []
-        self._said.add(text)
+        self._reported.add(text)
         return [text]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SearchFlow:
     """Searches for one `Web` and all of its sessions."""
 
@@ -98,7 +106,7 @@ class SearchFlow:
     """The cache; None disables it."""
     secrets: SecretScanner
     """The scanner for secrets in queries."""
-    known: KnownUrls | None
+    known_urls: KnownUrls | None
     """The URLs known to sessions; None allows any."""
     sources: SessionSources | None
     """The numbering of a session's sources; None numbers each response separately."""
@@ -114,12 +122,11 @@ class SearchFlow:
     """How responses are stored."""
 
     def __post_init__(self) -> None:
-        names = tuple(identity(provider, self.settings) for provider in self.router.providers)
-        object.__setattr__(self, "_names", names)
+        self._names = tuple(identity(provider, self.settings) for provider in self.router.providers)
         owned = any(is_owned(provider) for provider in self.router.providers)
-        object.__setattr__(self, "_visibility", "private" if owned else "public")
+        self._visibility = "private" if owned else "public"
         lives = lifetime(self.settings.cache.search_ttl, self.settings.cache.stale_ttl)
-        object.__setattr__(self, "_codec", search_codec(lives))
+        self._codec = search_codec(lives)
 
     def restricted(self, providers: Sequence[SearchProvider]) -> SearchFlow:
         """Return a copy with only some of the providers, in order."""
@@ -151,17 +158,17 @@ class SearchFlow:
         Raises:
             InvalidRequest: an argument is wrong.
         """
-        usual = self.settings.search
-        level = usual.safesearch if safesearch is None else safesearch
+        settings = self.settings.search
+        level = settings.safesearch if safesearch is None else safesearch
         if isinstance(region, str) and (pair := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
             region = None if region == "wt-wt" else pair[1]
             language = language or (None if pair[2] == "wt" else pair[2])
-        strategy = usual.strategy if strategy is None else strategy
+        strategy = settings.strategy if strategy is None else strategy
         check_choice("strategy", strategy, _STRATEGIES)
         return SearchCall(
             query=Query(
                 text=query,
-                limit=usual.limit if limit is None else limit,
+                limit=settings.limit if limit is None else limit,
                 allowed_domains=() if allowed_domains == () else check_domains("allowed_domains", allowed_domains),
                 blocked_domains=() if blocked_domains == () else check_domains("blocked_domains", blocked_domains),
                 time_range=time_range_of(time_range),
@@ -189,21 +196,21 @@ class SearchFlow:
         """
         started = time.perf_counter()
         try:
-            response = await (self._search(call) if other is None else self._answered(call, other))
+            response = await (self._search(call) if other is None else self._answer(call, other))
         except BaseException as error:
             self.call_listeners.search_done(_record(call, started, error))
             raise
         self.call_listeners.search_done(_record(call, started, response))
         return response
 
-    async def _answered(self, call: SearchCall, other: Search) -> SearchResponse:
+    async def _answer(self, call: SearchCall, other: Search) -> SearchResponse:
         """Count a call of the day, as for a page, and make it."""
         call.pay_from(await call.budget.take_page())
         try:
             result = CacheResult(await other())
         finally:
             await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
-        return await self._numbered(call, result)
+        return await self._number(call, result)
 
     async def _search(self, call: SearchCall) -> SearchResponse:
         """Reserve, make and settle a search; release one that could not be made."""
@@ -219,7 +226,7 @@ class SearchFlow:
             await asyncio.shield(call.budget.release(call.reservation, call.ledger.close()))
             raise
         await call.budget.settle(call.reservation, call.ledger.close())
-        return await self._numbered(call, result)
+        return await self._number(call, result)
 
     def _key(self, call: SearchCall) -> str:
         """Return the key of a response in the cache; empty if nothing may be stored."""
@@ -264,15 +271,15 @@ class SearchFlow:
         )
         if not result.cached and not result.stale:
             return result
-        update = age(result.value.warnings, result.cached, result.stale, result.age)
+        update = age_fields(result.value.warnings, result.cached, result.stale, result.age)
         return result._replace(value=result.value.model_copy(update=update))
 
-    async def _numbered(self, call: SearchCall, result: CacheResult[SearchResponse]) -> SearchResponse:
+    async def _number(self, call: SearchCall, result: CacheResult[SearchResponse]) -> SearchResponse:
         """Return a response for its session, with citation numbers and remaining budget; its results are its own."""
         response, rows = result.value, result.value.results
-        if self.known is not None:
+        if self.known_urls is not None:
             urls = [url for row in rows for url in addresses_in(f"<{row.url}>")]
-            await self.known.note(call.budget, "results", urls)
+            await self.known_urls.note(call.budget, "results", urls)
         if self.sources is not None and call.cache_mode != "bypass":
             numbers = result.also[0] if result.also else None
             rows = await self.sources.number_results(call.budget, rows, call.opener, numbers)

@@ -17,11 +17,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
-from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
+from groundwire.models import MAX_SNIPPET, MAX_TITLE, SearchResult
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.result_merging import canonical, replaced
 from groundwire.safety.tenancy import Owner
-from groundwire.safety.urls import parse_url
+from groundwire.safety.urls import url_or_none
 from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import Answer, AssignNumbers, Numbers, Register, Store
@@ -29,18 +29,19 @@ from groundwire.storage.memory import MemoryStore
 
 if TYPE_CHECKING:
     from groundwire.citations.verify.report import CitedPage
+    from groundwire.models import Page
 
 __all__ = ["CitedPages", "SeenSource", "SessionSources", "taken"]
 
-_LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes a session's sources, like its budget
-_LONGEST: Final = 2_000_000  # characters of a page that is stored
-_AT_ONCE: Final = 100_000  # characters that are compressed without a thread, in about 2 ms
-_PRIVATE: Final = 32_000_000  # bytes that sessions without a name may take in this process
-_NAME: Final = 8  # bytes of a name in a register
-_MARK: Final = "\x1f"  # before each field of a note: JSON would take five times as long to write
-_BETWEEN: Final = " … "  # between two snippets of one page
+_LIFE_SECONDS: Final = 7 * 86_400.0  # seconds after which the store deletes a session's sources, like its budget
+_MAX_PAGE_CHARS: Final = 2_000_000  # characters of a page that is stored
+_MAX_LOOP_CHARS: Final = 100_000  # characters that are compressed without a thread, in about 2 ms
+_MAX_PRIVATE_BYTES: Final = 32_000_000  # bytes that sessions without a name may take in this process
+_NAME_BYTES: Final = 8  # bytes of a name in a register
+_FIELD_SEPARATOR: Final = "\x1f"  # before each field of a note: JSON would take five times as long to write
+_SNIPPET_SEPARATOR: Final = " … "  # between two snippets of one page
 
-_Shown = tuple[str, str, str, str, str]  # URL, URL after redirects, title, snippet, digest of the content
+_SourceFields = tuple[str, str, str, str, str]  # URL, URL after redirects, title, snippet, digest of the content
 _R = TypeVar("_R")
 
 
@@ -71,20 +72,20 @@ class SessionSources:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._private = MemoryStore(max_bytes=_PRIVATE)
+        self._private = MemoryStore(max_bytes=_MAX_PRIVATE_BYTES)
 
     def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> AssignNumbers:
         """Return the store operation that numbers results; see `number_results`."""
-        names, shown, clean, named = [], [""], True, session.named
+        names, fields, clean, named = [], [""], True, session.named
         for row in rows:
             url, title = row.url, row.title
             if (address := row._address) is None:
                 clean, title, name = False, title[:MAX_TITLE], _name(url, named)
             else:
-                name = _short(address[1], named)
+                name = _short_name(address[1], named)
             names.append((name,))
-            shown += (url, "", title, row.snippet, "")
-        return _number(session, names, shown, clean=clean)
+            fields += (url, "", title, row.snippet, "")
+        return _number(session, names, fields, clean=clean)
 
     async def number_results(
         self, session: SessionBudget, rows: Sequence[SearchResult], opener: object, answer: Answer = None
@@ -99,8 +100,8 @@ class SessionSources:
         """
         if not rows:
             return ()
-        known = answer if isinstance(answer, Numbers) else await _asked(session, self.numbering(session, rows))
-        numbered = zip(rows, known.numbers, strict=True)
+        assigned = answer if isinstance(answer, Numbers) else await _assign(session, self.numbering(session, rows))
+        numbered = zip(rows, assigned.numbers, strict=True)
         return tuple([taken(row, number, opener) for row, number in numbered])
 
     async def number_page(self, session: SessionBudget, page: Page) -> Page:
@@ -108,16 +109,17 @@ class SessionSources:
         digest = await _off_loop(_digest, page.content)
         names = tuple(dict.fromkeys(_name(url, session.named) for url in (page.url, page.final_url) if url))
         note = ["", page.url, page.final_url or "", (page.title or "")[:MAX_TITLE], "", digest]
-        answer = await _asked(session, _number(session, [names], note))
-        if answer.new and len(page.content) <= _LONGEST:
+        answer = await _assign(session, _number(session, [names], note))
+        if answer.new and len(page.content) <= _MAX_PAGE_CHARS:
             no_store = page.freshness is not None and page.freshness.no_store
             store = self._private if no_store or not session.named else self._store
-            await store.set(_content_key(session.owner, digest), await _off_loop(_packed, page.content), fresh=_LIFE)
+            key = _content_key(session.owner, digest)
+            await store.set(key, await _off_loop(_compressed, page.content), fresh=_LIFE_SECONDS)
         return page.model_copy(update={"citation_id": answer.numbers[0]})
 
     async def listed(self, session: SessionBudget) -> tuple[SeenSource, ...]:
         """Return the sources of a session, by number; empty if they have expired or there are none."""
-        return _merged(await session.store.register(_key(session)), session.named)
+        return _merge(await session.store.register(_key(session)), session.named)
 
     async def content(self, digest: str, *, owner: Owner) -> str | None:
         """Return the whole Markdown of an owner's page by its SHA-256; None if it is no longer stored."""
@@ -157,94 +159,92 @@ def _content_key(owner: Owner, digest: str) -> str:
 
 
 def _number(
-    session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: Sequence[str], *, clean: bool = False
+    session: SessionBudget, names: Sequence[tuple[bytes, ...]], fields: Sequence[str], *, clean: bool = False
 ) -> AssignNumbers:
     """Return the operation that numbers sources.
 
     Args:
         session: The session.
         names: Of each source, of one or more URLs.
-        shown: An empty text, and the fields of a `_Shown` for each source.
+        fields: An empty text, and the fields of a `_SourceFields` for each source.
         clean: Whether the fields are those of cleaned results, which hold no control characters.
     """
-    text = _MARK.join(shown)
-    if not clean and text.count(_MARK) >= len(shown):  # a page's own title may hold one
-        text = _MARK.join(field.replace(_MARK, " ") for field in shown)
+    text = _FIELD_SEPARATOR.join(fields)
+    if not clean and text.count(_FIELD_SEPARATOR) >= len(fields):  # a page's own title may hold one
+        text = _FIELD_SEPARATOR.join(value.replace(_FIELD_SEPARATOR, " ") for value in fields)
     note = text.encode("utf-8", "surrogatepass")
     if session.named:  # it leaves this process, and is stored
         note = zlib.compress(note, 1)
-    return AssignNumbers(_key(session), tuple(names), note, _LIFE)
+    return AssignNumbers(_key(session), tuple(names), note, _LIFE_SECONDS)
 
 
-def _noted(note: bytes) -> Iterable[_Shown]:
+def _fields_of(note: bytes) -> Iterable[_SourceFields]:
     """Return what a note holds.
 
     Raises:
         ValueError, zlib.error: nothing that was noted here.
     """
-    text = (note if note[:1] == _MARK.encode() else zlib.decompress(note)).decode("utf-8", "surrogatepass")
+    text = (note if note[:1] == _FIELD_SEPARATOR.encode() else zlib.decompress(note)).decode("utf-8", "surrogatepass")
     if text[:1] == "[":  # of an earlier version
-        return cast("list[_Shown]", json.loads(text))
-    fields = iter(text.split(_MARK)[1:])
+        return cast("list[_SourceFields]", json.loads(text))
+    fields = iter(text.split(_FIELD_SEPARATOR)[1:])
     return zip(fields, fields, fields, fields, fields, strict=True)
 
 
-async def _asked(session: SessionBudget, wanted: AssignNumbers) -> Numbers:
-    (answer,) = await session.store.batch((wanted,))
+async def _assign(session: SessionBudget, operation: AssignNumbers) -> Numbers:
+    (answer,) = await session.store.batch((operation,))
     return cast("Numbers", answer)
 
 
-def _merged(register: Register, named: bool) -> tuple[SeenSource, ...]:
+def _merge(register: Register, named: bool) -> tuple[SeenSource, ...]:
     """Merge the notes of a register by number."""
-    known: dict[int, SeenSource] = {}
+    sources: dict[int, SeenSource] = {}
     for note in register.notes:
         with suppress(ValueError, TypeError, zlib.error):
-            for url, other, title, snippet, digest in _noted(note):
-                names = (_name(one, named) for one in (url, other) if one)
-                number = next((found for name in names if (found := register.numbers.get(name))), None)
+            for url, other, title, snippet, digest in _fields_of(note):
+                names = (_name(address, named) for address in (url, other) if address)
+                number = next((assigned for name in names if (assigned := register.numbers.get(name))), None)
                 if number is None:
                     continue
-                old = known.get(number) or SeenSource(number=number, url=url)
-                known[number] = old._replace(
+                old = sources.get(number) or SeenSource(number=number, url=url)
+                sources[number] = old._replace(
                     title=old.title or title,
-                    snippet=_joined(old.snippet, snippet),
+                    snippet=_joined_snippets(old.snippet, snippet),
                     digest=digest or old.digest,
                 )
-    return tuple(source for _, source in sorted(known.items()))
+    return tuple(source for _, source in sorted(sources.items()))
 
 
 def _name(url: str, named: bool) -> bytes:
-    """Return the short name of a page's URL in a register; see `_short`."""
-    try:
-        return _short(canonical(parse_url(url)), named)
-    except (InvalidRequest, BlockedByPolicy):
-        return _short(url, named)
+    """Return the short name of a page's URL in a register; see `_short_name`."""
+    parsed = url_or_none(url)
+    return _short_name(canonical(parsed) if parsed else url, named)
 
 
-def _short(text: str, named: bool) -> bytes:
+def _short_name(text: str, named: bool) -> bytes:
     """Return a short digest; in a session without a name, which stays in this process, its hash, at a tenth of it."""
     if not named:
-        return hash(text).to_bytes(_NAME, "big", signed=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:_NAME]
+        return hash(text).to_bytes(_NAME_BYTES, "big", signed=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:_NAME_BYTES]
 
 
-def _joined(known: str, snippet: str) -> str:
+def _joined_snippets(snippets: str, snippet: str) -> str:
     """Return known snippets with one more, without the oldest if they are too long."""
-    if not snippet or snippet in known:
-        return known
-    return f"{known}{_BETWEEN}{snippet}"[-2 * MAX_SNIPPET :] if known else snippet
+    if not snippet or snippet in snippets:
+        return snippets
+    return f"{snippets}{_SNIPPET_SEPARATOR}{snippet}"[-2 * MAX_SNIPPET :] if snippets else snippet
 
 
 async def _off_loop(work: Callable[[str], _R], content: str) -> _R:
     """Apply `work` to a page, in a thread if it is long."""
-    return work(content) if len(content) < _AT_ONCE else await asyncio.to_thread(work, content)
+    return work(content) if len(content) < _MAX_LOOP_CHARS else await asyncio.to_thread(work, content)
 
 
 def _digest(content: str) -> str:
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _packed(content: str) -> bytes:
+def _compressed(content: str) -> bytes:
     return zlib.compress(content.encode("utf-8", "surrogatepass"), 1)
 
 
@@ -256,16 +256,16 @@ class CitedPages(NamedTuple):
     archive: Archive | None
     """The archive; None if it is disabled."""
 
-    async def pages(self, session: SessionBudget, wanted: Container[int] | None = None) -> tuple[CitedPage, ...]:
+    async def pages(self, session: SessionBudget, numbers: Container[int] | None = None) -> tuple[CitedPage, ...]:
         """Return the sources of a session, by number.
 
         Args:
             session: The session.
-            wanted: Numbers whose content is loaded, too; None loads all of it.
+            numbers: Numbers whose content is loaded, too; None loads all of it.
         """
         return tuple(
             [
-                await self._page(source, session.owner, with_content=wanted is None or source.number in wanted)
+                await self._page(source, session.owner, with_content=numbers is None or source.number in numbers)
                 for source in await self.sources.listed(session)
             ]
         )

@@ -35,39 +35,39 @@ __all__ = ["LinkReader", "SiteMap", "patiently"]
 
 _T = TypeVar("_T")
 
-_AT_ONCE: Final = 2  # pages of the site that are fetched at the same time
-_MOST_SITEMAPS: Final = 200
-_MOST_FEEDS: Final = 5
-_DEPTH: Final = 3  # links, where no sitemap lists the pages
-_IN_A_ROW: Final = 20  # failures after which a site is taken to refuse
-_TRIES: Final = 3
-_LONGEST_WAIT: Final = 3_600.0  # seconds, as long as politeness keeps what a site asked for
-_PAUSE: Final = 1.0  # seconds before the second try at a site that does not say how long it is busy
-_BUSY: Final = frozenset({429, 503})
+_MAX_CONCURRENT: Final = 2  # pages of the site that are fetched at the same time
+_MAX_SITEMAPS: Final = 200
+_MAX_FEEDS: Final = 5
+_DEFAULT_DEPTH: Final = 3  # links, where no sitemap lists the pages
+_MAX_FAILURES_IN_A_ROW: Final = 20  # failures after which a site is taken to refuse
+_MAX_ATTEMPTS: Final = 3
+_MAX_PAUSE_SECONDS: Final = 3_600.0  # seconds, as long as politeness keeps what a site asked for
+_PAUSE_SECONDS: Final = 1.0  # seconds before the second try at a site that does not say how long it is busy
+_BUSY_STATUSES: Final = frozenset({429, 503})
 _ACCEPT: Final = "text/html, application/xhtml+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, */*;q=0.1"
 
 _Kind = Literal["sitemap", "feed", "link"]
 
 
-async def patiently(read: Callable[[], Awaitable[_T]]) -> _T:
+async def patiently(open_page: Callable[[], Awaitable[_T]]) -> _T:
     """Await a page, and again, twice at most, after the pause that its site asks for.
 
     Raises:
         GroundwireError: the last error.
     """
-    for number in range(1, _TRIES):
+    for number in range(1, _MAX_ATTEMPTS):
         try:
-            return await read()
+            return await open_page()
         except PagePaced as error:
-            if error.retry_after > _LONGEST_WAIT:
+            if error.retry_after > _MAX_PAUSE_SECONDS:
                 raise
             pause = error.retry_after
         except (PageRefused, PageUnavailable) as error:
-            if error.status not in _BUSY:
+            if error.status not in _BUSY_STATUSES:
                 raise
-            pause = _PAUSE * number  # a longer one that the site asks for is kept by politeness
+            pause = _PAUSE_SECONDS * number  # a longer one that the site asks for is kept by politeness
         await asyncio.sleep(pause)
-    return await read()
+    return await open_page()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,19 +112,19 @@ class LinkReader:
             await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
 
     async def _fetch(self, url: WebUrl, deadline: Deadline) -> tuple[WebUrl, SiteLinks]:
-        read = self.flow.settings.read
+        settings = self.flow.settings.read
         reply = await self.transport.fetch(
-            url.text, deadline=deadline, headers={"Accept": _ACCEPT}, cap=read.max_bytes, cut=True,
+            url.text, deadline=deadline, headers={"Accept": _ACCEPT}, cap=settings.max_bytes, cut=True,
             inspect=refuse_unreadable,
         )  # fmt: skip
         final = parse_url(reply.url)
         if not self.flow.policy.permits(final.text):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
-        if read.isolation != "process":
+        if settings.isolation != "process":
             return final, await asyncio.to_thread(read_site_links, reply.body, reply.content_type, final.text)
-        asked = {"content_type": reply.content_type, "url": final.text}
-        said, _ = await self.flow.workers.run("groundwire.reading.site_links:site_links_in_worker", asked, reply.body)
-        return final, SiteLinks(said["kind"], tuple(map(tuple, said["rows"])), tuple(said["feeds"]))
+        job = {"content_type": reply.content_type, "url": final.text}
+        data, _ = await self.flow.workers.run("groundwire.reading.site_links:site_links_in_worker", job, reply.body)
+        return final, SiteLinks(data["kind"], tuple(map(tuple, data["rows"])), tuple(data["feeds"]))
 
 
 class SiteMap:
@@ -145,7 +145,7 @@ class SiteMap:
         self._prefix = parse_url(url)
         self._limit = limit
         self._depth = depth
-        self._seen: set[str] = set()
+        self._addresses: set[str] = set()
         self._count = 0
         self._is_full = False
         self._not_followed = 0
@@ -172,9 +172,10 @@ class SiteMap:
         if self._full():
             notes.append(f"the map ends at {self._limit:,} addresses, its limit; the site has more")
         if self._not_followed:
+            depth = self._depth or _DEFAULT_DEPTH
             notes.append(
-                f"the links of {self._not_followed:,} pages were not followed: these pages are {self._depth or _DEPTH} "
-                "links from the first one, the limit of depth"
+                f"the links of {self._not_followed:,} pages were not followed: these pages are {depth} links from the "
+                "first one, the limit of depth"
             )
         notes += (f"{count:,} not listed: {why}" for why, count in self._forbidden.items())
         notes += (f"{count:,} not read for their links: {why}" for why, count in self._failed.most_common(10))
@@ -198,7 +199,7 @@ class SiteMap:
             listed += row.origin == "sitemap"
             waiting.append((row.url, 1))
             yield row
-        depth = self._depth or (1 if listed else _DEPTH)
+        depth = self._depth or (1 if listed else _DEFAULT_DEPTH)
         level, following = 1, links.rows if links.kind == "page" else ()
         while not self._full():
             for address, _ in following:
@@ -207,17 +208,18 @@ class SiteMap:
                     yield SiteUrl(url=url, origin="link", depth=level)
                 if self._full():
                     return
-            if not waiting or self._in_a_row >= _IN_A_ROW:
+            if not waiting or self._in_a_row >= _MAX_FAILURES_IN_A_ROW:
                 break
             if waiting[0][1] >= depth:
                 self._not_followed = 0 if listed and self._depth is None else len(waiting)
                 break
             level = waiting[0][1] + 1
-            batch = [waiting.popleft()[0] for _ in range(min(_AT_ONCE, len(waiting))) if waiting[0][1] + 1 == level]
-            read = await asyncio.gather(*map(self._links_of, batch))
-            following = tuple(row for links in read for row in links.rows)
-        if self._in_a_row >= _IN_A_ROW and waiting:
-            self._notes.append(f"the map ends early: {_IN_A_ROW} pages in a row could not be read")
+            size = min(_MAX_CONCURRENT, len(waiting))
+            batch = [waiting.popleft()[0] for _ in range(size) if waiting[0][1] + 1 == level]
+            documents = await asyncio.gather(*map(self._links_of, batch))
+            following = tuple(row for links in documents for row in links.rows)
+        if self._in_a_row >= _MAX_FAILURES_IN_A_ROW and waiting:
+            self._notes.append(f"the map ends early: {_MAX_FAILURES_IN_A_ROW} pages in a row could not be read")
 
     async def _listed(self, start: WebUrl, links: SiteLinks) -> AsyncGenerator[SiteUrl]:
         """Yield what the sitemaps of the site and the feeds of its first page list."""
@@ -228,31 +230,31 @@ class SiteMap:
             self._failed[str(error)] += 1
         documents: deque[tuple[str, _Kind]] = deque((url, "sitemap") for url in declared)
         documents += [] if declared else [(f"{start.origin}/sitemap.xml", "sitemap")]
-        documents += ((url, "feed") for url in links.feeds[:_MOST_FEEDS])
-        read: set[str] = {start.request_text}
-        here = links if links.kind != "page" else None
-        while (documents or here is not None) and not self._full():
+        documents += ((url, "feed") for url in links.feeds[:_MAX_FEEDS])
+        visited: set[str] = {start.request_text}
+        document = links if links.kind != "page" else None
+        while (documents or document is not None) and not self._full():
             kind: _Kind = "sitemap"
-            if here is None:
+            if document is None:
                 url, kind = documents.popleft()
-                if url in read:
+                if url in visited:
                     continue
-                if len(read) > _MOST_SITEMAPS:
-                    self._notes.append(f"only the first {_MOST_SITEMAPS} sitemaps were read")
+                if len(visited) > _MAX_SITEMAPS:
+                    self._notes.append(f"only the first {_MAX_SITEMAPS} sitemaps were read")
                     return
-                read.add(url)
+                visited.add(url)
                 is_guess = not declared and url == f"{start.origin}/sitemap.xml"
-                here = await self._links_of(url, silent=is_guess)
-            if here.kind == "index":
-                documents.extendleft((url, "sitemap") for url, _ in reversed(here.rows[:_MOST_SITEMAPS]))
-            elif here.kind != "page":
-                for address, day in here.rows:
+                document = await self._links_of(url, silent=is_guess)
+            if document.kind == "index":
+                documents.extendleft((url, "sitemap") for url, _ in reversed(document.rows[:_MAX_SITEMAPS]))
+            elif document.kind != "page":
+                for address, day in document.rows:
                     if (new := await self._new(address)) is not None:
-                        kind = "feed" if here.kind == "feed" else "sitemap"
+                        kind = "feed" if document.kind == "feed" else "sitemap"
                         yield SiteUrl(url=new, origin=kind, depth=1, modified=day or None)
                     if self._full():
                         return
-            here = None
+            document = None
 
     async def _links_of(self, url: str, *, silent: bool = False) -> SiteLinks:
         """Return what a document leads to; nothing if it cannot be read, which is counted."""
@@ -279,12 +281,12 @@ class SiteMap:
         ):
             url = url._replace(scheme=self._prefix.scheme, port=self._prefix.port)
         text = url.request_text
-        if text in self._seen or not _is_below(url, self._prefix):
+        if text in self._addresses or not _is_below(url, self._prefix):
             return None
         if self._count >= self._limit:
             self._is_full = True
             return None
-        self._seen.add(text)
+        self._addresses.add(text)
         try:
             await self._reader.check(url)
         except BlockedByPolicy as error:
@@ -297,10 +299,10 @@ class SiteMap:
         return text
 
 
-def _prefix(asked: WebUrl, final: WebUrl) -> WebUrl:
+def _prefix(requested: WebUrl, final: WebUrl) -> WebUrl:
     """Return the address below which a map stays: that of the folder that was asked for, where it redirects to."""
-    path, there = asked.target.partition("?")[0], final.target.partition("?")[0]
-    path = path if there.startswith(path) else there
+    path, final_path = requested.target.partition("?")[0], final.target.partition("?")[0]
+    path = path if final_path.startswith(path) else final_path
     folder, _, name = path.rpartition("/")
     return final._replace(target=f"{folder}/" if "." in name or not name else path, fragment="")
 

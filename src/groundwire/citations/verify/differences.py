@@ -18,43 +18,45 @@ from groundwire.reading.passages.terms import Terms
 __all__ = ["near_copy", "unquoted"]
 
 _ORDER: Final = FEATURES.index("order")
-_COPIED_DENIAL: Final = 0.5  # the same for a negation
-_COPIED_ORDER: Final = 0.15  # share of a sentence's words that its passage must have in order to be compared in full
-_CLAIM: Final = 120  # tokens of a sentence that are aligned
-_PAGE: Final = 300  # the same of a passage
-_BESIDE: Final = 3  # words on each side of a figure
-_CLAUSE: Final = 8  # the same of a negation
-_COPIED: Final = 0.34  # share of the words beside a figure that the passage has in the same order, one right beside it
-_COPIED_WHOLE: Final = 0.2  # share of the sentence
-_AROUND: Final = 3  # sentences before and after a passage that may have the figure of a sentence
-_COPY: Final = 0.8  # share of a sentence's words by which it copies a passage as a whole
-_DENIED: Final = 0.75  # share of the clause with a negation
-_QUOTED_WORDS: Final = 4  # words from which a quotation must be on the page
-_MADE_UP: Final = 6  # the same of one that resembles nothing on it
-_LIKE: Final = 0.6  # share of a quotation's words that a passage must have to be shown beside it
+_MIN_DENIAL_ORDER: Final = 0.5  # the same for a negation
+_MIN_ORDER: Final = 0.15  # share of a sentence's words that its passage must have in order to be compared in full
+_MAX_CLAIM_TOKENS: Final = 120  # tokens of a sentence that are aligned
+_MAX_PASSAGE_TOKENS: Final = 300  # the same of a passage
+_FIGURE_CONTEXT_WORDS: Final = 3  # words on each side of a figure
+_CLAUSE_CONTEXT_WORDS: Final = 8  # the same of a negation
+_MIN_CONTEXT_SHARE: Final = 0.34
+"""Share of the words beside a figure that the passage has in the same order, one of them right beside it."""
+_MIN_COPIED_SHARE: Final = 0.2  # share of the sentence
+_NEARBY_SENTENCES: Final = 3  # sentences before and after a passage that may have the figure of a sentence
+_FULL_COPY_SHARE: Final = 0.8  # share of a sentence's words by which it copies a passage as a whole
+_DENIED_SHARE: Final = 0.75  # share of the clause with a negation
+_MIN_QUOTED_WORDS: Final = 4  # words from which a quotation must be on the page
+_MIN_INVENTED_WORDS: Final = 6  # the same of one that resembles nothing on it
+_SIMILAR_SHARE: Final = 0.6  # share of a quotation's words that a passage must have to be shown beside it
 
 
-def near_copy(claim: Claim, found: Evidence) -> tuple[tuple[Disagreement, ...], PagePassage | None]:
+def near_copy(claim: Claim, evidence: Evidence) -> tuple[tuple[Disagreement, ...], PagePassage | None]:
     """Return how a sentence differs from a near copy: by a number, date, unit or negation; and the passage that is one.
 
     Args:
         claim: The sentence.
-        found: The evidence for it.
+        evidence: The evidence for it.
     """
-    if found.counts[_ORDER] < _COPIED_ORDER:
+    if evidence.counts[_ORDER] < _MIN_ORDER:
         return (), None
-    mine = claim.tokens[:_CLAIM]
-    for passage in ([found.sentence] if found.sentence else []) + list(found.passages):
-        page = passage.tokens[:_PAGE]
-        lost = {at for at, one in enumerate(mine) if one.kind in {"number", "date"} and not _has(one, page)}
-        denies = found.counts[_ORDER] >= _COPIED_DENIAL and _denials(mine) != _denials(page)
-        if not denies and not any(one.kind in {"number", "date"} for one in page if lost):
+    mine = claim.tokens[:_MAX_CLAIM_TOKENS]
+    for passage in ([evidence.sentence] if evidence.sentence else []) + list(evidence.passages):
+        page = passage.tokens[:_MAX_PASSAGE_TOKENS]
+        lost = {at for at, token in enumerate(mine) if token.kind in {"number", "date"} and not _has(token, page)}
+        denies = evidence.counts[_ORDER] >= _MIN_DENIAL_ORDER and _denials(mine) != _denials(page)
+        if not denies and not any(token.kind in {"number", "date"} for token in page if lost):
             continue
         pairs = _aligned(mine, page)
-        copied = sum(_equal(mine[at], page[other]) for at, other in pairs.items()) >= _COPY * (len(mine) - len(lost))
+        equal = sum(_equal(mine[at], page[other]) for at, other in pairs.items())
+        copied = equal >= _FULL_COPY_SHARE * (len(mine) - len(lost))
         if lost and not copied:  # a sentence near it may have the figure
-            said = passage.index.tokens(max(0, passage.first - _AROUND), 2 * _AROUND + 1)
-            lost = {at for at in lost if not _has(mine[at], said)}
+            nearby = passage.index.tokens(max(0, passage.first - _NEARBY_SENTENCES), 2 * _NEARBY_SENTENCES + 1)
+            lost = {at for at in lost if not _has(mine[at], nearby)}
         if differ := tuple(_differences(mine, page, pairs, passage.index, lost, claim)):
             return differ, passage
         if copied:
@@ -62,20 +64,20 @@ def near_copy(claim: Claim, found: Evidence) -> tuple[tuple[Disagreement, ...], 
     return (), None
 
 
-def _has(claimed: ValueToken, said: Sequence[ValueToken]) -> bool:
-    return any(_equal(claimed, one) for one in said)
+def _has(wanted_token: ValueToken, tokens: Sequence[ValueToken]) -> bool:
+    return any(_equal(wanted_token, token) for token in tokens)
 
 
 def _denials(tokens: Sequence[ValueToken]) -> int:
     return sum(token.kind == "negation" for token in tokens)
 
 
-def _equal(one: ValueToken, other: ValueToken) -> bool:
-    if one.kind == other.kind == "word":
-        return one.key == other.key or _stem(one.key) == _stem(other.key)
-    if one.kind == other.kind == "date" and not any(map(all, zip(one.date, other.date, strict=True))):
+def _equal(first: ValueToken, second: ValueToken) -> bool:
+    if first.kind == second.kind == "word":
+        return _stem(first.key) == _stem(second.key)
+    if first.kind == second.kind == "date" and not any(map(all, zip(first.date, second.date, strict=True))):
         return False  # nothing is known of both
-    return one.kind == other.kind == "negation" or same_value(one, other, rounded=False)
+    return first.kind == second.kind == "negation" or same_value(first, second, rounded=False)
 
 
 def _stem(key: str) -> str:
@@ -127,13 +129,13 @@ def _differences(
     claim: Claim,
 ) -> Iterator[Disagreement]:
     equal = {at: other for at, other in pairs.items() if _equal(mine[at], page[other])}
-    if len(equal) < _COPIED_WHOLE * (len(mine) - 1):
+    if len(equal) < _MIN_COPIED_SHARE * (len(mine) - 1):
         return
     for at, other in pairs.items():
         if at not in lost or page[other].kind != mine[at].kind:
             continue
         kind = _kind(mine[at], page[other], at, other, equal)
-        if kind and _copied(at, other, len(mine), equal, _BESIDE) >= _COPIED:
+        if kind and _context_share(at, other, len(mine), equal, _FIGURE_CONTEXT_WORDS) >= _MIN_CONTEXT_SHARE:
             yield _disagreement(kind, claim.text, mine[at], index, page[other])
     for token in _claimed_denials(mine, page, pairs, equal):
         yield _disagreement("negation", claim.text, token, index, None)
@@ -177,7 +179,8 @@ def _stated_denials(
 
 def _denies(at: int, other: int, size: int, equal: Mapping[int, int], near: Sequence[ValueToken]) -> bool:
     """Whether the clause around a negation is copied, and the other side has no negation near it."""
-    return _copied(at, other, size, equal, _CLAUSE) >= _DENIED and all(one.kind != "negation" for one in near)
+    share = _context_share(at, other, size, equal, _CLAUSE_CONTEXT_WORDS)
+    return share >= _DENIED_SHARE and all(token.kind != "negation" for token in near)
 
 
 def _is_only(tokens: Sequence[ValueToken], at: int) -> bool:
@@ -189,10 +192,10 @@ _ONLY: Final = frozenset({"only", "just", "nur", "seulement", "solo", "apenas", 
 _STOP: Final = re.compile(r"[.!?。！？\n]")
 
 
-def _copied(at: int, other: int, size: int, equal: Mapping[int, int], reach: int) -> float:
+def _context_share(at: int, other: int, size: int, equal: Mapping[int, int], reach: int) -> float:
     """Return the share of the words around a difference that the page has around it, too."""
-    around = [one for one in range(max(0, at - reach), min(size, at + reach + 1)) if one != at]
-    near = sum(abs(equal.get(one, 10**6) - other) <= 2 * reach for one in around)
+    around = [place for place in range(max(0, at - reach), min(size, at + reach + 1)) if place != at]
+    near = sum(abs(equal.get(place, 10**6) - other) <= 2 * reach for place in around)
     return near / len(around) if len(around) > 2 else 0.0
 
 
@@ -204,7 +207,7 @@ def _kind(claimed: ValueToken, stated: ValueToken, at: int, other: int, equal: M
     if claimed.kind == "date":
         return "date"
     if claimed.unit and stated.unit and claimed.unit != stated.unit:
-        if any(abs(one - two) <= 1e-9 * abs(one) for one in claimed.values for two in stated.values):
+        if any(abs(value - theirs) <= 1e-9 * abs(value) for value in claimed.values for theirs in stated.values):
             return "unit"
         if unit_size(claimed.unit)[0] != unit_size(stated.unit)[0]:
             return None
@@ -239,7 +242,7 @@ def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tu
     for span in quotes_of(text):
         quote = text[span.start : span.end].replace("[…]", "…").replace("[...]", "…").replace("...", "…").strip(" .,;:")
         words = quote.split()
-        if (len(words) < _QUOTED_WORDS and quote.isascii()) or all(
+        if (len(words) < _MIN_QUOTED_WORDS and quote.isascii()) or all(
             word[:1].isupper() for word in words if len(word) > 3
         ):
             continue  # a term, or a title
@@ -249,16 +252,17 @@ def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tu
         if any(all(squeezed(piece) in index.letters for piece in pieces) for index in pages):
             continue
         best: PagePassage | None = None
-        most = 0.0
-        wanted: dict[str, float] = {}
+        best_share = 0.0
+        quote_terms: dict[str, float] = {}
         for index in pages:
-            wanted = dict.fromkeys(terms_in(quote, terms, index.language), 1.0)
-            for first in index.candidates(wanted.items(), 1):
-                share = len(wanted.keys() & index.sets[first]) / len(wanted)
-                if share > most:
-                    most, best = share, PagePassage(index, first, 1)
-        near = best if best and most >= _LIKE else None
-        if near is None and len(wanted) < _MADE_UP:
+            quote_terms = dict.fromkeys(terms_in(quote, terms, index.language), 1.0)
+            for first in index.candidates(quote_terms.items(), 1):
+                share = len(quote_terms.keys() & index.sets[first]) / len(quote_terms)
+                if share > best_share:
+                    best_share, best = share, PagePassage(index, first, 1)
+        near = best if best and best_share >= _SIMILAR_SHARE else None
+        if near is None and len(quote_terms) < _MIN_INVENTED_WORDS:
             continue
-        said = near.index.span(near.first, 1) if near else None
-        yield replace(_disagreement("quote", text, span, near.index if near else pages[0], said), claimed=quote), near
+        stated_span = near.index.span(near.first, 1) if near else None
+        difference = _disagreement("quote", text, span, near.index if near else pages[0], stated_span)
+        yield replace(difference, claimed=quote), near

@@ -32,9 +32,9 @@ FEATURES: Final = (
 )  # fmt: skip
 """What is counted, in the order of the weights."""
 
-_PASSAGE: Final = 3  # sentences
-_WIDE: Final = 7
-_PREFIX: Final = 5  # letters that related words have in common
+_PASSAGE_SENTENCES: Final = 3  # sentences
+_WIDE_SENTENCES: Final = 7
+_PREFIX_CHARS: Final = 5  # letters that related words have in common
 _NAME: Final = re.compile(r"(?<=\S )[^\W\d_a-z][^\W\d_]+")
 _DIGITS: Final = re.compile(r"\d")
 
@@ -50,13 +50,13 @@ class Claim:
 
     def __init__(self, text: str, terms: Terms, tongue: Language) -> None:
         self.text = text
-        self.terms = terms_in(text, terms, tongue)
-        self.distinct = list(dict.fromkeys(self.terms))
-        self.content = [term for term in self.distinct if not is_common(term)] or self.distinct
-        self.weights = {term: _rarity(term) for term in self.content}
-        self.names = [term for name in _NAME.findall(text) for term in terms_in(name, terms, tongue)]
-        self.tokens = tokens_of(text, tongue)
-        self.values = [
+        self.terms: list[str] = terms_in(text, terms, tongue)
+        self.distinct: list[str] = list(dict.fromkeys(self.terms))
+        self.content: list[str] = [term for term in self.distinct if not is_common(term)] or self.distinct
+        self.weights: dict[str, float] = {term: _rarity(term) for term in self.content}
+        self.names: list[str] = [term for name in _NAME.findall(text) for term in terms_in(name, terms, tongue)]
+        self.tokens: list[ValueToken] = tokens_of(text, tongue)
+        self.values: list[tuple[ValueToken, list[str]]] = [
             (token, terms(text[token.start : token.end])) for token in self.tokens if token.kind in {"number", "date"}
         ]
 
@@ -107,31 +107,32 @@ def evidence(claim: Claim, pages: Sequence[PageIndex]) -> Evidence:
     passages: list[PagePassage] = []
     wide: frozenset[str] = frozenset()
     everything: frozenset[str] = frozenset()
-    sentence, told, local_told, local_page = None, 0.0, 0.0, 0.0
+    sentence, sentence_share, local_sentence_share, local_page = None, 0.0, 0.0, 0.0
     for index in pages:
         everything |= index.postings.keys() | index.title
         many = len(index.sets) + 1
         local = {term: math.log(1 + many / (len(index.postings.get(term, ())) + 0.5)) for term in weights}
         local_page = max(local_page, _share(local, index.postings.keys()))
-        places = index.candidates(weights.items(), _PASSAGE)
+        places = index.candidates(weights.items(), _PASSAGE_SENTENCES)
         if not places:
             continue
-        best = max((PagePassage(index, at, _PASSAGE) for at in places), key=lambda one: _share(weights, one.words))
+        candidates = (PagePassage(index, at, _PASSAGE_SENTENCES) for at in places)
+        best = max(candidates, key=lambda passage: _share(weights, passage.words))
         passages.append(best)
-        wide |= index.words(best.first - 2, _WIDE)
-        near = {at for place in places for at in range(place, min(place + _PASSAGE, len(index.sets)))}
+        wide |= index.words(best.first - 2, _WIDE_SENTENCES)
+        near = {at for place in places for at in range(place, min(place + _PASSAGE_SENTENCES, len(index.sets)))}
         for at in sorted(near):
-            if (share := _share(weights, index.sets[at])) > told:
-                told, sentence = share, PagePassage(index, at, 1)
-            local_told = max(local_told, _share(local, index.sets[at]))
-    words = frozenset[str]().union(*(one.words for one in passages))
+            if (share := _share(weights, index.sets[at])) > sentence_share:
+                sentence_share, sentence = share, PagePassage(index, at, 1)
+            local_sentence_share = max(local_sentence_share, _share(local, index.sets[at]))
+    words = frozenset[str]().union(*(passage.words for passage in passages))
     counts = _counts(claim, pages, passages, words, everything)
     shares = {
-        "rarity_sentence": told,
+        "rarity_sentence": sentence_share,
         "rarity_passage": _share(weights, words),
         "rarity_wide": _share(weights, wide | words),
         "rarity_page": _share(weights, everything),
-        "local_sentence": local_told,
+        "local_sentence": local_sentence_share,
         "local_page": local_page,
         "plain_passage": _share(plain, words),
         "plain_page": _share(plain, everything),
@@ -150,10 +151,10 @@ def _counts(
 ) -> dict[str, float]:
     weights = claim.weights
     missing = [term for term in claim.content if term not in words]
-    beginnings = {word[:_PREFIX] for word in words if len(word) >= _PREFIX} if missing else set()
-    like = sum(weights[term] for term in missing if len(term) >= _PREFIX and term[:_PREFIX] in beginnings)
-    runs = (len(list(run)) for said, run in groupby(claim.content, words.__contains__) if not said)
-    sequences = [one.index.sequence(one.first, one.size) for one in passages]
+    beginnings = {word[:_PREFIX_CHARS] for word in words if len(word) >= _PREFIX_CHARS} if missing else set()
+    like = sum(weights[term] for term in missing if len(term) >= _PREFIX_CHARS and term[:_PREFIX_CHARS] in beginnings)
+    runs = (len(list(run)) for is_present, run in groupby(claim.content, words.__contains__) if not is_present)
+    sequences = [passage.index.sequence(passage.first, passage.size) for passage in passages]
     pairs = set(pairwise(claim.terms))
     near = {pair for sequence in sequences for pair in pairwise(sequence)}
     far = [pair for pair in pairs - near if any(f" {pair[0]} {pair[1]} " in index.line for index in pages)]
@@ -163,11 +164,11 @@ def _counts(
         "prefix_passage": _share(weights, words) + 0.8 * like / total,
         "pairs_passage": len(pairs & near) / len(pairs) if pairs else 0.0,
         "pairs_page": (len(pairs & near) + len(far)) / len(pairs) if pairs else 0.0,
-        "order": max((_in_order(claim.terms, one) for one in sequences), default=0.0),
-        "run": min(12, max((_longest_run(claim.terms, one) for one in sequences), default=0)),
+        "order": max((_in_order(claim.terms, terms) for terms in sequences), default=0.0),
+        "run": min(12, max((_longest_run(claim.terms, terms) for terms in sequences), default=0)),
         "gap": max(runs, default=0),
         "rarest_missing": max((weights[term] for term in missing), default=0.0) / _model()["rarest"],
-        "values_missing": sum(not said for said, _ in values) / len(values) if values else 0.0,
+        "values_missing": sum(not is_present for is_present, _ in values) / len(values) if values else 0.0,
         "values_elsewhere": sum(not near for _, near in values) / len(values) if values else 0.0,
         "names_missing": sum(term not in everything for term in claim.names) / max(1, len(claim.names)),
         "claim_size": math.log(1 + len(claim.content)),
@@ -182,7 +183,7 @@ def _missing_values(
     for token, terms in claim.values:
         here = all(term in words for term in terms)
         if not here:
-            here = any(same_value(token, other, rounded=True) for one in passages for other in one.tokens)
+            here = any(same_value(token, other, rounded=True) for passage in passages for other in passage.tokens)
         yield here or all(term in everything for term in terms), here
 
 
@@ -235,10 +236,10 @@ def _rarity(term: str) -> float:
 def probability(counts: Iterable[float]) -> float:
     """Return the probability that pages support a sentence, if half of such sentences are supported."""
     model = _model()
-    found, edges, total = list(counts), model["edges"], model["start"]
+    values, edges, total = list(counts), model["edges"], model["start"]
     for tree in model["trees"]:
         while isinstance(tree, list):
             feature, edge, low, high = tree
-            tree = low if found[feature] <= edges[feature][edge] else high
+            tree = low if values[feature] <= edges[feature][edge] else high
         total += tree / 1_000
     return 1.0 / (1.0 + math.exp(-total))

@@ -25,7 +25,7 @@ _SCRIPTS: Final = re.compile(
     r"|(?P<zh>[\u3400-\u9fff]+)|(?P<hangul>[\uac00-\ud7af]+)"
 )
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
-_SAMPLE: Final = 2_000  # characters from which a language is detected
+_SAMPLE_CHARS: Final = 2_000  # characters from which a language is detected
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def language(code: str) -> Language:
     if code == "de":  # einundzwanzig
         ones = [(word, value) for word, value in numbers.items() if 1 < value < 10]
         tens = [(word, value) for word, value in numbers.items() if 20 <= value < 100]
-        numbers |= {f"{one}und{ten}": low + high for one, low in [*ones, ("ein", 1.0)] for ten, high in tens}
+        numbers |= {f"{digit}und{ten}": low + high for digit, low in [*ones, ("ein", 1.0)] for ten, high in tens}
     return Language(
         code=code if code in data["languages"] else "en",
         numbers=MappingProxyType(numbers),
@@ -99,7 +99,7 @@ def fold(text: str) -> str:
     if low.isascii():
         return low
     plain = unicodedata.normalize("NFKD", low.replace("’", "'").replace("ß", "ss"))
-    bare = "".join(one for one in plain if not unicodedata.combining(one) or one in "\u3099\u309a")
+    bare = "".join(sign for sign in plain if not unicodedata.combining(sign) or sign in "\u3099\u309a")
     return unicodedata.normalize("NFC", bare).translate(_ARABIC)
 
 
@@ -107,12 +107,12 @@ _ARABIC: Final = str.maketrans("أإآٱىة", "اااايه")
 
 
 @cache
-def _telling() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+def _telling_words() -> Mapping[str, tuple[str, ...]]:
+    codes: dict[str, tuple[str, ...]] = {}
     for code, own in _data()["languages"].items():
         for word in own.get("telling", "").split():
-            found[word] = (*found.get(word, ()), code)
-    return MappingProxyType(found)
+            codes[word] = (*codes.get(word, ()), code)
+    return MappingProxyType(codes)
 
 
 def language_of(text: str, lead: int = 2) -> str:
@@ -122,7 +122,7 @@ def language_of(text: str, lead: int = 2) -> str:
         text: The text.
         lead: By how many common words a language in Latin script must lead over the next.
     """
-    sample = text[:_SAMPLE]
+    sample = text[:_SAMPLE_CHARS]
     if sample.isascii():
         scripts = Counter({"latin": 1})
     else:
@@ -136,7 +136,7 @@ def language_of(text: str, lead: int = 2) -> str:
         return "ja"
     if script != "latin":
         return script
-    telling = _telling()
+    telling = _telling_words()
     counts = Counter(code for word in _WORD.findall(sample.lower()) for code in telling.get(word, ()))
     first, second, *_ = [*counts.most_common(2), ("", 0), ("", 0)]
     return first[0] if first[1] - second[1] >= lead else ""

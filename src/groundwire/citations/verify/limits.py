@@ -22,8 +22,9 @@ _ENDS: Final = ".!?…。！？｡।؟۔\n"
 _END: Final = re.compile(r"[.!?…](?=[\s\"'”’»)\]*_\[【［]|\Z)|[。！？｡।؟۔]|\n(?!\n)")
 _MARKER: Final = re.compile(r"[\[【［]([^\[\]【】［］\n]{1,64})[\]】］]")
 _NUMBERS: Final = re.compile(r"(\d{1,4})(?:\s?[-‐‑‒–—−]\s?(\d{1,4}))?")
-_WIDEST: Final = 50  # sources of a range such as [1-50]
-_LEAST: Final = MAX_SEARCHED // MAX_SENTENCES // 2  # characters counted for any source, so that the count ends soon
+_MAX_RANGE: Final = 50  # sources of a range such as [1-50]
+# Characters counted for any source, so that the count ends soon.
+_MIN_CHARS_COUNTED: Final = MAX_SEARCHED // MAX_SENTENCES // 2
 
 
 def check_size(answer: str, pages: Iterable[CitedPage]) -> None:
@@ -46,12 +47,12 @@ def check_size(answer: str, pages: Iterable[CitedPage]) -> None:
         sizes[page.number] = max(size, sizes.get(page.number, 0))
     if max(sizes.values(), default=0) * MAX_SENTENCES <= MAX_SEARCHED:
         return  # short sources can be cited everywhere
-    left = MAX_SEARCHED
+    remaining = MAX_SEARCHED
     for marker in _MARKER.finditer(answer):
         for first, last in _NUMBERS.findall(marker[1]):
-            end = min(int(last or first), int(first) + _WIDEST)
-            left -= max(_LEAST, sum(sizes.get(number, 0) for number in range(int(first), end + 1)))
-            if left < 0:
+            end = min(int(last or first), int(first) + _MAX_RANGE)
+            remaining -= max(_MIN_CHARS_COUNTED, sum(sizes.get(number, 0) for number in range(int(first), end + 1)))
+            if remaining < 0:
                 raise _too_large(f"cites long sources so often that over {MAX_SEARCHED:,} characters are searched")
 
 

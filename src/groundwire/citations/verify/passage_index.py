@@ -16,13 +16,13 @@ __all__ = ["MAX_TERMS", "PageIndex", "terms_in"]
 
 MAX_TERMS: Final = 400
 """Terms of a sentence, of a page or an answer, that are compared."""
-_POSTINGS: Final = 300  # sentences of a page in which a term is looked up
-_LONGEST: Final = 12_000  # characters of a passage
-_LOOKED_UP: Final = 400  # places in which the terms of a sentence are looked up, those of the rarest first
-_BEGINNINGS: Final[Mapping[str, int]] = {"ru": 5, "ar": 5, "de": 6, "fr": 6, "es": 6, "pt": 6, "it": 6, "nl": 6}
+_MAX_POSTINGS: Final = 300  # sentences of a page in which a term is looked up
+_MAX_PASSAGE_CHARS: Final = 12_000  # characters of a passage
+_MAX_LOOKUPS: Final = 400  # places in which the terms of a sentence are looked up, those of the rarest first
+_STEM_CHARS: Final[Mapping[str, int]] = {"ru": 5, "ar": 5, "de": 6, "fr": 6, "es": 6, "pt": 6, "it": 6, "nl": 6}
 """How many letters of a word are compared in languages whose words have many endings."""
 
-_CANDIDATES: Final = 4  # passages that are compared in full
+_MAX_CANDIDATES: Final = 4  # passages that are compared in full
 
 
 def terms_in(text: str, terms: Terms, tongue: Language) -> list[str]:
@@ -33,8 +33,8 @@ def terms_in(text: str, terms: Terms, tongue: Language) -> list[str]:
         terms: Extracts terms.
         tongue: Its language.
     """
-    found = terms(text)[:MAX_TERMS]
-    return found if (size := _BEGINNINGS.get(tongue.code)) is None else [term[:size] for term in found]
+    page_terms = terms(text)[:MAX_TERMS]
+    return page_terms if (size := _STEM_CHARS.get(tongue.code)) is None else [term[:size] for term in page_terms]
 
 
 class PageIndex:
@@ -48,47 +48,48 @@ class PageIndex:
 
     def __init__(self, content: str, title: str, terms: Terms) -> None:
         self.content = content
-        self.plain = blank_markup(content)
+        self.plain: str = blank_markup(content)
         heads = table_heads(content) if "|" in content else []
         self.spans: list[TextSpan] = []
         self.terms: list[list[str]] = []
-        self.title = frozenset(terms_in(title, terms, self.language))
+        self.title: frozenset[str] = frozenset(terms_in(title, terms, self.language))
         head, row = iter([*heads, TextSpan(len(content), len(content))]), list[str]()
         coming, under = next(head), TextSpan(0, 0)
         for span in sentences(content):
-            found = terms_in(self.plain[span.start : span.end], terms, self.language)
+            sentence_terms = terms_in(self.plain[span.start : span.end], terms, self.language)
             while span.start >= coming.end and coming.start < len(content):
                 under, row = coming, terms_in(self.plain[coming.start : coming.end], terms, self.language)
                 coming = next(head)
             if row and content[span.start] == "|" and span.start >= under.end:
-                found = [*row, *found]
+                sentence_terms = [*row, *sentence_terms]
             elif row and span.start >= under.end:
                 row = []
-            if found:
+            if sentence_terms:
                 self.spans.append(span)
-                self.terms.append(found)
-        self.sets = [frozenset(found) for found in self.terms]
+                self.terms.append(sentence_terms)
+        self.sets: list[frozenset[str]] = [frozenset(sentence_terms) for sentence_terms in self.terms]
         self.postings: dict[str, list[int]] = defaultdict(list)
         """The sentences in which each term is, at most 300 of them."""
-        for at, found_here in enumerate(self.sets):
-            for term in found_here:
+        for at, distinct_terms in enumerate(self.sets):
+            for term in distinct_terms:
                 self.postings[term].append(at)
         for where in self.postings.values():
-            del where[_POSTINGS:]
+            del where[_MAX_POSTINGS:]
         self._tokens: dict[tuple[int, int], list[ValueToken]] = {}
 
     @cached_property
     def line(self) -> str:
         """All terms in one line, a space on each side, and a line feed between sentences."""
-        return "\n".join(f" {' '.join(found)} " for found in self.terms)
+        return "\n".join(f" {' '.join(sentence_terms)} " for sentence_terms in self.terms)
 
     def tokens(self, first: int, size: int) -> list[ValueToken]:
         """Return the words of a passage; their positions are of the page."""
-        if (known := self._tokens.get((first, size))) is None:
+        if (passage_tokens := self._tokens.get((first, size))) is None:
             span = self.span(first, size)
-            known = tokens_of(self.plain, self.language, span.start, min(span.end, span.start + _LONGEST))
-            self._tokens[first, size] = known
-        return known
+            end = min(span.end, span.start + _MAX_PASSAGE_CHARS)
+            passage_tokens = tokens_of(self.plain, self.language, span.start, end)
+            self._tokens[first, size] = passage_tokens
+        return passage_tokens
 
     @cached_property
     def language(self) -> Language:
@@ -118,17 +119,17 @@ class PageIndex:
             size: The sentences of a passage.
         """
         sums: dict[int, float] = defaultdict(float)
-        found = [(self.postings[term], weight) for term, weight in weights if term in self.postings]
-        seen = 0
-        for where, weight in sorted(found, key=lambda one: len(one[0])):
-            done, seen = -1, seen + len(where)
-            if seen > _LOOKED_UP and sums:
+        rows = [(self.postings[term], weight) for term, weight in weights if term in self.postings]
+        lookups = 0
+        for where, weight in sorted(rows, key=lambda row: len(row[0])):
+            done, lookups = -1, lookups + len(where)
+            if lookups > _MAX_LOOKUPS and sums:
                 break
             for at in where:
                 for first in range(max(0, at - size + 1, done + 1), at + 1):
                     sums[first] += weight
                 done = at
-        return sorted(sums, key=lambda at: (-sums[at], at))[:_CANDIDATES]
+        return sorted(sums, key=lambda at: (-sums[at], at))[:_MAX_CANDIDATES]
 
     def words(self, first: int, size: int) -> frozenset[str]:
         """Return the terms of a passage."""

@@ -135,7 +135,7 @@ class Report:
 
 
 @validated_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="ignore", strict=True))
-class _Given:
+class _SourceRow:
     number: int | None = None
     citation_id: int | None = None
     url: str = ""
@@ -146,8 +146,8 @@ class _Given:
 
 @validated_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="ignore", strict=True))
 class _ReportResult:
-    results: list[_Given] = field(default_factory=list)
-    sources: list[_Given] = field(default_factory=list)
+    results: list[_SourceRow] = field(default_factory=list)
+    sources: list[_SourceRow] = field(default_factory=list)
 
 
 def pages_from_json(text: str) -> tuple[CitedPage, ...]:
@@ -164,13 +164,13 @@ def pages_from_json(text: str) -> tuple[CitedPage, ...]:
         text = f"[{','.join(lines)}]"
     form = 'Pass [{"number": 1, "url": "https://…", "content": "…"}].'
     try:
-        whole = TypeAdapter(list[_Given] | _ReportResult).validate_json(text)
+        value = TypeAdapter(list[_SourceRow] | _ReportResult).validate_json(text)
     except (ValidationError, RecursionError) as error:
         first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else None
         where = f" ({': '.join(filter(None, ('.'.join(map(str, first['loc'])), first['msg'])))})" if first else ""
         raise InvalidRequest("sources", f"are not a JSON list of sources{where}", form) from error
     pages = []
-    rows = whole if isinstance(whole, list) else whole.results or whole.sources
+    rows = value if isinstance(value, list) else value.results or value.sources
     for place, row in enumerate(rows, start=1):
         number = row.number if row.number is not None else row.citation_id
         if number is None:

@@ -42,7 +42,7 @@ def reason_of(finding: Finding) -> str:
         case "supported" if finding.exact:
             return f"{page} says it in the same words."
         case "supported":
-            return f"{page} has a passage that says it, as far as words tell."
+            return f"{page} has a passage that says it, judged by the words."
         case "contradicted" if first:
             claimed, stated = one_line(first.claimed), one_line(first.stated)
             if first.kind == "negation":
@@ -55,11 +55,11 @@ def reason_of(finding: Finding) -> str:
             return _REASONS[finding.verdict].format(page)
 
 
-_NOT_FOUND: Final = "{} has no passage that says it, as far as words tell."
+_NOT_FOUND: Final = "{} has no passage that says it, judged by the words."
 _REASONS: Final[Mapping[Verdict, str]] = {
     "contradicted": _NOT_FOUND,
     "not_found": _NOT_FOUND,
-    "not_opened": "{} was not opened, and what was seen of it does not say it.",
+    "not_opened": "{} was not opened, and its snippet does not say it.",
     "unknown_source": "No source has the number that it cites.",
     "not_comparable": "{} is in another language or script.",
     "uncited": "It cites nothing.",
@@ -98,6 +98,7 @@ def report_html(report: Report, answer: str, *, title: str = "Checked answer") -
         title: The title of the page.
     """
     name = html.escape(title)
+    items = "".join(map(_item, _numbered_findings(report)))
     rules = "".join(f".{verdict}{{background:{light}}}" for verdict, (*_, light, _) in _LABELS.items())
     dark = "".join(f".{verdict}{{background:{dark}}}" for verdict, (*_, dark) in _LABELS.items())
     return (
@@ -108,7 +109,7 @@ def report_html(report: Report, answer: str, *, title: str = "Checked answer") -
         f"<body>\n<main>\n<h1>{name}</h1>\n"
         + "".join(f"<p>{html.escape(line)}</p>\n" for line in _summary(report))
         + f'<h2>The answer</h2>\n<div class="answer">{"".join(_marked(report, answer))}</div>\n'
-        + f"<h2>Sentence by sentence</h2>\n<ol>\n{''.join(map(_item, _told(report)))}</ol>\n</main>\n</body>\n</html>\n"
+        + f"<h2>Sentence by sentence</h2>\n<ol>\n{items}</ol>\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -127,19 +128,19 @@ _STYLE: Final = (
 )
 
 
-def _told(report: Report) -> list[tuple[int, Finding]]:
+def _numbered_findings(report: Report) -> list[tuple[int, Finding]]:
     """Return the findings to show, with their numbers."""
-    return [one for one in enumerate(report.findings, start=1) if one[1].verdict != "no_claim"]
+    return [row for row in enumerate(report.findings, start=1) if row[1].verdict != "no_claim"]
 
 
 def _marked(report: Report, answer: str) -> Iterator[str]:
     """Yield the answer, each judged sentence as a link to its finding."""
     place = 0
-    for number, finding in _told(report):
+    for number, finding in _numbered_findings(report):
         yield html.escape(answer[place : finding.start])
         label = html.escape(_LABELS[finding.verdict][1])
-        said = html.escape(answer[finding.start : finding.end])
-        yield f'<mark class="{finding.verdict}" title="{label}"><a href="#s{number}">{said}</a></mark>'
+        sentence = html.escape(answer[finding.start : finding.end])
+        yield f'<mark class="{finding.verdict}" title="{label}"><a href="#s{number}">{sentence}</a></mark>'
         place = finding.end
     yield html.escape(answer[place:])
 
@@ -155,9 +156,10 @@ def _item(numbered: tuple[int, Finding]) -> str:
         parts.append('<table><thead><tr><th scope="col">What</th><th scope="col">The answer says</th>')
         parts.append('<th scope="col">The page says</th></tr></thead><tbody>')
         parts += [
-            f'<tr><th scope="row">{html.escape(one.kind)}</th><td>{html.escape(one_line(one.claimed))}</td>'
-            f"<td>{html.escape(one_line(one.stated)) or 'nothing like it'}</td></tr>"
-            for one in finding.disagreements
+            f'<tr><th scope="row">{html.escape(difference.kind)}</th>'
+            f"<td>{html.escape(one_line(difference.claimed))}</td>"
+            f"<td>{html.escape(one_line(difference.stated)) or 'nothing like it'}</td></tr>"
+            for difference in finding.disagreements
         ]
         parts.append("</tbody></table>")
     if finding.passage and finding.verdict in {"supported", "contradicted", "not_found"}:
@@ -167,10 +169,10 @@ def _item(numbered: tuple[int, Finding]) -> str:
 
 
 def _details(finding: Finding) -> Iterator[str]:
-    for one in finding.disagreements:
-        stated = f"“{one_line(one.stated)}”" if one.stated else "nothing like it"
-        claimed = f"says “{one_line(one.claimed)}”" if one.claimed else "leaves that out"
-        yield f"{one.kind}: the answer {claimed}, [{finding.source}] says {stated}"
+    for difference in finding.disagreements:
+        stated = f"“{one_line(difference.stated)}”" if difference.stated else "nothing like it"
+        claimed = f"says “{one_line(difference.claimed)}”" if difference.claimed else "leaves that out"
+        yield f"{difference.kind}: the answer {claimed}, [{finding.source}] says {stated}"
     if finding.verdict == "contradicted" and finding.passage:
         yield f"[{finding.source}]: {one_line(finding.passage)}"
     elif finding.verdict == "not_found" and finding.passage and not finding.disagreements:

@@ -58,7 +58,7 @@ _GROUPED: Final = re.compile(r"\d{1,3}(?:[,.'’ \u00a0\u202f]\d{3})+")
 _NO_DIGITS: Final = re.compile(r"[,.'’ \u00a0\u202f]")
 _KANJI: Final[Mapping[str, int]] = dict(zip("〇一二三四五六七八九零两", (*range(10), 0, 2), strict=True))
 _SCALES: Final[Mapping[str, float]] = dict(zip("十百千万亿億兆", (1e1, 1e2, 1e3, 1e4, 1e8, 1e8, 1e12), strict=True))
-_YEARS: Final = (1000, 2099)
+_YEAR_RANGE: Final = (1000, 2099)
 
 
 def tokens_of(text: str, tongue: Language, start: int = 0, end: int | None = None) -> list[ValueToken]:
@@ -77,45 +77,45 @@ def tokens_of(text: str, tongue: Language, start: int = 0, end: int | None = Non
 def _plain(text: str, tongue: Language, place: int, stop: int) -> Iterator[ValueToken]:
     longer = {*tongue.negations, *(unit for unit in tongue.units if not unit.isascii())} if tongue.is_dense else ()
     longest_first = sorted(longer, key=len, reverse=True)
-    while (found := _TOKEN.search(text, place, stop)) is not None:
-        start, place = found.span()
-        said = found[0]
-        if found.lastgroup == "word":
-            yield from _word(said, start, tongue)
-        elif found["digits"]:
-            unit = tongue.units.get((found["sign"] or "").strip(), "")
-            yield ValueToken("number", said, start, place, _readings(found["digits"], tongue), unit)
-        elif found["iso"] or found["east"] or found["dotted"]:
-            yield ValueToken("date", said, start, place, date=_numeric_date(found))
-        elif found["kanji"]:
-            counts = len(said) > 1 or text[place : place + 1] in _COUNTED
-            yield ValueToken("number" if counts else "word", said, start, place, (_kanji(said),) if counts else ())
-        elif found["dense"] or found["kana"]:
-            word = next((one for one in longest_first if text.startswith(one, start)), said)
+    while (match := _TOKEN.search(text, place, stop)) is not None:
+        start, place = match.span()
+        raw = match[0]
+        if match.lastgroup == "word":
+            yield from _word(raw, start, tongue)
+        elif match["digits"]:
+            unit = tongue.units.get((match["sign"] or "").strip(), "")
+            yield ValueToken("number", raw, start, place, _readings(match["digits"], tongue), unit)
+        elif match["iso"] or match["east"] or match["dotted"]:
+            yield ValueToken("date", raw, start, place, date=_numeric_date(match))
+        elif match["kanji"]:
+            counts = len(raw) > 1 or text[place : place + 1] in _COUNTERS
+            yield ValueToken("number" if counts else "word", raw, start, place, (_kanji(raw),) if counts else ())
+        elif match["dense"] or match["kana"]:
+            word = next((entry for entry in longest_first if text.startswith(entry, start)), raw)
             place = max(place, start + len(word))
             yield ValueToken("negation" if word in tongue.negations else "word", word, start, place)
         else:
-            yield ValueToken("word", said, start, place)
+            yield ValueToken("word", raw, start, place)
 
 
-_COUNTED: Final = frozenset("个個人年月日回件名本枚台社歳岁位种次家所")
+_COUNTERS: Final = frozenset("个個人年月日回件名本枚台社歳岁位种次家所")
 
 
-def _word(said: str, start: int, tongue: Language) -> Iterator[ValueToken]:
-    low = fold(said)
+def _word(raw: str, start: int, tongue: Language) -> Iterator[ValueToken]:
+    low = fold(raw)
     if low in tongue.numbers:
-        yield ValueToken("number", low, start, start + len(said), (tongue.numbers[low],))
+        yield ValueToken("number", low, start, start + len(raw), (tongue.numbers[low],))
     elif low in tongue.negations:
-        yield ValueToken("negation", low, start, start + len(said))
+        yield ValueToken("negation", low, start, start + len(raw))
     elif tongue.code in {"fr", "it"} and 0 < (cut := low.find("'") + 1) <= 3:  # n'est
         yield ValueToken("word", low[:cut], start, start + cut)
-        yield from _word(said[cut:], start + cut, tongue)
+        yield from _word(raw[cut:], start + cut, tongue)
     elif low.endswith("n't"):
         stem = {"ca": "can", "wo": "will", "sha": "shall"}.get(low[:-3], low[:-3])
-        yield ValueToken("word", stem, start, start + len(said) - 3)
-        yield ValueToken("negation", "n't", start + len(said) - 3, start + len(said))
+        yield ValueToken("word", stem, start, start + len(raw) - 3)
+        yield ValueToken("negation", "n't", start + len(raw) - 3, start + len(raw))
     else:
-        yield ValueToken("word", low, start, start + len(said))
+        yield ValueToken("word", low, start, start + len(raw))
 
 
 def _readings(digits: str, tongue: Language) -> tuple[float, ...]:
@@ -126,13 +126,13 @@ def _readings(digits: str, tongue: Language) -> tuple[float, ...]:
         for part in _PART.findall(digits)[:6]:
             value = value * 1_000 + int(part[:9])
         return (value,)
-    whole, _, rest = digits.rpartition("," if digits.rfind(",") > digits.rfind(".") else ".")
+    integer, _, fraction = digits.rpartition("," if digits.rfind(",") > digits.rfind(".") else ".")
     plain = float(_NO_DIGITS.sub("", digits)[:300])
-    decimal = float(f"{_NO_DIGITS.sub('', whole)[:300]}.{rest}") if whole and rest else plain
+    decimal = float(f"{_NO_DIGITS.sub('', integer)[:300]}.{fraction}") if integer and fraction else plain
     if not _GROUPED.fullmatch(digits):
         return (decimal,)
     mark = digits[-4]
-    if mark not in ",." or digits.count(mark) > 1 or len(whole) > 3:
+    if mark not in ",." or digits.count(mark) > 1 or len(integer) > 3:
         return (plain,)
     english = tongue.code in {"en", "zh", "ja"}
     return (plain,) if english and mark == "," else (decimal, plain) if english == (mark == ".") else (plain, decimal)
@@ -140,11 +140,11 @@ def _readings(digits: str, tongue: Language) -> tuple[float, ...]:
 
 def _kanji(run: str) -> float:
     total = current = digits = 0.0
-    for one in run[:40]:
-        if one in _KANJI:
-            digits = digits * 10 + _KANJI[one]
+    for sign in run[:40]:
+        if sign in _KANJI:
+            digits = digits * 10 + _KANJI[sign]
             continue
-        scale = _SCALES[one]
+        scale = _SCALES[sign]
         if scale < 1e4:
             current += (digits or 1.0) * scale
         else:
@@ -153,29 +153,29 @@ def _kanji(run: str) -> float:
     return total + current + digits
 
 
-def _numeric_date(found: re.Match[str]) -> Date:
-    parts = [int(part) for part in _PART.findall(found[0])]
-    if found["dotted"]:
+def _numeric_date(match: re.Match[str]) -> Date:
+    parts = [int(part) for part in _PART.findall(match[0])]
+    if match["dotted"]:
         day, month, year = parts
         if month > 12:
             day, month = month, day
-        clear = day > 12 or "." in found[0]
+        clear = day > 12 or "." in match[0]
         return Date((year, year), month if clear else None, day if clear else None)
-    if found["east"] and "年" not in found[0]:
+    if match["east"] and "年" not in match[0]:
         return Date(None, parts[0], parts[1])
-    known: list[int | None] = [*parts[1:], None, None]
-    return Date((parts[0], parts[0]), known[0], known[1])
+    parts_after_year: list[int | None] = [*parts[1:], None, None]
+    return Date((parts[0], parts[0]), parts_after_year[0], parts_after_year[1])
 
 
 def _with_units(tokens: Sequence[ValueToken], text: str, tongue: Language) -> list[ValueToken]:
     """Join the words of a number, its scale and its unit."""
-    found: list[ValueToken] = []
+    joined: list[ValueToken] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
         at += 1
         if token.kind != "number":
-            found.append(token)
+            joined.append(token)
             continue
         value, worded = token.values, not text[token.start].isdecimal() and not token.unit
         while at < len(tokens) and _next_to(token, tokens[at], text):
@@ -194,19 +194,19 @@ def _with_units(tokens: Sequence[ValueToken], text: str, tongue: Language) -> li
             elif scale is not None and (
                 len(after.key) > 1 or not after.key.isascii() or token.unit or token.end == after.start
             ):
-                value = tuple(one * scale for one in value)
+                value = tuple(factor * scale for factor in value)
             else:
                 break
             token, at = token._replace(values=value, end=after.end), at + 1
-        for many in (2, 1):
-            said = tokens[at : at + many]
-            decade = said and said[0].key == "s" and said[0].start == token.end
-            if len(said) == many and not token.unit and not decade and _next_to(token, said[0], text):
-                unit = tongue.units.get(" ".join(one.key for one in said))
+        for size in (2, 1):
+            words = tokens[at : at + size]
+            decade = words and words[0].key == "s" and words[0].start == token.end
+            if len(words) == size and not token.unit and not decade and _next_to(token, words[0], text):
+                unit = tongue.units.get(" ".join(word.key for word in words))
                 if unit is not None:
-                    token, at = token._replace(unit=unit, end=said[-1].end), at + many
-        found.append(token)
-    return found
+                    token, at = token._replace(unit=unit, end=words[-1].end), at + size
+        joined.append(token)
+    return joined
 
 
 _TENS: Final = frozenset(range(20, 100, 10))
@@ -221,7 +221,7 @@ def _next_to(token: ValueToken, after: ValueToken, text: str) -> bool:
 
 def _with_dates(tokens: Sequence[ValueToken], text: str, tongue: Language) -> list[ValueToken]:
     """Join day, month and year; a number of four digits without a unit is a year."""
-    found: list[ValueToken] = []
+    joined: list[ValueToken] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -230,15 +230,15 @@ def _with_dates(tokens: Sequence[ValueToken], text: str, tongue: Language) -> li
         if month is not None and tongue.code in {"en", "de"} and text[token.start].islower():
             month = None  # may, march
         if month is None:
-            found.append(_year(token, text, tongue))
+            joined.append(_year(token, text, tongue))
             continue
         start, end, day, years = token.start, token.end, None, None
-        back = 1 if found and found[-1].kind == "number" else 2
-        before = found[-back] if len(found) >= back else None
-        of = back == 1 or (len(found) > 1 and len(found[-1].key) <= 2)  # 3 de mayo
+        back = 1 if joined and joined[-1].kind == "number" else 2
+        before = joined[-back] if len(joined) >= back else None
+        of = back == 1 or (len(joined) > 1 and len(joined[-1].key) <= 2)  # 3 de mayo
         if before is not None and of and _is_day(before) and token.start - before.end <= 5:
             day, start = int(before.values[0]), before.start
-            del found[-back:]
+            del joined[-back:]
         if day is None and at < len(tokens) and _is_day(tokens[at]) and tokens[at].start - end <= 2:
             day, end, at = int(tokens[at].values[0]), tokens[at].end, at + 1
         ahead = at + 1 if at < len(tokens) and tokens[at].kind == "word" and len(tokens[at].key) <= 3 else at
@@ -248,9 +248,9 @@ def _with_dates(tokens: Sequence[ValueToken], text: str, tongue: Language) -> li
             and year.start - end <= 6
         ):
             years, end, at = year.date.years, year.end, ahead + 1
-        known = day is not None or years is not None or (len(token.key) > 4 and text[token.start].isupper())
-        found.append(ValueToken("date", token.key, start, end, date=Date(years, month, day)) if known else token)
-    return found
+        is_date = day is not None or years is not None or (len(token.key) > 4 and text[token.start].isupper())
+        joined.append(ValueToken("date", token.key, start, end, date=Date(years, month, day)) if is_date else token)
+    return joined
 
 
 def _is_day(token: ValueToken) -> bool:
@@ -258,23 +258,25 @@ def _is_day(token: ValueToken) -> bool:
 
 
 def _year(token: ValueToken, text: str, tongue: Language) -> ValueToken:
-    said = text[token.start : token.end]
+    digits = text[token.start : token.end]
     named = token.unit == "year" and tongue.code in {"ru", "zh", "ja"}  # 1961 года
-    short = named or (not token.unit and len(said) == 4)
-    if token.kind != "number" or not short or not said[:4].isdecimal() or said[4:5].isdecimal() or len(said) < 4:
+    short = named or (not token.unit and len(digits) == 4)
+    if token.kind != "number" or not short or not digits[:4].isdecimal() or digits[4:5].isdecimal() or len(digits) < 4:
         return token
-    year = int(said[:4])
-    if not _YEARS[0] <= year <= _YEARS[1]:
+    year = int(digits[:4])
+    if not _YEAR_RANGE[0] <= year <= _YEAR_RANGE[1]:
         return token
     last = year + 9 if text[token.end : token.end + 1] == "s" and year % 10 == 0 else year
     return token._replace(kind="date", date=Date((year, last)))
 
 
-def same_date(one: Date, other: Date) -> bool:
+def same_date(mine: Date, other: Date) -> bool:
     """Whether two dates may be the same: what is known of both agrees."""
-    if one.years and other.years and (one.years[0] > other.years[1] or other.years[0] > one.years[1]):
+    if mine.years and other.years and (mine.years[0] > other.years[1] or other.years[0] > mine.years[1]):
         return False
-    return (one.month or other.month) == (other.month or one.month) and (one.day or other.day) == (other.day or one.day)
+    return (mine.month or other.month) == (other.month or mine.month) and (mine.day or other.day) == (
+        other.day or mine.day
+    )
 
 
 def same_number(claimed: ValueToken, stated: ValueToken, *, rounded: bool) -> bool:

@@ -53,20 +53,20 @@ None leaves the verdict as it is. It is called once for an answer, and not at al
 
 MAX_COMPARISONS: Final = 5_000
 """Sentences of an answer, or parts of them with separate citations, counted once per cited source."""
-_SUPPORTED: Final = 0.5  # probability from which a sentence is supported
-_EXACT: Final = 0.97  # the least of a sentence that a page has in the same words
-_CONTRADICTED: Final = 0.1  # the most of one that a page contradicts
+_SUPPORT: Final = 0.5  # probability from which a sentence is supported
+_EXACT_PROBABILITY: Final = 0.97  # the least of a sentence that a page has in the same words
+_CONTRADICTED_PROBABILITY: Final = 0.1  # the most of one that a page contradicts
 _ON_PAGE: Final = FEATURES.index("rarity_page")
-_ADDS: Final = 0.35  # share of the words of a sentence by which a page says a part of what several pages say
-_CERTAIN: Final = (0.03, 0.97)  # probabilities beyond which no model is asked
+_PART_SHARE: Final = 0.35  # share of the words of a sentence by which a page says a part of what several pages say
+_CERTAIN_PROBABILITIES: Final = (0.03, 0.97)  # probabilities beyond which no model is asked
 _HEADING: Final = re.compile(r"#{1,6}[ \t]|(\*\*|__)[^*_\n]*[^*_.!?。\n]\1:?$")
 _STATES: Final = re.compile(rf"[^\W\d_{DENSE}]{{2,}}\W+[^\W_]+\W+[^\W_]+|[{DENSE}]{{5}}")
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
-_CHANGED: Final = "the page has changed since it was read, and its old content is not stored; this is the new one"
-_NEWER: Final = "the page has changed since it was read; this is what it said then"
-_GONE: Final = "the page was opened, but its content is not stored any more"
-_IN_THREAD: Final = 2_000  # characters of an answer and its sources that take a few milliseconds
+_CHANGED_NOTE: Final = "the page has changed since it was read, and its old content is not stored; this is the new one"
+_NEWER_NOTE: Final = "the page has changed since it was read; this is what it said then"
+_CONTENT_LOST_NOTE: Final = "the page was opened, but its content is not stored any more"
+_MAX_THREAD_CHARS: Final = 2_000  # characters of an answer and its sources that take a few milliseconds
 _VERIFY: Final = "groundwire.citations.verify.verifier:verify_in_worker"
 
 
@@ -88,31 +88,31 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
     Raises:
         InvalidRequest: more than 5,000 sentences would have to be compared with sources.
     """
-    known = {page.number: page for page in reversed(list(pages))}
+    by_number = {page.number: page for page in reversed(list(pages))}
     asserted = sentences_of(answer)
-    compared = sum(number in known for sentence in asserted for part in sentence.parts for number in part.numbers)
+    compared = sum(number in by_number for sentence in asserted for part in sentence.parts for number in part.numbers)
     if compared > MAX_COMPARISONS:
         raise InvalidRequest(
             "answer",
             f"has {compared:,} sentences and sources to compare, and at most {MAX_COMPARISONS:,} are",
             "Check it in parts.",
         )
-    verifier = _Verifier(known)
-    findings = tuple(replace(one, reason=reason_of(one)) for one in map(verifier.judge, asserted))
+    verifier = _Verifier(by_number)
+    findings = tuple(replace(finding, reason=reason_of(finding)) for finding in map(verifier.judge, asserted))
     cited = dict.fromkeys(number for sentence in asserted for number in sentence.numbers)
-    unknown = tuple(number for number in cited if number not in known)
-    report = Report(findings=findings, unknown=unknown, warnings=_warnings(known, unknown))
-    return _asked(report, entailment) if entailment else report
+    unknown = tuple(number for number in cited if number not in by_number)
+    report = Report(findings=findings, unknown=unknown, warnings=_warnings(by_number, unknown))
+    return _with_entailment(report, entailment) if entailment else report
 
 
 def doubts_of(report: Report) -> tuple[Doubt, ...]:
     """Return the sentences of a report on which words do not decide, in order."""
     doubtful = filter(_is_doubtful, report.findings)
-    return tuple(Doubt(one.passage, _sentence(one.text), one.probability) for one in doubtful)
+    return tuple(Doubt(finding.passage, _sentence(finding.text), finding.probability) for finding in doubtful)
 
 
 def _sentence(text: str) -> str:
-    return " ".join(" ".join(one.plain for one in sentences_of(text)).split())
+    return " ".join(" ".join(sentence.plain for sentence in sentences_of(text)).split())
 
 
 def judged_by_model(report: Report, judgments: Sequence[float | None]) -> Report:
@@ -123,29 +123,29 @@ def judged_by_model(report: Report, judgments: Sequence[float | None]) -> Report
         judgments: For each of `doubts_of(report)`, in order, the probability that the passage states the sentence; None
             leaves the verdict as it is. Missing ones count as None.
     """
-    told = iter(judgments)
+    values = iter(judgments)
     findings = [
-        _with_judgment(finding, next(told, None)) if _is_doubtful(finding) else finding for finding in report.findings
+        _with_judgment(finding, next(values, None)) if _is_doubtful(finding) else finding for finding in report.findings
     ]
     return replace(report, findings=tuple(findings))
 
 
-def _asked(report: Report, entailment: Entailment) -> Report:
+def _with_entailment(report: Report, entailment: Entailment) -> Report:
     doubts = doubts_of(report)
     return judged_by_model(report, entailment(doubts)) if doubts else report
 
 
 def _is_doubtful(finding: Finding) -> bool:
-    least, most = _CERTAIN
+    least, most = _CERTAIN_PROBABILITIES
     open_ = finding.verdict in {"supported", "not_found", "not_comparable"} and bool(finding.passage)
     return open_ and (finding.probability is None or least < finding.probability < most)
 
 
-def _with_judgment(finding: Finding, sure: float | None) -> Finding:
-    if sure is None or not 0.0 <= sure <= 1.0:
+def _with_judgment(finding: Finding, probability: float | None) -> Finding:
+    if probability is None or not 0.0 <= probability <= 1.0:
         return finding
-    verdict: Verdict = "supported" if sure >= _SUPPORTED else "not_found"
-    judged = replace(finding, verdict=verdict, probability=round(sure, 2), judge="model", disagreements=())
+    verdict: Verdict = "supported" if probability >= _SUPPORT else "not_found"
+    judged = replace(finding, verdict=verdict, probability=round(probability, 2), judge="model", disagreements=())
     return replace(judged, reason=reason_of(judged))
 
 
@@ -167,10 +167,10 @@ async def verify_off_loop(
     """
     check_size(answer, pages)
     size = len(answer) + sum(len(page.content or "") + len(page.snippet) for page in pages)
-    report = await _in_process(workers, answer, pages) if size > _IN_THREAD else None
+    report = await _in_process(workers, answer, pages) if size > _MAX_THREAD_CHARS else None
     if report is None:  # a thread may block the loop for a while, but the answer is verified
         report = await asyncio.to_thread(verify_answer, answer, pages)
-    return await asyncio.to_thread(_asked, report, entailment) if entailment else report
+    return await asyncio.to_thread(_with_entailment, report, entailment) if entailment else report
 
 
 async def _in_process(workers: Workers, answer: str, pages: Sequence[CitedPage]) -> Report | None:
@@ -185,7 +185,7 @@ async def _in_process(workers: Workers, answer: str, pages: Sequence[CitedPage])
     return _REPORT.validate_json(report)
 
 
-def verify_in_worker(_asked_for: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def verify_in_worker(_options: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Verify the answer sent by another process."""
     try:
         return {}, _REPORT.dump_json(verify_answer(*_JOB.validate_json(body)))
@@ -193,11 +193,11 @@ def verify_in_worker(_asked_for: dict[str, Any], body: bytes) -> tuple[dict[str,
         return {"invalid": (error.field, error.problem, error.fix)}, b""
 
 
-def _warnings(known: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[str, ...]:
-    gone = [f"[{number}]" for number in unknown]
-    if gone and not known:
+def _warnings(pages: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[str, ...]:
+    markers = [f"[{number}]" for number in unknown]
+    if markers and not pages:
         return ("no source of this session is known: the markers cannot be checked",)
-    return (f"there is no source for {', '.join(gone)}",) if gone else ()
+    return (f"there is no source for {', '.join(markers)}",) if markers else ()
 
 
 class _Verifier:
@@ -220,18 +220,18 @@ class _Verifier:
         if not sentence.numbers:
             states = bool(_STATES.search(sentence.plain)) and not _asserts_nothing(sentence.text)
             return replace(blank, verdict="uncited") if states else blank
-        told = [self._of_part(part, blank) for part in sentence.parts]
-        finding, _ = max(told, key=lambda one: _RANK.index(one[0].verdict))
+        part_findings = [self._of_part(part, blank) for part in sentence.parts]
+        finding, _ = max(part_findings, key=lambda row: _RANK.index(row[0].verdict))
         if finding.verdict != "supported":
             return finding
-        saying = {number for _, numbers in told for number in numbers}
+        saying = {number for _, numbers in part_findings for number in numbers}
         others = tuple(number for number in sentence.numbers if number in self._pages and number not in saying)
         return replace(
-            told[0][0],
+            part_findings[0][0],
             unsupporting=others,
-            notes=(*told[0][0].notes, *(f"[{number}] does not say it" for number in others)),
-            exact=all(one.exact for one, _ in told),
-            probability=min(one.probability or 0.0 for one, _ in told),
+            notes=(*part_findings[0][0].notes, *(f"[{number}] does not say it" for number in others)),
+            exact=all(part.exact for part, _ in part_findings),
+            probability=min(part.probability or 0.0 for part, _ in part_findings),
         )
 
     def _of_part(self, part: Part, blank: Finding) -> tuple[Finding, frozenset[int]]:
@@ -243,7 +243,7 @@ class _Verifier:
         indexes = [self._index(number) for number in numbers]
         claims = {index.language.code: Claim(text, self._terms, index.language) for index in indexes}
         alone = [evidence(claims[index.language.code], [index]) for index in indexes]
-        sure = [probability(one.counts) for one in alone]
+        sure = [probability(support.counts) for support in alone]
         exact = [index.says(text) for index in indexes]
         order = sorted(range(len(numbers)), key=lambda at: (-exact[at], -sure[at], at))
         best = order[0]
@@ -252,23 +252,25 @@ class _Verifier:
             most = max(most, probability(evidence(claim, indexes).counts))
         finding = self._with_passage(replace(blank, probability=round(most, 2)), numbers[best], claim, alone[best])
         signed = any(token.unit for token, _ in claim.values)  # a copy may differ by a sign that is no letter
-        told, place = ((), None) if exact[best] and not signed else near_copy(claim, alone[best])
+        differences, place = ((), None) if exact[best] and not signed else near_copy(claim, alone[best])
         for disagreement, near in () if exact[best] else unquoted(text, indexes, self._terms):
-            told, place = (*told, disagreement), place or near
-        if told:
+            differences, place = (*differences, disagreement), place or near
+        if differences:
             source = numbers[indexes.index(place.index)] if place else numbers[best]
             finding = replace(
                 _with_span(finding, place) if place else finding,
                 verdict="contradicted",
                 source=source,
-                probability=round(min(most, _CONTRADICTED), 2),
-                disagreements=tuple(_placed(one, part.start, source) for one in told),
+                probability=round(min(most, _CONTRADICTED_PROBABILITY), 2),
+                disagreements=tuple(_with_position(difference, part.start, source) for difference in differences),
             )
             return finding, frozenset()
         if exact[best]:
-            finding = replace(finding, exact=True, probability=round(max(most, _EXACT), 2))
-        if exact[best] or most >= _SUPPORTED:
-            saying = (at for at in order if exact[at] or sure[at] >= _SUPPORTED or alone[at].counts[_ON_PAGE] >= _ADDS)
+            finding = replace(finding, exact=True, probability=round(max(most, _EXACT_PROBABILITY), 2))
+        if exact[best] or most >= _SUPPORT:
+            saying = (
+                at for at in order if exact[at] or sure[at] >= _SUPPORT or alone[at].counts[_ON_PAGE] >= _PART_SHARE
+            )
             return replace(finding, verdict="supported"), frozenset(numbers[at] for at in saying)
         return self._missing(finding, self._pages[numbers[best]], text, indexes[best]), frozenset()
 
@@ -280,17 +282,18 @@ class _Verifier:
             self._indexes[number] = PageIndex(content, f"{page.title} {site}", self._terms)
         return self._indexes[number]
 
-    def _with_passage(self, finding: Finding, number: int, claim: Claim, found: Evidence) -> Finding:
+    def _with_passage(self, finding: Finding, number: int, claim: Claim, support: Evidence) -> Finding:
         page = self._pages[number]
-        notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
+        notes = (_CHANGED_NOTE,) if page.changed else (_NEWER_NOTE,) if page.newer else ()
         finding = replace(finding, source=number, notes=notes)
-        return _with_span(finding, _shortened(found.passages[0], claim)) if found.passages else finding
+        return _with_span(finding, _shortest(support.passages[0], claim)) if support.passages else finding
 
     def _missing(self, finding: Finding, page: CitedPage, text: str, index: PageIndex) -> Finding:
         """Return the finding on a sentence that is not on a page."""
         if page.content is None:
-            seen = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
-            return replace(finding, verdict="not_opened", notes=(*finding.notes, _GONE if page.version else seen))
+            note = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
+            note = _CONTENT_LOST_NOTE if page.version else note
+            return replace(finding, verdict="not_opened", notes=(*finding.notes, note))
         mine = language_of(text)
         if mine and index.code and mine != index.code and {mine, index.code} != {"zh", "ja"}:
             return replace(finding, verdict="not_comparable", probability=None)
@@ -300,18 +303,18 @@ class _Verifier:
 _RANK: Final = ("supported", "unknown_source", "not_opened", "not_comparable", "not_found", "contradicted")
 
 
-def _shortened(passage: PagePassage, claim: Claim) -> PagePassage:
+def _shortest(passage: PagePassage, claim: Claim) -> PagePassage:
     """Return the fewest sentences of a passage that have as many of a sentence's words."""
 
     def worth(first: int, size: int) -> float:
         words = passage.index.words(first, size)
         return sum(weight for term, weight in claim.weights.items() if term in words)
 
-    whole = worth(passage.first, passage.size)
+    passage_worth = worth(passage.first, passage.size)
     stop = min(passage.first + passage.size, len(passage.index.spans))
     for size in (1, 2):
         for first in range(passage.first, stop - size + 1):
-            if worth(first, size) >= 0.98 * whole:
+            if worth(first, size) >= 0.98 * passage_worth:
                 return PagePassage(passage.index, first, size)
     return passage
 
@@ -322,11 +325,16 @@ def _with_span(finding: Finding, passage: PagePassage) -> Finding:
     return replace(finding, passage=text, passage_start=span.start, passage_end=span.end)
 
 
-def _placed(one: Disagreement, start: int, source: int) -> Disagreement:
+def _with_position(row: Disagreement, start: int, source: int) -> Disagreement:
     """Return a disagreement with its position in the answer."""
-    if one.claimed_start is None or one.claimed_end is None:
-        return replace(one, source=source)
-    return replace(one, source=source, claimed_start=start + one.claimed_start, claimed_end=start + one.claimed_end)
+    if row.claimed_start is None or row.claimed_end is None:
+        return replace(row, source=source)
+    return replace(
+        row,
+        source=source,
+        claimed_start=start + row.claimed_start,
+        claimed_end=start + row.claimed_end,
+    )
 
 
 def _asserts_nothing(text: str) -> bool:

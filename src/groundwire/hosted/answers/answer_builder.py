@@ -1,13 +1,14 @@
-"""The parser interface for wire formats, and the builder of events and the final answer.
+"""The base of the parsers of wire formats, and the builder of events and the final answer.
 
 Citation spans are converted to code points of the whole answer.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from groundwire.hosted.answers.types import (
     AnswerEvent,
@@ -30,22 +31,28 @@ from groundwire.hosted.answers.types import (
     UsageReported,
     answer_words,
     clean_url,
+    count,
+    first_text,
+    items,
+    object_of,
     offset,
     text_of,
 )
 from groundwire.hosted.answers.upstream_errors import outcome_of, truncated
 
-__all__ = ["ByteSpans", "Gather", "WireReader", "in_part"]
+__all__ = ["AnswerBuilder", "ByteSpans", "WireReader", "span_in_text"]
 
 _FINISHES: Final[Mapping[str, Finish]] = {
     word: finish for finish, words in answer_words()["finishes"].items() for word in words.split()
 }
 
+_DATE_FIELDS = ("date", "publish_date", "published_at", "page_age")  # the APIs' names for it
 
-class Gather:
-    """Collects one answer.
 
-    A whole body and a stream make the same calls in the same order; only `delta` is specific to streams.
+class AnswerBuilder:
+    """Builds one answer and its events.
+
+    A whole body and a stream make the same calls in the same order; only `stream_text` is specific to streams.
 
     Args:
         api: The API's name.
@@ -53,7 +60,7 @@ class Gather:
 
     def __init__(self, api: str) -> None:
         self.api = api
-        self.model = ""
+        self.model: str = ""
         self.stop_reason: str | None = None
         self.turn: list[dict[str, Any]] = []
         self.usage: HostedUsage = HostedUsage()
@@ -83,13 +90,17 @@ class Gather:
         """Whether there was an error."""
         return bool(self._errors)
 
-    def delta(self, text: object) -> None:
-        """Pass on streamed text; `say` follows when its part is complete."""
-        if fresh := text_of(text):
-            self._streamed += len(fresh)
-            self._events.append(TextAdded(fresh))
+    def set_model(self, model: object) -> None:
+        """Set the model, if `model` names one."""
+        self.model = text_of(model) or self.model
 
-    def say(self, text: object) -> tuple[int, int]:
+    def stream_text(self, text: object) -> None:
+        """Pass on streamed text; `add_text` follows when its part is complete."""
+        if piece := text_of(text):
+            self._streamed += len(piece)
+            self._events.append(TextAdded(piece))
+
+    def add_text(self, text: object) -> tuple[int, int]:
         """Add a complete part of the answer's text.
 
         Returns:
@@ -100,64 +111,74 @@ class Gather:
             self._texts.append(part)
             self.length += len(part)
             if self._streamed < self.length:
-                self.delta(part[len(part) - (self.length - self._streamed) :])
+                self.stream_text(part[len(part) - (self.length - self._streamed) :])
         return start, self.length
 
-    def query(self, words: object) -> None:
+    def add_query(self, words: object) -> None:
         """Record a search query of the model."""
         query = text_of(words)
         if query and query not in self._queries:
             self._queries[query] = None
             self._events.append(QueryIssued(query))
 
-    def searched(self, times: int = 1) -> None:
+    def count_searches(self, times: int = 1) -> None:
         """Count searches that are visible in the answer."""
         self._searches += times
 
-    def fetched(self) -> None:
+    def count_fetch(self) -> None:
         """Count a fetched page."""
         self._fetches += 1
 
-    def source(
+    def add_sources(self, rows: object) -> None:
+        """Record the pages in a list of results of any API."""
+        for row in items(rows):
+            self.add_source(
+                first_text(row.get("url"), row.get("link")),
+                row.get("title"),
+                snippet=first_text(row.get("snippet"), row.get("content")),
+                published=first_text(*(row.get(name) for name in _DATE_FIELDS)),
+            )
+
+    def add_source(
         self, url: object, title: object = "", *, snippet: object = "", published: object = "", site: object = ""
     ) -> None:
         """Record a page that was found or fetched; later mentions fill in missing fields."""
         address = clean_url(url)
         if not address:
             return
-        fresh = HostedSource(
+        source = HostedSource(
             url=address,
             title=text_of(title),
             snippet=text_of(snippet),
             published=text_of(published),
             site=text_of(site),
         )
-        known = self._sources.get(address)
-        if known is None:
-            self._sources[address] = fresh
-            self._events.append(SourceFound(fresh))
-        elif not (known.title and known.snippet and known.published):
+        earlier = self._sources.get(address)
+        if earlier is None:
+            self._sources[address] = source
+            self._events.append(SourceFound(source))
+        elif not (earlier.title and earlier.snippet and earlier.published):
             self._sources[address] = replace(
-                known,
-                title=known.title or fresh.title,
-                snippet=known.snippet or fresh.snippet,
-                published=known.published or fresh.published,
+                earlier,
+                title=earlier.title or source.title,
+                snippet=earlier.snippet or source.snippet,
+                published=earlier.published or source.published,
             )
 
-    def name(self, url: object, title: object) -> None:
+    def set_title(self, url: object, title: object) -> None:
         """Set the title of a recorded page that has none."""
-        known = self._sources.get(clean_url(url))
-        if known is not None and not known.title:
-            self._sources[known.url] = replace(known, title=text_of(title))
+        source = self._sources.get(clean_url(url))
+        if source is not None and not source.title:
+            self._sources[source.url] = replace(source, title=text_of(title))
 
-    def opened(self, url: object) -> None:
+    def add_opened_page(self, url: object) -> None:
         """Record a page that the model opened."""
         address = clean_url(url)
         if address and address not in self._opened:
             self._opened[address] = None
             self._events.append(PageOpened(address))
 
-    def cite(
+    def add_citation(
         self,
         url: object,
         title: object = "",
@@ -183,7 +204,7 @@ class Gather:
         if not address:
             return
         start, end = span or (None, None)
-        made = HostedCitation(
+        citation = HostedCitation(
             url=address,
             title=text_of(title),
             cited_text=text_of(cited_text),
@@ -193,21 +214,25 @@ class Gather:
             position=end if span else position,
             site=text_of(site),
         )
-        self._citations.append(made)
-        self._events.append(CitationAdded(made))
+        self._citations.append(citation)
+        self._events.append(CitationAdded(citation))
 
-    def fail(self, error: HostedError) -> None:
+    def add_error(self, error: HostedError) -> None:
         """Record an error; the same error is recorded once."""
         if error not in self._errors:
             self._errors[error] = None
             self._events.append(ErrorMet(error))
 
-    def tool_failed(self, tool: str, code: object, message: object = "") -> None:
+    def refuse(self, code: str, message: object = "") -> None:
+        """Record that a filter or the model refused the answer."""
+        self.add_error(HostedError(code=code, outcome="blocked", message=text_of(message)[:300]))
+
+    def add_tool_error(self, tool: str, code: object, message: object = "") -> None:
         """Record a failed search or fetch inside a successful answer; identical failures are recorded once."""
         words = text_of(code)[:100] or "failed"
-        self.fail(HostedError(code=words, outcome=outcome_of(words), message=text_of(message)[:300], tool=tool))
+        self.add_error(HostedError(code=words, outcome=outcome_of(words), message=text_of(message)[:300], tool=tool))
 
-    def call(self, id_: object, name: object, arguments: object) -> None:
+    def add_call(self, id_: object, name: object, arguments: object) -> None:
         """Record a call of one of the caller's own functions."""
         self._calls.append(HostedCall(id=text_of(id_), name=text_of(name), arguments=arguments))
 
@@ -216,14 +241,14 @@ class Gather:
         events, self._events = self._events, []
         return events
 
-    def end(self, *, complete: bool = True) -> HostedAnswer:
+    def build(self, *, complete: bool = True) -> HostedAnswer:
         """Return the answer and complete the last events.
 
         Args:
             complete: False when a stream ended before the answer did.
         """
         if not complete and not self._errors:
-            self.fail(truncated(self.api, max(self.length, self._streamed)))
+            self.add_error(truncated(self.api, max(self.length, self._streamed)))
         answer = self._answer()
         self._events += [UsageReported(answer.usage), Ended(answer)]
         return answer
@@ -231,8 +256,8 @@ class Gather:
     def _answer(self) -> HostedAnswer:
         sources_from: SourcesFrom = "results" if self._sources else "citations" if self._citations else "none"
         if sources_from == "citations":
-            for one in self._citations:
-                self.source(one.url, one.title, site=one.site)
+            for citation in self._citations:
+                self.add_source(citation.url, citation.title, site=citation.site)
         errors = tuple(self._errors)
         return HostedAnswer(
             api=self.api,
@@ -257,36 +282,57 @@ class Gather:
         )
 
     def _finish(self, errors: tuple[HostedError, ...]) -> Finish:
-        whole = [error for error in errors if not error.tool]
-        if whole:
-            return "refused" if whole[0].outcome == "blocked" else "failed"
+        request_error = next((error for error in errors if not error.tool), None)
+        if request_error is not None:
+            return "refused" if request_error.outcome == "blocked" else "failed"
         if self._calls and self.stop_reason:
             return "tool_calls"
         return _FINISHES.get((self.stop_reason or "").lower(), "unknown")
 
-    def spent(self, numbers: Mapping[str, int]) -> None:
-        """Replace the usage reported so far.
+    def set_usage(self, wire: str, usage: Mapping[str, Any], searches: int = 0) -> None:
+        """Replace the usage reported so far; a number of 0 replaces nothing.
 
         Args:
-            numbers: Fields of `HostedUsage`; a field of 0 does not replace a value.
+            wire: The row of `usage` in `data/answers.toml`, which says where the numbers are.
+            usage: The object that has them.
+            searches: The number of searches, if it is not among them.
         """
-        known = {name: number for name, number in numbers.items() if number}
-        if known:
-            self.usage = replace(self.usage, **known)
+        rows = answer_words()["usage"][wire]
+        numbers = {name: next(filter(None, (_total(usage, paths) for paths in rows[name])), 0) for name in rows}
+        numbers["searches"] = searches or numbers.get("searches", 0)
+        self.usage = replace(self.usage, **{name: number for name, number in numbers.items() if number})
 
 
-class WireReader(Protocol):
-    """Parses one wire format into a `Gather`: one whole body, or the events of a stream followed by `finish`."""
+def _total(usage: Mapping[str, Any], paths: str) -> int:
+    """Return the sum of the numbers at some paths; those with an `&` count only beside others."""
+    total = 0
+    for path in paths.split():
+        *outer, last = path.removeprefix("&").split(".")
+        inner = usage
+        for name in outer:
+            inner = object_of(inner.get(name))
+        if total or not path.startswith("&"):
+            total += count(inner.get(last))
+    return total
 
-    complete: bool
-    """Whether a stream has signaled the end of the answer."""
 
-    def __init__(self, gather: Gather) -> None: ...
+class WireReader(ABC):
+    """Parses one wire format: one whole body, or the events of a stream followed by `finish`.
 
+    Args:
+        answer: The builder of the answer.
+    """
+
+    def __init__(self, answer: AnswerBuilder) -> None:
+        self.answer = answer
+        self.complete: bool = False
+        """Whether a stream has signaled the end of the answer."""
+
+    @abstractmethod
     def whole(self, body: dict[str, Any]) -> None:
         """Parse a whole body."""
-        ...
 
+    @abstractmethod
     def event(self, name: str, data: dict[str, Any]) -> None:
         """Parse one event of a stream.
 
@@ -294,14 +340,21 @@ class WireReader(Protocol):
             name: The event's name, or empty.
             data: Its data.
         """
-        ...
 
+    @abstractmethod
     def finish(self) -> None:
-        """Parse what is left at the end of a stream, complete or interrupted."""
-        ...
+        """Parse the unfinished parts at the end of a stream, complete or interrupted, and build the turn."""
+
+    def stop(self, reason: object) -> str:
+        """Take the reason for which the model stopped, if there is one, and return it."""
+        text = text_of(reason)
+        if text:
+            self.complete = True
+            self.answer.stop_reason = text
+        return text
 
 
-def in_part(start: object, end: object, length: int, begins: int) -> tuple[int, int] | None:
+def span_in_text(start: object, end: object, length: int, begins: int) -> tuple[int, int] | None:
     """Convert a span of a part to one of the whole text; None if it is invalid.
 
     Args:
@@ -343,8 +396,8 @@ class ByteSpans:
         """
         first, last = offset(start) if start is not None else 0, offset(end)
         at = self._characters(first or 0)
-        if segment and (found := self._nearest(segment, at)) is not None:
-            return self._begins + found, self._begins + found + len(segment)
+        if segment and (nearest := self._nearest(segment, at)) is not None:
+            return self._begins + nearest, self._begins + nearest + len(segment)
         if first is None or last is None or not first < last <= len(self._bytes):
             return None
         return self._begins + at, self._begins + self._characters(last)
@@ -358,6 +411,6 @@ class ByteSpans:
         before = self._text.rfind(segment, 0, at + len(segment))
         after = self._text.find(segment, at)
         if before < 0 or after < 0:
-            found = max(before, after)
-            return found if found >= 0 else None
+            position = max(before, after)
+            return position if position >= 0 else None
         return before if at - before <= after - at else after

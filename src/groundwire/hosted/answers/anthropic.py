@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groundwire.hosted.answers.answer_builder import Gather
-from groundwire.hosted.answers.types import HostedError, count, items, object_of, parsed, text_of
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
+from groundwire.hosted.answers.types import count, items, object_of, parsed, text_of
 
 __all__ = ["AnthropicReader"]
 
@@ -15,16 +16,16 @@ _GROWING: Mapping[str, str] = {"text_delta": "text", "thinking_delta": "thinking
 _TOOLS: Final[Mapping[str, str]] = {"web_search_tool_result": "web_search", "web_fetch_tool_result": "web_fetch"}
 
 
-class AnthropicReader:
+class AnthropicReader(WireReader):
     """Parses messages: blocks of text, searches, fetches, and their results."""
 
-    def __init__(self, gather: Gather) -> None:
-        self.complete: bool = False
-        self._gather = gather
+    def __init__(self, answer: AnswerBuilder) -> None:
+        super().__init__(answer)
         self._fetched: list[tuple[str, str]] = []  # URL and title, in the order of document_index
         self._blocks: dict[int, dict[str, Any]] = {}
-        self._inputs: dict[int, list[str]] = {}
-        self._open: dict[int, dict[str, list[str]]] = {}
+        self._inputs: defaultdict[int, list[str]] = defaultdict(list)
+        self._pieces: defaultdict[int, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self._citations: defaultdict[int, list[Any]] = defaultdict(list)
         self._content: list[Any] = []
 
     def whole(self, body: dict[str, Any]) -> None:
@@ -45,13 +46,14 @@ class AnthropicReader:
             message = object_of(data.get("message"))
             self._about(message)
             for block in items(message.get("content")):
-                self._take(block)
+                self._content.append(block)
+                self._block(block)
         elif kind == "content_block_start":
             self._close(index)
             block = dict(object_of(data.get("content_block")))
             self._blocks[index] = block
             if block.get("type") == "text":
-                self._gather.delta(block.get("text"))
+                self.answer.stream_text(block.get("text"))
         elif kind == "content_block_delta":
             self._delta(index, object_of(data.get("delta")))
         elif kind == "content_block_stop":
@@ -67,7 +69,7 @@ class AnthropicReader:
         for index in list(self._blocks):
             self._close(index)
         if self._content:
-            self._gather.turn = [{"role": "assistant", "content": self._content}]
+            self.answer.turn = [{"role": "assistant", "content": self._content}]
 
     def _delta(self, index: int, delta: dict[str, Any]) -> None:
         block = self._blocks.get(index)
@@ -76,15 +78,13 @@ class AnthropicReader:
         kind = text_of(delta.get("type"))
         if (field := _GROWING.get(kind)) is not None:
             piece = text_of(delta.get(field))
-            self._open.setdefault(index, {}).setdefault(field, []).append(piece)
+            self._pieces[index][field].append(piece)
             if field == "text":
-                self._gather.delta(piece)
+                self.answer.stream_text(piece)
         elif kind == "input_json_delta":
-            self._inputs.setdefault(index, []).append(text_of(delta.get("partial_json")))
+            self._inputs[index].append(text_of(delta.get("partial_json")))
         elif kind == "citations_delta":
-            citations = block.get("citations")
-            # A new list: the one in the event belongs to the caller.
-            block["citations"] = [*(citations if isinstance(citations, list) else []), delta.get("citation")]
+            self._citations[index].append(delta.get("citation"))
         elif kind == "signature_delta":
             block["signature"] = delta.get("signature")
 
@@ -92,14 +92,12 @@ class AnthropicReader:
         block = self._blocks.pop(index, None)
         if block is None:
             return
-        for field, pieces in self._open.pop(index, {}).items():
+        for field, pieces in self._pieces.pop(index, {}).items():
             block[field] = text_of(block.get(field)) + "".join(pieces)
-        written = "".join(self._inputs.pop(index, []))
-        if written and isinstance(given := parsed(written), dict):
-            block["input"] = given
-        self._take(block)
-
-    def _take(self, block: dict[str, Any]) -> None:
+        if isinstance(arguments := parsed("".join(self._inputs.pop(index, []))), dict):
+            block["input"] = arguments
+        if citations := self._citations.pop(index, []):
+            block["citations"] = [*items(block.get("citations")), *citations]
         self._content.append(block)
         self._block(block)
 
@@ -108,79 +106,53 @@ class AnthropicReader:
         if kind == "text":
             self._text(block)
         elif kind == "server_tool_use":
-            given = object_of(block.get("input"))
             if block.get("name") == "web_search":
-                self._gather.query(given.get("query"))
-                self._gather.searched()
+                self.answer.add_query(object_of(block.get("input")).get("query"))
+                self.answer.count_searches()
             elif block.get("name") == "web_fetch":
-                self._gather.fetched()
+                self.answer.count_fetch()
         elif kind == "tool_use":
-            self._gather.call(block.get("id"), block.get("name"), block.get("input"))
+            self.answer.add_call(block.get("id"), block.get("name"), block.get("input"))
         elif isinstance(kind, str) and kind in _TOOLS:
             self._result(_TOOLS[kind], block.get("content"))
 
     def _result(self, tool: str, content: object) -> None:
         for result in items(content if isinstance(content, list) else [content]):
             if "error_code" in result or text_of(result.get("type")).endswith("_error"):
-                self._gather.tool_failed(tool, result.get("error_code"), result.get("error_message"))
+                self.answer.add_tool_error(tool, result.get("error_code"), result.get("error_message"))
             elif tool == "web_search":
-                self._gather.source(
-                    result.get("url"),
-                    result.get("title"),
-                    snippet=result.get("snippet"),
-                    published=result.get("page_age"),
-                )
+                self.answer.add_sources([result])
             else:
                 title = object_of(result.get("content")).get("title")
                 self._fetched.append((text_of(result.get("url")), text_of(title)))
-                self._gather.source(result.get("url"), title)
-                self._gather.opened(result.get("url"))
+                self.answer.add_source(result.get("url"), title)
+                self.answer.add_opened_page(result.get("url"))
 
     def _text(self, block: dict[str, Any]) -> None:
-        span = self._gather.say(block.get("text"))
-        for one in items(block.get("citations")):
-            kind, url, title = text_of(one.get("type")), one.get("url"), one.get("title")
-            if kind == "search_result_location":
-                url = one.get("source")
+        span = self.answer.add_text(block.get("text"))
+        for citation in items(block.get("citations")):
+            url, title = citation.get("url"), citation.get("title")
+            if citation.get("type") == "search_result_location":
+                url = citation.get("source")
             elif not text_of(url):
-                title = one.get("document_title")
-                url = self._document(one.get("document_index"), text_of(title))
+                title = citation.get("document_title")
+                url = self._document(citation.get("document_index"), text_of(title))
             covered = span if span[1] > span[0] else None
-            self._gather.cite(url, title, cited_text=one.get("cited_text"), span=covered, covers="block")
+            self.answer.add_citation(url, title, cited_text=citation.get("cited_text"), span=covered, covers="block")
 
     def _document(self, index: object, title: str) -> str:
         """Return the URL of a cited document; documents of the request are counted too but not visible here."""
         if isinstance(index, int) and 0 <= index < len(self._fetched):
-            url, known = self._fetched[index]
-            if not title or title == known:
+            url, page_title = self._fetched[index]
+            if not title or title == page_title:
                 return url
-        named = [url for url, known in self._fetched if known == title]
-        return named[0] if len(named) == 1 else ""
+        urls = [url for url, page_title in self._fetched if page_title == title]
+        return urls[0] if len(urls) == 1 else ""
 
     def _about(self, message: dict[str, Any]) -> None:
-        if model := text_of(message.get("model")):
-            self._gather.model = model
-        usage = object_of(message.get("usage"))
-        tools = object_of(usage.get("server_tool_use"))
-        read = count(usage.get("input_tokens"))
-        if read:
-            read += count(usage.get("cache_creation_input_tokens")) + count(usage.get("cache_read_input_tokens"))
-        self._gather.spent(
-            {
-                "input_tokens": read,
-                "output_tokens": count(usage.get("output_tokens")),
-                "searches": count(tools.get("web_search_requests")),
-                "fetches": count(tools.get("web_fetch_requests")),
-            }
-        )
+        self.answer.set_model(message.get("model"))
+        self.answer.set_usage("anthropic", object_of(message.get("usage")))
 
     def _stop(self, message: dict[str, Any]) -> None:
-        reason = text_of(message.get("stop_reason"))
-        if not reason:
-            return
-        self._gather.stop_reason = reason
-        self.complete = True
-        if reason == "refusal":
-            details = object_of(message.get("stop_details"))
-            said = text_of(details.get("explanation"))[:300]
-            self._gather.fail(HostedError(code=reason, outcome="blocked", message=said))
+        if self.stop(message.get("stop_reason")) == "refusal":
+            self.answer.refuse("refusal", object_of(message.get("stop_details")).get("explanation"))

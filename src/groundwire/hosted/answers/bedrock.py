@@ -5,31 +5,32 @@ The wire format: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_run
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
-from groundwire.hosted.answers.answer_builder import Gather
-from groundwire.hosted.answers.types import HostedError, count, first_text, items, object_of, parsed, text_of
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
+from groundwire.hosted.answers.types import count, first_text, items, object_of, parsed, text_of
 
 __all__ = ["ConverseReader"]
 
 _GROUNDING = "nova_grounding"
-_REFUSED = frozenset({"content_filtered", "guardrail_intervened"})
+_REFUSALS = frozenset({"content_filtered", "guardrail_intervened"})
 
 
-class ConverseReader:
+class ConverseReader(WireReader):
     """Parses blocks: text, tool uses and their results, citations."""
 
-    def __init__(self, gather: Gather) -> None:
-        self.complete: bool = False
-        self._gather = gather
+    def __init__(self, answer: AnswerBuilder) -> None:
+        super().__init__(answer)
         self._blocks: list[dict[str, Any]] = []
         self._role = "assistant"
-        self._text: dict[int, list[str]] = {}
-        self._citations: dict[int, list[dict[str, Any]]] = {}
+        self._text: defaultdict[int, list[str]] = defaultdict(list)
+        self._citations: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
         self._started: dict[int, dict[str, Any]] = {}
-        self._inputs: dict[int, list[str]] = {}
-        self._thoughts: dict[int, dict[str, Any]] = {}
-        self._results: dict[int, list[Any]] = {}
+        self._inputs: defaultdict[int, list[str]] = defaultdict(list)
+        self._thought_text: defaultdict[int, list[str]] = defaultdict(list)
+        self._thoughts: defaultdict[int, dict[str, Any]] = defaultdict(dict)
+        self._results: defaultdict[int, list[Any]] = defaultdict(list)
 
     def whole(self, body: dict[str, Any]) -> None:
         """Parse a response."""
@@ -38,7 +39,7 @@ class ConverseReader:
             self._block(block)
         self._about(body)
         if message:
-            self._gather.turn = [message]
+            self.answer.turn = [message]
 
     def event(self, name: str, data: dict[str, Any]) -> None:
         """Parse one event, from `messageStart` to `metadata`.
@@ -59,34 +60,37 @@ class ConverseReader:
         elif name in {"messageStop", "metadata"}:
             self._about(data)
         elif name.endswith("Exception"):
-            self._gather.tool_failed("", name, data.get("message"))
+            self.answer.add_tool_error("", name, data.get("message"))
 
     def finish(self) -> None:
         """Parse the blocks that were not closed, and build the turn."""
         for index in sorted({*self._started, *self._text, *self._citations, *self._thoughts}):
             self._close(index)
         if self._blocks:
-            self._gather.turn = [{"role": self._role, "content": self._blocks}]
+            self.answer.turn = [{"role": self._role, "content": self._blocks}]
 
     def _delta(self, index: int, delta: dict[str, Any]) -> None:
         if "text" in delta:
-            self._text.setdefault(index, []).append(text_of(delta.get("text")))
-            self._gather.delta(delta.get("text"))
+            self._text[index].append(text_of(delta.get("text")))
+            self.answer.stream_text(delta.get("text"))
         if "citation" in delta:
-            self._citations.setdefault(index, []).append(object_of(delta.get("citation")))
+            self._citations[index].append(object_of(delta.get("citation")))
         if "toolUse" in delta:
-            self._inputs.setdefault(index, []).append(text_of(object_of(delta.get("toolUse")).get("input")))
+            self._inputs[index].append(text_of(object_of(delta.get("toolUse")).get("input")))
         if isinstance(delta.get("toolResult"), list):
-            self._results.setdefault(index, []).extend(delta["toolResult"])
+            self._results[index].extend(delta["toolResult"])
         for field, value in object_of(delta.get("reasoningContent")).items():
-            known = self._thoughts.setdefault(index, {})
-            known[field] = text_of(known.get(field)) + value if isinstance(value, str) and field == "text" else value
+            self._thoughts[index][field] = value
+            if field == "text":
+                self._thought_text[index].append(text_of(value))
 
     def _close(self, index: int) -> None:
         started = self._started.pop(index, {})
         text = "".join(self._text.pop(index, []))
         citations = self._citations.pop(index, [])
         thoughts = self._thoughts.pop(index, {})
+        if "text" in thoughts:
+            thoughts["text"] = "".join(self._thought_text.pop(index, []))
         if citations:
             cited: dict[str, Any] = {"citations": citations}
             block: dict[str, Any] = {"citationsContent": {"content": [{"text": text}], **cited} if text else cited}
@@ -99,8 +103,8 @@ class ConverseReader:
             block = {"toolResult": {**object_of(started["toolResult"]), "content": self._results.pop(index, [])}}
         elif thoughts:
             signed = {name: thoughts[name] for name in ("text", "signature") if name in thoughts}
-            rest = {name: value for name, value in thoughts.items() if name not in signed}
-            block = {"reasoningContent": {"reasoningText": signed, **rest} if signed else rest}
+            others = {name: value for name, value in thoughts.items() if name not in signed}
+            block = {"reasoningContent": {"reasoningText": signed, **others} if signed else others}
         elif text:
             block = {"text": text}
         else:
@@ -110,46 +114,37 @@ class ConverseReader:
     def _block(self, block: dict[str, Any]) -> None:
         self._blocks.append(block)
         if "text" in block:
-            self._gather.say(block.get("text"))
+            self.answer.add_text(block.get("text"))
         elif use := object_of(block.get("toolUse")):
             self._use(use)
         elif result := object_of(block.get("toolResult")):
             if result.get("status") == "error":
-                said = next(iter(items(result.get("content"))), {})
-                self._gather.tool_failed("web_search", "error", said.get("text"))
+                content = next(items(result.get("content")), {})
+                self.answer.add_tool_error("web_search", "error", content.get("text"))
         elif about := object_of(block.get("citationsContent")):
             self._cited(about)
 
     def _use(self, use: dict[str, Any]) -> None:
-        given = object_of(use.get("input"))
         if use.get("type") == "server_tool_use" or use.get("name") == _GROUNDING:
-            self._gather.query(given.get("query"))
-            self._gather.searched()
+            self.answer.add_query(object_of(use.get("input")).get("query"))
+            self.answer.count_searches()
         else:
-            self._gather.call(use.get("toolUseId"), use.get("name"), use.get("input"))
+            self.answer.add_call(use.get("toolUseId"), use.get("name"), use.get("input"))
 
     def _cited(self, about: dict[str, Any]) -> None:
-        start, end = self._gather.say("".join(text_of(piece.get("text")) for piece in items(about.get("content"))))
-        for one in items(about.get("citations")):
-            web = object_of(object_of(one.get("location")).get("web"))
-            quoted = " ".join(text_of(piece.get("text")) for piece in items(one.get("sourceContent")))
-            self._gather.cite(
-                first_text(web.get("url"), one.get("source")),
-                one.get("title"),
-                cited_text=quoted,
+        start, end = self.answer.add_text("".join(text_of(piece.get("text")) for piece in items(about.get("content"))))
+        for citation in items(about.get("citations")):
+            web = object_of(object_of(citation.get("location")).get("web"))
+            self.answer.add_citation(
+                first_text(web.get("url"), citation.get("source")),
+                citation.get("title"),
+                cited_text=" ".join(text_of(piece.get("text")) for piece in items(citation.get("sourceContent"))),
                 span=(start, end) if end > start else None,
                 covers="block",
                 position=end,
             )
 
     def _about(self, body: dict[str, Any]) -> None:
-        usage = object_of(body.get("usage"))
-        cached = count(usage.get("cacheReadInputTokens")) + count(usage.get("cacheWriteInputTokens"))
-        read = count(usage.get("inputTokens"))
-        self._gather.spent({"input_tokens": read and read + cached, "output_tokens": count(usage.get("outputTokens"))})
-        reason = text_of(body.get("stopReason"))
-        if reason:
-            self.complete = True
-            self._gather.stop_reason = reason
-        if reason in _REFUSED:
-            self._gather.fail(HostedError(code=reason, outcome="blocked"))
+        self.answer.set_usage("bedrock", object_of(body.get("usage")))
+        if (reason := self.stop(body.get("stopReason"))) in _REFUSALS:
+            self.answer.refuse(reason)

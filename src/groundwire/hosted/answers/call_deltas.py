@@ -18,7 +18,7 @@ from groundwire.hosted.answers.types import items, object_of, offset, text_of
 __all__ = ["CallDeltas", "well_formed"]
 
 _TOKEN: Final = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
-_NOTHING: Final = "{}"  # sent by some servers before the arguments
+_EMPTY_ARGUMENTS: Final = "{}"  # sent by some servers before the arguments
 
 
 @dataclass(slots=True)
@@ -26,20 +26,20 @@ class _PartialCall:
     """A call of which parts have come."""
 
     index: int
-    given: int | None
+    sent_index: int | None
     """The index at the server, which may give one to several calls."""
     id: str
     name: str
-    held: str = ""
+    filler: str = ""
     """Empty arguments, which the next part replaces."""
-    unread: list[str] = field(default_factory=list)
-    begun: bool = False
+    unscanned: list[str] = field(default_factory=list)
+    has_arguments: bool = False
     depth: int = 0
     quoted: bool = False
 
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether its arguments are complete, by their brackets; each part is looked at once."""
-        text = "".join(self.unread)
+        text = "".join(self.unscanned)
         end = 0
         for token in _TOKEN.finditer(text):
             end = token.end()
@@ -47,8 +47,8 @@ class _PartialCall:
                 self.quoted = not self.quoted
             elif not self.quoted:
                 self.depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
-        self.unread = ["\\"] if text[end:].endswith("\\") else []
-        return self.begun and self.depth <= 0
+        self.unscanned = ["\\"] if text[end:].endswith("\\") else []
+        return self.has_arguments and self.depth <= 0
 
 
 class CallDeltas:
@@ -63,73 +63,73 @@ class CallDeltas:
 
     def close(self) -> list[dict[str, Any]]:
         """Return the parts that were held back until the end."""
-        rest = [{"index": one.index, "function": {"arguments": one.held}} for one in self._calls if one.held]
-        for one in self._calls:
-            one.held = ""
-        return rest
+        parts = [{"index": call.index, "function": {"arguments": call.filler}} for call in self._calls if call.filler]
+        for call in self._calls:
+            call.filler = ""
+        return parts
 
     def _part(self, entry: dict[str, Any]) -> dict[str, Any]:
         function = object_of(entry.get("function"))
         index, id_ = offset(entry.get("index")), text_of(entry.get("id"))
         name = text_of(function.get("name")) or text_of(object_of(entry.get("custom")).get("name"))
         call = self._call(index, id_, name)
-        made = dict(entry)
+        part = dict(entry)
         if call is None:
             used = {one.index for one in self._calls}
             free = index if index is not None and index not in used else max(used, default=-1) + 1
             call = _PartialCall(free, index, id_ or _new_id(), name)
             self._calls.append(call)
-            made["id"] = call.id
+            part["id"] = call.id
         elif id_:
-            made["id"] = call.id
-        made["index"] = call.index
+            part["id"] = call.id
+        part["index"] = call.index
         if isinstance(entry.get("function"), dict) and "arguments" in function:
-            made["function"] = {**function, "arguments": self._arguments(call, function["arguments"])}
-        return entry if made == entry else made
+            part["function"] = {**function, "arguments": self._arguments(call, function["arguments"])}
+        return entry if part == entry else part
 
     def _call(self, index: int | None, id_: str, name: str) -> _PartialCall | None:
         """Return the call to which a part belongs; None for a new one."""
         last = self._calls[-1] if self._calls else None
-        there = next((one for one in reversed(self._calls) if index is not None and one.given == index), None)
-        same = next((one for one in reversed(self._calls) if id_ and one.id == id_), None)
+        by_index = next((one for one in reversed(self._calls) if index is not None and one.sent_index == index), None)
+        by_id = next((one for one in reversed(self._calls) if id_ and one.id == id_), None)
         if not name:
-            return there or same or last
-        if same is not None and (index is None or there in (None, same)):
-            return same
-        before = last if index is None else there
-        if before is None or before.name != name or before.is_whole():
+            return by_index or by_id or last
+        if by_id is not None and (index is None or by_index in (None, by_id)):
+            return by_id
+        previous = last if index is None else by_index
+        if previous is None or previous.name != name or previous.is_complete():
             return None
-        return before if before.begun or not id_ else None
+        return previous if previous.has_arguments or not id_ else None
 
     @staticmethod
-    def _arguments(call: _PartialCall, given: object) -> object:
+    def _arguments(call: _PartialCall, value: object) -> object:
         """Return a part of the arguments as text, without empty ones before others."""
-        if given is None:
+        if value is None:
             return None
-        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-        if not call.begun and text.strip() == _NOTHING:
-            call.held = text
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if not call.has_arguments and text.strip() == _EMPTY_ARGUMENTS:
+            call.filler = text
             return ""
         if text:
-            call.held, call.begun = "", True
-            call.unread.append(text)
+            call.filler, call.has_arguments = "", True
+            call.unscanned.append(text)
         return text
 
 
 def well_formed(message: dict[str, Any]) -> dict[str, Any]:
     """Return a message whose calls have IDs, and arguments in text, as servers demand of what they are sent back."""
-    calls = [_whole(call) for call in items(message.get("tool_calls"))]
+    calls = [_well_formed_call(call) for call in items(message.get("tool_calls"))]
     return message if not calls or calls == message["tool_calls"] else {**message, "tool_calls": calls}
 
 
-def _whole(call: dict[str, Any]) -> dict[str, Any]:
+def _well_formed_call(call: dict[str, Any]) -> dict[str, Any]:
     function = call.get("function")
     if not isinstance(function, Mapping):
         return call
-    given = function.get("arguments")
-    text = given if isinstance(given, str) else json.dumps({} if given is None else given, ensure_ascii=False)
-    named = {"id": text_of(call.get("id")) or _new_id(), "type": call.get("type") or "function"}
-    return {**call, **named, "function": {**function, "arguments": text}}
+    value = function.get("arguments")
+    text = value if isinstance(value, str) else json.dumps({} if value is None else value, ensure_ascii=False)
+    identity = {"id": text_of(call.get("id")) or _new_id(), "type": call.get("type") or "function"}
+    return {**call, **identity, "function": {**function, "arguments": text}}
 
 
 def _new_id() -> str:

@@ -22,7 +22,7 @@ __all__ = ["BrokenFrame", "EventDecoder", "Frame", "FrameDecoder", "ServerSentEv
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"[\r\n]")
-_LARGEST = 64_000_000  # bytes of one event; a fetched PDF is a single event, in base64
+_MAX_EVENT_BYTES = 64_000_000  # bytes of one event; a fetched PDF is a single event, in base64
 
 
 class TooLarge(Exception):
@@ -45,14 +45,14 @@ class EventDecoder:
     """Splits a stream into events.
 
     Args:
-        largest: Maximum bytes of one event.
+        max_bytes: Maximum bytes of one event.
     """
 
-    def __init__(self, largest: int = _LARGEST) -> None:
-        self._largest = largest
-        self._held = bytearray()
-        self._looked = 0  # how much of the buffer is known to have no line end
-        self._begun = False
+    def __init__(self, max_bytes: int = _MAX_EVENT_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._buffer = bytearray()
+        self._searched_to = 0  # how much of the buffer is known to have no line end
+        self._has_begun = False
         self._after_return = False
         self._name = ""
         self._data: list[str] = []
@@ -65,49 +65,49 @@ class EventDecoder:
         Raises:
             TooLarge: an event is too large.
         """
-        self._held += data
-        if not self._begun:
-            if len(self._held) < len(_BOM) and _BOM.startswith(self._held):
+        self._buffer += data
+        if not self._has_begun:
+            if len(self._buffer) < len(_BOM) and _BOM.startswith(self._buffer):
                 return
-            if self._held.startswith(_BOM):
-                del self._held[: len(_BOM)]
-            self._begun = True
+            if self._buffer.startswith(_BOM):
+                del self._buffer[: len(_BOM)]
+            self._has_begun = True
         done = 0
         while True:
             begun = done
-            if self._after_return and done < len(self._held):
+            if self._after_return and done < len(self._buffer):
                 # The line feed of a CRLF; it may be in the next chunk.
-                done += self._held[done] == 0x0A
-                self._looked = max(self._looked, done)
+                done += self._buffer[done] == 0x0A
+                self._searched_to = max(self._searched_to, done)
                 self._after_return = False
-            line_end = _LINE_END.search(self._held, max(done, self._looked))
+            line_end = _LINE_END.search(self._buffer, max(done, self._searched_to))
             if line_end is None:
-                self._raw += self._held[begun:done]
+                self._raw += self._buffer[begun:done]
                 break
             end = line_end.start()
-            self._after_return = self._held[end] == 0x0D
-            line = self._held[done:end].decode("utf-8", "replace")
+            self._after_return = self._buffer[end] == 0x0D
+            line = self._buffer[done:end].decode("utf-8", "replace")
             done = end + 1
-            if self._after_return and self._held[done : done + 1] == b"\n":
+            if self._after_return and self._buffer[done : done + 1] == b"\n":
                 done, self._after_return = done + 1, False
-            self._looked = done
-            self._raw += self._held[begun:done]
+            self._searched_to = done
+            self._raw += self._buffer[begun:done]
             event = self._line(line)
             if not line:
                 self._raw.clear()
             if event is not None:
                 yield event
-        del self._held[:done]
-        self._looked = len(self._held)
-        if len(self._held) + self._size > self._largest:
-            raise TooLarge(f"one event has more than {self._largest:,} bytes")
+        del self._buffer[:done]
+        self._searched_to = len(self._buffer)
+        if len(self._buffer) + self._size > self._max_bytes:
+            raise TooLarge(f"one event has more than {self._max_bytes:,} bytes")
 
     def close(self) -> Iterator[ServerSentEvent]:
         """Yield the last event if the end of the stream cut it off."""
-        self._raw += self._held
-        if self._held:
-            self._line(self._held.decode("utf-8", "replace"))
-            self._held.clear()
+        self._raw += self._buffer
+        if self._buffer:
+            self._line(self._buffer.decode("utf-8", "replace"))
+            self._buffer.clear()
         if (event := self._line("")) is not None:
             yield event
 
@@ -127,11 +127,11 @@ class EventDecoder:
 
 
 _PRELUDE = struct.Struct(">III")
-_CHECK = 4  # bytes of the checksum at the end
-_MAX_MESSAGE = 25_000_000  # bytes; the encoding itself allows 24 MiB
-_TEXT = 7  # the type of a text header
+_CHECKSUM_BYTES = 4  # bytes of the checksum at the end
+_MAX_MESSAGE_BYTES = 25_000_000  # bytes; the encoding itself allows 24 MiB
+_TEXT_HEADER = 7  # the type of a text header
 _SIZES: Final[Mapping[int, int]] = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # bytes of fixed-size headers
-_COUNTED = frozenset({6, 7})  # headers with a length prefix
+_PREFIXED = frozenset({6, 7})  # headers with a length prefix
 
 
 class BrokenFrame(Exception):
@@ -152,7 +152,7 @@ class FrameDecoder:
     """Splits a stream into messages."""
 
     def __init__(self) -> None:
-        self._held = bytearray()
+        self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Frame]:
         """Yield the messages that end in `data`.
@@ -160,40 +160,40 @@ class FrameDecoder:
         Raises:
             BrokenFrame: a length or a checksum is wrong.
         """
-        self._held += data
-        while len(self._held) >= _PRELUDE.size:
-            total, head, check = _PRELUDE.unpack_from(self._held)
-            if zlib.crc32(self._held[: _PRELUDE.size - 4]) != check:
+        self._buffer += data
+        while len(self._buffer) >= _PRELUDE.size:
+            total, head, checksum = _PRELUDE.unpack_from(self._buffer)
+            if zlib.crc32(self._buffer[: _PRELUDE.size - 4]) != checksum:
                 raise BrokenFrame("has a message with an invalid prelude")
-            if not _PRELUDE.size + head + _CHECK <= total <= _MAX_MESSAGE:
+            if not _PRELUDE.size + head + _CHECKSUM_BYTES <= total <= _MAX_MESSAGE_BYTES:
                 raise BrokenFrame("has a message of an impossible length")
-            if len(self._held) < total:
+            if len(self._buffer) < total:
                 return
-            frame = bytes(self._held[:total])
-            del self._held[:total]
-            if zlib.crc32(frame[:-_CHECK]) != int.from_bytes(frame[-_CHECK:], "big"):
+            frame = bytes(self._buffer[:total])
+            del self._buffer[:total]
+            if zlib.crc32(frame[:-_CHECKSUM_BYTES]) != int.from_bytes(frame[-_CHECKSUM_BYTES:], "big"):
                 raise BrokenFrame("has a message whose checksum is wrong")
             begin = _PRELUDE.size
-            yield Frame(_headers(frame[begin : begin + head]), frame[begin + head : -_CHECK])
+            yield Frame(_headers(frame[begin : begin + head]), frame[begin + head : -_CHECKSUM_BYTES])
 
 
 def _headers(data: bytes) -> dict[str, str]:
-    found: dict[str, str] = {}
-    at = 0
+    headers: dict[str, str] = {}
+    position = 0
     try:
-        while at < len(data):
-            name = data[at + 1 : at + 1 + data[at]].decode("utf-8", "replace")
-            at += 1 + data[at]
-            kind = data[at]
-            at += 1
-            if kind in _COUNTED:
-                size = int.from_bytes(data[at : at + 2], "big")
-                at += 2
+        while position < len(data):
+            name = data[position + 1 : position + 1 + data[position]].decode("utf-8", "replace")
+            position += 1 + data[position]
+            kind = data[position]
+            position += 1
+            if kind in _PREFIXED:
+                size = int.from_bytes(data[position : position + 2], "big")
+                position += 2
             else:
                 size = _SIZES[kind]
-            if kind == _TEXT:
-                found[name] = data[at : at + size].decode("utf-8", "replace")
-            at += size
+            if kind == _TEXT_HEADER:
+                headers[name] = data[position : position + size].decode("utf-8", "replace")
+            position += size
     except (IndexError, KeyError) as error:
         raise BrokenFrame("has a message whose headers are invalid") from error
-    return found
+    return headers

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
-from groundwire.hosted.answers.answer_builder import Gather
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
 from groundwire.hosted.answers.openai_chat import Deltas, chunks
 from groundwire.hosted.answers.types import count, first_text, items, object_of, parsed, text_of
 
 __all__ = ["ConversationsReader"]
 
 
-class ConversationsReader:
+class ConversationsReader(WireReader):
     """Parses entries: tool executions, and output that mixes text with references to their results."""
 
-    def __init__(self, gather: Gather) -> None:
-        self.complete: bool = False
-        self._gather = gather
+    def __init__(self, answer: AnswerBuilder) -> None:
+        super().__init__(answer)
         self._entries: dict[int, dict[str, Any]] = {}
-        self._contents: dict[int, Deltas] = {}
-        self._arguments: dict[int, list[str]] = {}
-        self._read: set[int] = set()
+        self._contents: defaultdict[int, Deltas] = defaultdict(Deltas)
+        self._arguments: defaultdict[int, list[str]] = defaultdict(list)
+        self._done: set[int] = set()
 
     def whole(self, body: dict[str, Any]) -> None:
         """Parse a conversation's response."""
@@ -28,7 +28,7 @@ class ConversationsReader:
             self._entries[index] = entry
             self._entry(index)
         self._about(body)
-        self._gather.turn = list(self._entries.values())
+        self.answer.turn = list(self._entries.values())
 
     def event(self, name: str, data: dict[str, Any]) -> None:
         """Parse one event, from `conversation.response.started` to `conversation.response.done`."""
@@ -38,21 +38,19 @@ class ConversationsReader:
             entry = self._begin(index, "message.output", data)
             entry["role"] = "assistant"
             content = data.get("content")
-            self._contents.setdefault(index, Deltas()).add(
-                {"content": content if isinstance(content, str) else [content]}
-            )
+            self._contents[index].add({"content": content if isinstance(content, str) else [content]})
             for chunk in chunks(content):
                 if chunk.get("type") == "text":
-                    self._gather.delta(chunk.get("text"))
+                    self.answer.stream_text(chunk.get("text"))
         elif kind.startswith("tool.execution."):
             entry = self._begin(index, "tool.execution", data)
-            self._arguments.setdefault(index, []).append(text_of(data.get("arguments")))
+            self._arguments[index].append(text_of(data.get("arguments")))
             if kind.endswith(".done"):
                 entry["info"] = data.get("info")
                 self._finished(index)
         elif kind == "function.call.delta":
             self._begin(index, "function.call", data)["tool_call_id"] = data.get("tool_call_id")
-            self._arguments.setdefault(index, []).append(text_of(data.get("arguments")))
+            self._arguments[index].append(text_of(data.get("arguments")))
         elif kind == "conversation.response.done":
             self._about(data)
             self.complete = True
@@ -61,7 +59,7 @@ class ConversationsReader:
         """Parse the remaining entries, and build the turn."""
         for index in sorted(self._entries):
             self._finished(index)
-        self._gather.turn = [self._entries[index] for index in sorted(self._entries)]
+        self.answer.turn = [self._entries[index] for index in sorted(self._entries)]
 
     def _begin(self, index: int, kind: str, data: dict[str, Any]) -> dict[str, Any]:
         entry = self._entries.setdefault(index, {"type": kind, "object": "entry"})
@@ -71,7 +69,7 @@ class ConversationsReader:
         return entry
 
     def _finished(self, index: int) -> None:
-        if index in self._read:
+        if index in self._done:
             return
         entry = self._entries[index]
         if index in self._contents:
@@ -81,38 +79,32 @@ class ConversationsReader:
         self._entry(index)
 
     def _entry(self, index: int) -> None:
-        self._read.add(index)
+        self._done.add(index)
         entry = self._entries[index]
-        if model := text_of(entry.get("model")):
-            self._gather.model = model
+        self.answer.set_model(entry.get("model"))
         match entry.get("type"):
             case "tool.execution":
-                given = object_of(parsed(entry.get("arguments")))
+                arguments = object_of(parsed(entry.get("arguments")))
                 if text_of(entry.get("name")).startswith("web_search"):
-                    self._gather.query(given.get("query"))
-                    self._gather.searched()
-                elif text_of(given.get("url")):
-                    self._gather.opened(given.get("url"))
-                    self._gather.fetched()
+                    self.answer.add_query(arguments.get("query"))
+                    self.answer.count_searches()
+                elif text_of(arguments.get("url")):
+                    self.answer.add_opened_page(arguments.get("url"))
+                    self.answer.count_fetch()
             case "message.output":
                 for chunk in chunks(entry.get("content")):
                     if chunk.get("type") == "text":
-                        self._gather.say(chunk.get("text"))
+                        self.answer.add_text(chunk.get("text"))
                     elif chunk.get("type") == "tool_reference":
-                        self._gather.cite(chunk.get("url"), chunk.get("title"), position=self._gather.length)
+                        self.answer.add_citation(chunk.get("url"), chunk.get("title"), position=self.answer.length)
                 if reason := text_of(entry.get("stop_reason")):
-                    self._gather.stop_reason = reason
+                    self.answer.stop_reason = reason
             case "function.call":
                 id_ = first_text(entry.get("tool_call_id"), entry.get("id"))
-                self._gather.call(id_, entry.get("name"), entry.get("arguments"))
+                self.answer.add_call(id_, entry.get("name"), entry.get("arguments"))
 
     def _about(self, body: dict[str, Any]) -> None:
         usage = object_of(body.get("usage"))
-        made = object_of(usage.get("connectors"))
-        self._gather.spent(
-            {
-                "input_tokens": count(usage.get("prompt_tokens")) + count(usage.get("connector_tokens")),
-                "output_tokens": count(usage.get("completion_tokens")),
-                "searches": sum(count(number) for name, number in made.items() if name.startswith("web_search")),
-            }
-        )
+        uses = object_of(usage.get("connectors"))
+        searches = sum(count(number) for name, number in uses.items() if name.startswith("web_search"))
+        self.answer.set_usage("mistral", usage, searches)

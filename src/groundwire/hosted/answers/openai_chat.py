@@ -8,11 +8,12 @@ Groq reports tool results in `executed_tools`; OpenRouter annotates; Perplexity 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from groundwire.hosted.answers.answer_builder import Gather, in_part
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader, span_in_text
 from groundwire.hosted.answers.call_deltas import CallDeltas, well_formed
 from groundwire.hosted.answers.types import (
     HostedError,
@@ -28,10 +29,9 @@ from groundwire.hosted.answers.types import (
 
 __all__ = ["ChatReader", "Deltas", "chunks"]
 
-_GROWING = ("reasoning", "reasoning_content", "refusal")
-_NUMBERED: Final[
-    Mapping[str, frozenset[str]]
-] = {  # lists of indexed objects, and their fields that are sent in pieces; the others are sent whole
+_TEXT_FIELDS = ("reasoning", "reasoning_content", "refusal")  # sent in pieces, as the content is
+_INDEXED_LISTS: Final[Mapping[str, frozenset[str]]] = {
+    # Lists of indexed objects, and those of their fields that are sent in pieces.
     "tool_calls": frozenset({"arguments"}),  # placed by `CallDeltas`
     "executed_tools": frozenset[str](),
     "reasoning_details": frozenset({"text", "summary", "data"}),
@@ -43,10 +43,10 @@ class Deltas:
 
     def __init__(self) -> None:
         self._fields: dict[str, Any] = {}
-        self._pieces: dict[str, list[str]] = {}
+        self._pieces: defaultdict[str, list[str]] = defaultdict(list)
         self._chunks: list[dict[str, Any]] = []
         self._texts: list[str] = []
-        self._numbered: dict[str, dict[object, dict[str, Any]]] = {}
+        self._lists: defaultdict[str, dict[object, dict[str, Any]]] = defaultdict(dict)
         self._notes: list[Any] = []
         self._calls = CallDeltas()
 
@@ -55,13 +55,12 @@ class Deltas:
         for name, value in delta.items():
             if name == "content":
                 self._content(value)
-            elif name in _GROWING:
-                self._pieces.setdefault(name, [])
+            elif name in _TEXT_FIELDS:
                 if isinstance(value, str):
                     self._pieces[name].append(value)
-            elif name in _NUMBERED:
-                for one in self._calls.feed(value) if name == "tool_calls" else items(value):
-                    self._number(name, one)
+            elif name in _INDEXED_LISTS:
+                for part in self._calls.feed(value) if name == "tool_calls" else items(value):
+                    self._add_part(name, part)
             elif name == "annotations":
                 self._notes += value if isinstance(value, list) else []
             elif value is not None:
@@ -69,23 +68,23 @@ class Deltas:
 
     def message(self) -> dict[str, Any]:
         """Return the merged message; empty without any delta."""
-        for one in self._calls.close():
-            self._number("tool_calls", one)
-        made = dict(self._fields)
+        for part in self._calls.close():
+            self._add_part("tool_calls", part)
+        message = dict(self._fields)
         if self._chunks:
             self._flush()
-            made["content"] = list(self._chunks)
+            message["content"] = list(self._chunks)
         elif self._texts:
-            made["content"] = "".join(self._texts)
-        made |= {name: "".join(pieces) for name, pieces in self._pieces.items() if pieces}
-        made |= {name: list(things.values()) for name, things in self._numbered.items()}
-        if "tool_calls" in made:  # indexes are for streams only; in a message they are rejected
-            made["tool_calls"] = [
-                {name: value for name, value in call.items() if name != "index"} for call in made["tool_calls"]
+            message["content"] = "".join(self._texts)
+        message |= {name: "".join(pieces) for name, pieces in self._pieces.items()}
+        message |= {name: [_completed(value) for value in objects.values()] for name, objects in self._lists.items()}
+        if "tool_calls" in message:  # indexes are for streams only; in a message they are rejected
+            message["tool_calls"] = [
+                {name: value for name, value in call.items() if name != "index"} for call in message["tool_calls"]
             ]
         if self._notes:
-            made["annotations"] = list(self._notes)
-        return made
+            message["annotations"] = list(self._notes)
+        return message
 
     def _content(self, value: object) -> None:
         if isinstance(value, str):
@@ -102,48 +101,67 @@ class Deltas:
             self._chunks.append({"type": "text", "text": text})
         self._texts = []
 
-    def _number(self, name: str, one: dict[str, Any]) -> None:
-        things = self._numbered.setdefault(name, {})
-        index = offset(one.get("index"))
-        kind = text_of(one.get("type")) if name == "reasoning_details" else ""
-        key: object = ("nth", len(things)) if index is None else (index, kind)
-        known = things.get(key)
-        things[key] = dict(one) if known is None else _joined(known, one, _NUMBERED[name])
+    def _add_part(self, name: str, part: dict[str, Any]) -> None:
+        objects = self._lists[name]
+        index = offset(part.get("index"))
+        kind = text_of(part.get("type")) if name == "reasoning_details" else ""
+        key: object = ("nth", len(objects)) if index is None else (index, kind)
+        _extend(objects.setdefault(key, {}), part, _INDEXED_LISTS[name])
 
 
-def _joined(known: dict[str, Any], more: dict[str, Any], pieces: frozenset[str]) -> dict[str, Any]:
-    """Return an indexed object extended by a delta; empty fields do not replace known ones."""
-    made = dict(known)
-    for name, value in more.items():
-        before = made.get(name)
-        if isinstance(value, dict) and isinstance(before, dict):
-            made[name] = _joined(before, value, pieces)
-        elif name in pieces and isinstance(value, str) and isinstance(before, str):
-            made[name] = before + value
-        elif value not in (None, "") or name not in made:
-            made[name] = value
-    return made
+_MAX_DEPTH: Final = 8  # objects within objects that are merged; APIs have two, and a server may send a thousand
 
 
-_MARKER = re.compile(r"\[(\d{1,4})\]")  # Perplexity; counted from 1
-_REF = re.compile(r"\[REF\]([\d,\s]{1,60})\[/REF\]", re.IGNORECASE)  # Venice; counted from 0, comma-separated
-_REFER = re.compile(r"\[ref_(\d{1,4})\]")  # Z.ai; counted from 1
-_RAISED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\^")  # Venice's newer form; counted from 1
+class _Pieces(list[str]):
+    """The text of a field that is sent in pieces."""
+
+
+def _extend(
+    earlier: dict[str, Any], part: dict[str, Any], text_fields: frozenset[str], depth: int = _MAX_DEPTH
+) -> None:
+    """Extend an indexed object by a delta; an empty field replaces nothing, and what is deeper replaces the earlier."""
+    for name, value in part.items():
+        before = earlier.get(name)
+        if isinstance(value, dict) and depth:
+            earlier[name] = before if isinstance(before, dict) else {}
+            _extend(earlier[name], value, text_fields, depth - 1)
+        elif isinstance(before, _Pieces) and isinstance(value, str):
+            before.append(value)
+        elif value not in (None, "") or name not in earlier:
+            earlier[name] = _Pieces([value]) if name in text_fields and isinstance(value, str) else value
+
+
+def _completed(value: Any, depth: int = _MAX_DEPTH) -> Any:
+    """Return an indexed object with its pieces of text joined."""
+    if isinstance(value, _Pieces):
+        return "".join(value)
+    if isinstance(value, dict) and depth >= 0:
+        return {name: _completed(field, depth - 1) for name, field in value.items()}
+    return value
+
+
+_PERPLEXITY_MARKER = re.compile(r"\[(\d{1,4})\]")  # counted from 1
+_VENICE_MARKER = re.compile(r"\[REF\]([\d,\s]{1,60})\[/REF\]", re.IGNORECASE)  # Venice; counted from 0, comma-separated
+_ZAI_MARKER = re.compile(r"\[ref_(\d{1,4})\]")  # Z.ai; counted from 1
+_VENICE_SUPERSCRIPT = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\^")  # Venice's newer form; counted from 1
 # The same at the end of an answer, where its end may be missing; one number after a letter or a digit is a power.
-_UNCLOSED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){1,9}|(?<![\w)\]}]\^)\d{1,4})(?=\s{0,9}\Z)")
+_VENICE_UNCLOSED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){1,9}|(?<![\w)\]}]\^)\d{1,4})(?=\s{0,9}\Z)")
 _MARKERS: Final[Mapping[str, tuple[tuple[re.Pattern[str], int], ...]]] = MappingProxyType(
-    {"perplexity": ((_MARKER, 1),), "venice": ((_REF, 0), (_RAISED, 1), (_UNCLOSED, 1)), "zai": ((_REFER, 1),)}
+    {
+        "perplexity": ((_PERPLEXITY_MARKER, 1),),
+        "venice": ((_VENICE_MARKER, 0), (_VENICE_SUPERSCRIPT, 1), (_VENICE_UNCLOSED, 1)),
+        "zai": ((_ZAI_MARKER, 1),),
+    }
 )
-_PLAIN = frozenset({"id", "object", "created", "model", "system_fingerprint", "service_tier", "choices"})
+_CHUNK_FIELDS = frozenset({"id", "object", "created", "model", "system_fingerprint", "service_tier", "choices"})
 _OPENERS = frozenset({"visit", "visit_website", "browser.open"})
 
 
-class ChatReader:
+class ChatReader(WireReader):
     """Parses the first choice; the others are alternative answers."""
 
-    def __init__(self, gather: Gather) -> None:
-        self.complete: bool = False
-        self._gather = gather
+    def __init__(self, answer: AnswerBuilder) -> None:
+        super().__init__(answer)
         self._deltas = Deltas()
         self._rows: list[tuple[str, str]] = []  # URL and title, in the order that the markers count
         self._final: dict[str, Any] = {}
@@ -151,19 +169,20 @@ class ChatReader:
 
     def whole(self, body: dict[str, Any]) -> None:
         """Parse a completion."""
-        self._beside(body)
+        self._add_body(body)
         choice = _first(body.get("choices"))
         self._stop(choice)
-        self._take(object_of(choice.get("message")), there=isinstance(choice.get("message"), dict))
+        if isinstance(message := choice.get("message"), dict):
+            self._add_message(message)
 
     def event(self, name: str, data: dict[str, Any]) -> None:
         """Parse one chunk."""
-        self._beside(data)
+        self._add_body(data)
         choice = _first(data.get("choices"))
         delta = object_of(choice.get("delta"))
         self._tools(delta)
         self._deltas.add(delta)
-        self._gather.delta(_said(delta.get("content")))
+        self.answer.stream_text(_text_content(delta))
         final = object_of(choice.get("message"))
         if first_text(choice.get("finish_reason")) and final:
             self._final = final
@@ -172,132 +191,106 @@ class ChatReader:
     def finish(self) -> None:
         """Parse the message merged from the chunks."""
         message = self._deltas.message()
-        if not _said(message.get("content")) and self._final:
-            message = {**message, **self._final}
-        self._take(message, there=bool(message))
+        if not _text_content(message):
+            message |= self._final
+        if message:
+            self._add_message(message)
 
-    def _take(self, message: dict[str, Any], *, there: bool) -> None:
-        if self._gather.api != "ollama":  # which has no IDs, and arguments as objects
+    def _add_message(self, message: dict[str, Any]) -> None:
+        if self.answer.api != "ollama":  # which has no IDs, and arguments as objects
             message = well_formed(message)
-        if there:
-            self._gather.turn = [message]
-            self._message(message)
-
-    def _message(self, message: dict[str, Any]) -> None:
+        self.answer.turn = [message]
         self._tools(message)
         content = message.get("content")
-        begins = self._gather.length
+        begins = self.answer.length
         for chunk in chunks(content):
             kind = chunk.get("type")
             if kind == "text":
-                self._gather.say(chunk.get("text"))
+                self.answer.add_text(chunk.get("text"))
             elif kind == "tool_reference":
-                self._gather.cite(chunk.get("url"), chunk.get("title"), position=self._gather.length)
+                self.answer.add_citation(chunk.get("url"), chunk.get("title"), position=self.answer.length)
         if refusal := text_of(message.get("refusal")):
-            self._gather.say(refusal)
-            self._gather.fail(HostedError(code="refusal", outcome="blocked", message=refusal[:300]))
+            self.answer.add_text(refusal)
+            self.answer.refuse("refusal", refusal)
         self._annotations(message, begins)
         self._markers()
-        made = sum("search" in text_of(tool.get("type")) for tool in items(message.get("executed_tools")))
+        searches = sum("search" in text_of(tool.get("type")) for tool in items(message.get("executed_tools")))
         # Without a count of its own, an answer that lists or cites pages has searched once.
-        self._gather.searched(made or bool(self._grounded or self._rows))
+        self.answer.count_searches(searches or bool(self._grounded or self._rows))
         for call in items(message.get("tool_calls")):
             function = object_of(call.get("function"))
             if function:
-                self._gather.call(call.get("id"), function.get("name"), function.get("arguments"))
+                self.answer.add_call(call.get("id"), function.get("name"), function.get("arguments"))
 
     def _annotations(self, message: dict[str, Any], begins: int) -> None:
-        length = self._gather.length - begins
+        length = self.answer.length - begins
         for note in items(message.get("annotations")):
             if text_of(note.get("type")) not in {"", "url_citation"}:
                 continue
             inner = object_of(note.get("url_citation")) or note
             if self._rows:  # the annotations have the titles that a plain list of URLs lacks
-                self._gather.name(inner.get("url"), inner.get("title"))
-            span = in_part(inner.get("start_index"), inner.get("end_index"), length, begins)
-            self._gather.cite(inner.get("url"), inner.get("title"), span=span, covers="link")
+                self.answer.set_title(inner.get("url"), inner.get("title"))
+            span = span_in_text(inner.get("start_index"), inner.get("end_index"), length, begins)
+            self.answer.add_citation(inner.get("url"), inner.get("title"), span=span, covers="link")
             self._grounded = True
 
     def _markers(self) -> None:
         """Parse the markers in the text that refer to the listed pages."""
-        found = [
-            (*mark.span(), mark[1], base)
-            for pattern, base in _MARKERS.get(self._gather.api, ())
-            for mark in pattern.finditer(self._gather.text)
+        markers = [
+            (*match.span(), match[1], base)
+            for pattern, base in _MARKERS.get(self.answer.api, ())
+            for match in pattern.finditer(self.answer.text)
         ]
-        for start, end, numbers, base in sorted(found):
+        for start, end, numbers, base in sorted(markers):
             for number in numbers.split(","):
                 index = int(number) - base if number.strip().isdigit() else -1
                 if 0 <= index < len(self._rows):
-                    self._gather.cite(*self._rows[index], span=(start, end), covers="marker")
+                    self.answer.add_citation(*self._rows[index], span=(start, end), covers="marker")
 
     def _tools(self, message: dict[str, Any]) -> None:
         """Parse the results of the API's own tools: Groq's `executed_tools`, Perplexity's `reasoning_steps`."""
         for tool in items(message.get("executed_tools")):
-            given = object_of(parsed(tool.get("arguments")))
+            arguments = object_of(parsed(tool.get("arguments")))
             kind = text_of(tool.get("type"))
-            self._gather.query(given.get("query"))
-            if kind in _OPENERS or (not text_of(given.get("query")) and "search" not in kind):
-                self._gather.opened(given.get("url"))
-            found = tool.get("search_results")
-            self._found(object_of(found).get("results") if isinstance(found, dict) else found)
-            self._found(tool.get("browser_results"))
+            self.answer.add_query(arguments.get("query"))
+            if kind in _OPENERS or (not text_of(arguments.get("query")) and "search" not in kind):
+                self.answer.add_opened_page(arguments.get("url"))
+            results = tool.get("search_results")
+            self._add_pages(results.get("results") if isinstance(results, dict) else results)
+            self._add_pages(tool.get("browser_results"))
         for step in items(message.get("reasoning_steps")):
             search = object_of(step.get("web_search"))
             for query in texts(search.get("search_keywords")):
-                self._gather.query(query)
+                self.answer.add_query(query)
             for page in items(object_of(step.get("fetch_url_content")).get("contents")):
-                self._gather.opened(page.get("url"))
+                self.answer.add_opened_page(page.get("url"))
 
-    def _found(self, rows: object) -> list[tuple[str, str]]:
-        """Record the pages in a list of objects or URLs, and return them."""
-        listed = []
-        for row in rows if isinstance(rows, list) else []:
-            about = object_of(row)
-            url = first_text(about.get("url"), about.get("link"), row)
-            listed.append((url, text_of(about.get("title"))))  # without a URL, too: the markers count every row
-            self._gather.source(
-                url,
-                about.get("title"),
-                snippet=first_text(about.get("snippet"), about.get("content")),
-                published=first_text(about.get("date"), about.get("publish_date")),
-            )
-        return listed
+    def _add_pages(self, rows: object) -> list[tuple[str, str]]:
+        """Record the pages in a list of objects or URLs, and return them as the markers count them: every row."""
+        pages = [row if isinstance(row, dict) else {"url": row} for row in (rows if isinstance(rows, list) else ())]
+        self.answer.add_sources(pages)
+        return [(first_text(page.get("url"), page.get("link")), text_of(page.get("title"))) for page in pages]
 
-    def _beside(self, body: dict[str, Any]) -> None:
+    def _add_body(self, body: dict[str, Any]) -> None:
         """Parse the members beside the choices."""
-        if body.keys() <= _PLAIN and self._gather.model == body.get("model"):
+        if body.keys() <= _CHUNK_FIELDS and self.answer.model == body.get("model"):
             return  # as nearly every chunk of a stream
-        if model := text_of(body.get("model")):
-            self._gather.model = model
+        self.answer.set_model(body.get("model"))
         venice = object_of(body.get("venice_parameters")).get("web_search_citations")
         own = (body.get(name) for name in ("search_results", "venice_search_results", "web_search"))
         for rows in (*own, venice, body.get("citations")):
-            found = self._found(rows)
-            if any(url for url, _ in found):
-                self._rows = found
+            pages = self._add_pages(rows)
+            if any(url for url, _ in pages):
+                self._rows = pages
                 break
         groq = object_of(body.get("x_groq"))
-        if said := text_of(groq.get("error")):
-            self._gather.fail(HostedError(code="error", outcome="unavailable", message=said[:300]))
-        usage = object_of(body.get("usage")) or object_of(groq.get("usage"))
-        details = object_of(usage.get("server_tool_use_details")) or object_of(usage.get("server_tool_use"))
-        self._gather.spent(
-            {
-                "input_tokens": count(usage.get("prompt_tokens"), usage.get("input_tokens")),
-                "output_tokens": count(usage.get("completion_tokens"), usage.get("output_tokens")),
-                "searches": count(details.get("web_search_requests")) or count(usage.get("num_search_queries")),
-            }
-        )
+        if message := text_of(groq.get("error")):
+            self.answer.add_error(HostedError(code="error", outcome="unavailable", message=message[:300]))
+        self.answer.set_usage("chat", object_of(body.get("usage")) or object_of(groq.get("usage")))
 
     def _stop(self, choice: dict[str, Any]) -> None:
-        reason = text_of(choice.get("finish_reason"))
-        if not reason:
-            return
-        self.complete = True
-        self._gather.stop_reason = reason
-        if reason == "content_filter":
-            self._gather.fail(HostedError(code=reason, outcome="blocked"))
+        if self.stop(choice.get("finish_reason")) == "content_filter":
+            self.answer.refuse("content_filter")
 
 
 def chunks(content: object) -> list[dict[str, Any]]:
@@ -306,14 +299,14 @@ def chunks(content: object) -> list[dict[str, Any]]:
         return [{"type": "text", "text": content}]
     if isinstance(content, dict):
         return [content]
-    listed = content if isinstance(content, list) else []
-    made = [{"type": "text", "text": one} if isinstance(one, str) else one for one in listed]
-    return [one for one in made if isinstance(one, dict)]
+    entries = content if isinstance(content, list) else []
+    return list(items([{"type": "text", "text": entry} if isinstance(entry, str) else entry for entry in entries]))
 
 
-def _said(content: object) -> str:
-    return "".join(text_of(chunk.get("text")) for chunk in chunks(content) if chunk.get("type") == "text")
+def _text_content(message: Mapping[str, Any]) -> str:
+    content = chunks(message.get("content"))
+    return "".join(text_of(chunk.get("text")) for chunk in content if chunk.get("type") == "text")
 
 
 def _first(choices: object) -> dict[str, Any]:
-    return next((one for one in items(choices) if count(one.get("index")) == 0), {})
+    return next((choice for choice in items(choices) if count(choice.get("index")) == 0), {})

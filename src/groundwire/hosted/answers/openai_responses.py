@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from groundwire.hosted.answers.answer_builder import Gather, in_part
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader, span_in_text
 from groundwire.hosted.answers.types import (
     HostedError,
     count,
@@ -22,25 +23,24 @@ from groundwire.hosted.answers.upstream_errors import error_of
 
 __all__ = ["ResponsesReader"]
 
-_OVER = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_FINAL_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _OPENERS = frozenset({"open_page", "find_in_page", "find"})
-_TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_TEXT_EVENTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _MARKER = re.compile(r"\[(?:web:)?(\d{1,4})\]")  # Perplexity; the id of a result
 
 
-class ResponsesReader:
+class ResponsesReader(WireReader):
     """Parses output items: searches with their actions, messages with their annotations, function calls."""
 
-    def __init__(self, gather: Gather) -> None:
-        self.complete: bool = False
-        self._gather = gather
+    def __init__(self, answer: AnswerBuilder) -> None:
+        super().__init__(answer)
         self._pending: dict[int, dict[str, Any]] = {}  # items that have started
-        self._pieces: dict[tuple[int, int], list[str]] = {}
-        self._notes: dict[tuple[int, int], list[Any]] = {}
+        self._pieces: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+        self._notes: defaultdict[tuple[int, int], list[Any]] = defaultdict(list)
         self._output: dict[int, dict[str, Any]] = {}
         self._places: dict[str, int] = {}
         self._begins: dict[tuple[int, int], tuple[int, int]] = {}  # start and length of each part
-        self._whole: list[dict[str, Any]] = []  # the output in the last event of a stream
+        self._final_output: list[dict[str, Any]] = []  # the output in the last event of a stream
         self._rows: dict[int, tuple[object, object]] = {}  # URL and title of Perplexity's results, by their ids
         self._noted = False  # whether there are annotations
         self._finished = False
@@ -48,8 +48,8 @@ class ResponsesReader:
     def whole(self, body: dict[str, Any]) -> None:
         """Parse a response."""
         for index, item in enumerate(items(body.get("output"))):
-            self._take(index, item)
-        self._about(body)
+            self._add_item(index, item)
+        self._add_response(body)
         self.finish()
 
     def event(self, name: str, data: dict[str, Any]) -> None:
@@ -57,24 +57,24 @@ class ResponsesReader:
         kind = text_of(data.get("type")) or name
         index = self._index(data)
         at = (index, count(data.get("content_index")))
-        if kind in _TEXTS:
-            self._pieces.setdefault(at, []).append(text_of(data.get("delta")))
-            self._gather.delta(data.get("delta"))
+        if kind in _TEXT_EVENTS:
+            self._pieces[at].append(text_of(data.get("delta")))
+            self.answer.stream_text(data.get("delta"))
         elif kind == "response.output_text.annotation.added":
-            self._notes.setdefault(at, []).append(data.get("annotation"))
+            self._notes[at].append(data.get("annotation"))
         elif kind == "response.output_item.added":
             self._pending[index] = object_of(data.get("item"))
         elif kind == "response.output_item.done":
-            self._take(index, object_of(data.get("item")))
-        elif kind in _OVER:
+            self._add_item(index, object_of(data.get("item")))
+        elif kind in _FINAL_EVENTS:
             response = object_of(data.get("response"))
-            for place, item in enumerate(items(response.get("output"))):
-                self._last(self._places.get(text_of(item.get("id")), place), item)
-            self._whole = list(items(response.get("output")))
-            self._about(response)
+            self._final_output = list(items(response.get("output")))
+            for place, item in enumerate(self._final_output):
+                self._update(self._places.get(text_of(item.get("id")), place), item)
+            self._add_response(response)
             self.complete = True
         elif kind in {"response.created", "response.in_progress"}:
-            self._gather.model = text_of(object_of(data.get("response")).get("model"))
+            self.answer.set_model(object_of(data.get("response")).get("model"))
         elif kind.startswith("response.reasoning."):  # Perplexity, ahead of the item that says the same
             self._retrieved(data)
 
@@ -83,16 +83,16 @@ class ResponsesReader:
         if self._finished:
             return
         self._finished = True
-        perplexity = self._gather.api == "perplexity"
+        perplexity = self.answer.api == "perplexity"
         if perplexity:  # until it is done, a search of its own looks like a call of a function
             self._pending = {at: item for at, item in self._pending.items() if item.get("type") != "function_call"}
         for index in sorted({*self._pending, *(place for place, _ in self._pieces)} - set(self._output)):
-            self._take(index, self._unfinished(index))
-        turn = self._whole or [self._output[index] for index in sorted(self._output)]
-        self._gather.turn = [repeated for item in turn for repeated in _as_input(item)] if perplexity else turn
+            self._add_item(index, self._unfinished(index))
+        turn = self._final_output or [self._output[index] for index in sorted(self._output)]
+        self.answer.turn = [repeated for item in turn for repeated in _as_input(item)] if perplexity else turn
         if perplexity and not self._noted:
-            for mark in _MARKER.finditer(self._gather.text):
-                self._gather.cite(*self._rows.get(int(mark[1]), ("", "")), span=mark.span(), covers="marker")
+            for mark in _MARKER.finditer(self.answer.text):
+                self.answer.add_citation(*self._rows.get(int(mark[1]), ("", "")), span=mark.span(), covers="marker")
 
     def _index(self, data: Mapping[str, Any]) -> int:
         """Return the index of the item of an event, looked up by the item's id if the server omits it."""
@@ -115,13 +115,13 @@ class ResponsesReader:
                 {
                     "type": "output_text",
                     "text": "".join(self._pieces[index, part]),
-                    "annotations": self._notes.get((index, part), []),
+                    "annotations": self._notes[index, part],
                 }
                 for part in parts
             ]
         return item
 
-    def _take(self, index: int, item: dict[str, Any]) -> None:
+    def _add_item(self, index: int, item: dict[str, Any]) -> None:
         self._pending.pop(index, None)
         if index in self._output:
             return
@@ -133,147 +133,121 @@ class ResponsesReader:
             case "web_search_call":
                 self._search(item)
             case "custom_tool_call":  # xAI's searches of X and opened pages
-                self._named(text_of(item.get("name")), item.get("input"))
+                self._tool_use(text_of(item.get("name")), item.get("input"))
             case "search_results":  # Perplexity
-                self._gather.searched()
+                self.answer.count_searches()
                 self._retrieved(item)
             case "fetch_url_results":  # Perplexity
                 for _ in items(item.get("contents")):
-                    self._gather.fetched()
+                    self.answer.count_fetch()
                 self._retrieved(item)
             case "function_call":
-                self._gather.call(
+                self.answer.add_call(
                     first_text(item.get("call_id"), item.get("id")), item.get("name"), item.get("arguments")
                 )
 
-    def _last(self, index: int, item: dict[str, Any]) -> None:
+    def _update(self, index: int, item: dict[str, Any]) -> None:
         """Parse an item of the final response; it replaces what earlier events contained."""
-        known = self._output.get(index)
-        if known is None:
-            self._take(index, item)
+        earlier = self._output.get(index)
+        if earlier is None:
+            self._add_item(index, item)
             return
-        if known == item:
+        if earlier == item:
             return
         self._output[index] = item
-        if item.get("type") == known.get("type") == "web_search_call":
-            self._searched(item)
-        elif item.get("type") == known.get("type") == "message":
-            before = list(items(known.get("content")))
-            for place, part in enumerate(items(item.get("content"))):
-                said = before[place] if place < len(before) else {}
-                if said.get("text") == part.get("text"):
-                    told = [_identity(note) for note in items(said.get("annotations"))]
-                    fresh = [note for note in items(part.get("annotations")) if _identity(note) not in told]
-                    self._cited(fresh, *self._begins.get((index, place), (0, 0)))
+        if item.get("type") == earlier.get("type") == "web_search_call":
+            self._add_results(item)
+        elif item.get("type") == earlier.get("type") == "message":
+            parts = zip(items(earlier.get("content")), items(item.get("content")), strict=False)
+            for place, (before, part) in enumerate(parts):
+                if before.get("text") == part.get("text"):
+                    earlier_notes = [_identity(note) for note in items(before.get("annotations"))]
+                    notes = [note for note in items(part.get("annotations")) if _identity(note) not in earlier_notes]
+                    self._cite(notes, *self._begins.get((index, place), (0, 0)))
 
     def _search(self, item: Mapping[str, Any]) -> None:
         action = object_of(item.get("action"))
         if not action and "arguments" in item:
-            self._named(text_of(item.get("name")), item.get("arguments"))
+            self._tool_use(text_of(item.get("name")), item.get("arguments"))
         elif text_of(action.get("type")) in _OPENERS:
-            self._gather.fetched()
+            self.answer.count_fetch()
         else:
-            self._gather.searched()
-        self._searched(item)
+            self.answer.count_searches()
+        self._add_results(item)
 
-    def _searched(self, item: Mapping[str, Any]) -> None:
+    def _add_results(self, item: Mapping[str, Any]) -> None:
         """Parse the queries and results of a search, or the page it opened; may be called twice."""
         action = object_of(item.get("action"))
         if text_of(action.get("type")) in _OPENERS:
-            self._gather.opened(action.get("url"))
+            self.answer.add_opened_page(action.get("url"))
         else:
             for query in list(texts(action.get("queries"))) or [text_of(action.get("query"))]:
-                self._gather.query(query)
-        self._found(action.get("sources"))
-        self._found(item.get("results"))
+                self.answer.add_query(query)
+        self.answer.add_sources(action.get("sources"))
+        self.answer.add_sources(item.get("results"))
         if item.get("status") == "failed":
-            self._gather.tool_failed("web_search", first_text(object_of(item.get("error")).get("code")))
+            self.answer.add_tool_error("web_search", first_text(object_of(item.get("error")).get("code")))
 
-    def _named(self, name: str, arguments: object) -> None:
-        given = object_of(parsed(arguments))
-        if query := text_of(given.get("query")):
-            self._gather.query(query)
-            self._gather.searched()
-        elif name in {"browse_page", "open_page"} and (url := text_of(given.get("url"))):
-            self._gather.opened(url)
-            self._gather.fetched()
+    def _tool_use(self, name: str, arguments: object) -> None:
+        options = object_of(parsed(arguments))
+        if query := text_of(options.get("query")):
+            self.answer.add_query(query)
+            self.answer.count_searches()
+        elif name in {"browse_page", "open_page"} and (url := text_of(options.get("url"))):
+            self.answer.add_opened_page(url)
+            self.answer.count_fetch()
 
     def _retrieved(self, about: Mapping[str, Any]) -> None:
         """Parse what Perplexity searched for, found and fetched."""
         for query in texts(about.get("queries")):
-            self._gather.query(query)
-        self._found(about.get("results"))
+            self.answer.add_query(query)
+        self.answer.add_sources(about.get("results"))
         for row in items(about.get("results")):
-            number, page = offset(row.get("id")), (row.get("url"), row.get("title"))
-            if number is not None and self._rows.setdefault(number, page)[0] != page[0]:
+            number, url = offset(row.get("id")), row.get("url")
+            if number is not None and self._rows.setdefault(number, (url, row.get("title")))[0] != url:
                 self._rows[number] = "", ""  # two pages have this number: a mark may mean either
-        for fetched in items(about.get("contents")):
-            self._found([fetched])
-            self._gather.opened(fetched.get("url"))
-
-    def _found(self, rows: object) -> None:
-        for row in items(rows):
-            self._gather.source(
-                row.get("url"),
-                row.get("title"),
-                snippet=row.get("snippet"),
-                published=first_text(row.get("date"), row.get("published_at")),
-            )
+        for page in items(about.get("contents")):
+            self.answer.add_sources([page])
+            self.answer.add_opened_page(page.get("url"))
 
     def _part(self, part: dict[str, Any]) -> tuple[int, int]:
         """Parse a part of a message; return its start and length."""
         if part.get("type") == "refusal":
-            start, end = self._gather.say(part.get("refusal"))
+            start, end = self.answer.add_text(part.get("refusal"))
             if end > start:
-                self._gather.fail(
-                    HostedError(code="refusal", outcome="blocked", message=text_of(part["refusal"])[:300])
-                )
+                self.answer.refuse("refusal", part["refusal"])
             return start, end - start
         text = text_of(part.get("text"))
-        begins, _ = self._gather.say(text)
-        self._cited(items(part.get("annotations")), begins, len(text))
+        begins, _ = self.answer.add_text(text)
+        self._cite(items(part.get("annotations")), begins, len(text))
         return begins, len(text)
 
-    def _cited(self, notes: Iterable[dict[str, Any]], begins: int, length: int) -> None:
+    def _cite(self, notes: Iterable[dict[str, Any]], begins: int, length: int) -> None:
         for note in notes:
             if text_of(note.get("type")) in {"", "url_citation", "citation"}:
-                span = in_part(note.get("start_index"), note.get("end_index"), length, begins)
-                self._gather.cite(note.get("url"), note.get("title"), span=span, covers="link")
+                span = span_in_text(note.get("start_index"), note.get("end_index"), length, begins)
+                self.answer.add_citation(note.get("url"), note.get("title"), span=span, covers="link")
                 self._noted = True
 
-    def _about(self, body: dict[str, Any]) -> None:
-        if model := text_of(body.get("model")):
-            self._gather.model = model
+    def _add_response(self, body: dict[str, Any]) -> None:
+        self.answer.set_model(body.get("model"))
         for url in texts(body.get("citations")):  # xAI: every page that it encountered
-            self._gather.source(url)
+            self.answer.add_source(url)
         self._stop(body)
-        usage = object_of(body.get("usage"))
-        tools = object_of(usage.get("server_side_tool_usage_details"))
         billed = object_of(object_of(body.get("tool_usage")).get("web_search"))
-        made = object_of(usage.get("server_tool_use_details"))
-        details = object_of(object_of(usage.get("tool_calls_details")).get("search_web"))
-        self._gather.spent(
-            {
-                "input_tokens": count(usage.get("input_tokens")),
-                "output_tokens": count(usage.get("output_tokens")),
-                "searches": count(billed.get("num_requests"))
-                or count(tools.get("web_search_calls")) + count(tools.get("x_search_calls"))
-                or count(made.get("web_search_requests"))
-                or count(details.get("invocation")),
-            }
-        )
+        self.answer.set_usage("responses", object_of(body.get("usage")), count(billed.get("num_requests")))
 
     def _stop(self, body: dict[str, Any]) -> None:
         status = text_of(body.get("status"))
-        self._gather.stop_reason = status or self._gather.stop_reason
+        self.answer.stop_reason = status or self.answer.stop_reason
         reason = text_of(object_of(body.get("incomplete_details")).get("reason"))
         failure = error_of({"error": body.get("error")}) if body.get("error") else None
         if failure is not None:
-            self._gather.fail(failure)
+            self.answer.add_error(failure)
         elif status in {"failed", "cancelled"}:
-            self._gather.fail(HostedError(code=status, outcome="unavailable"))
+            self.answer.add_error(HostedError(code=status, outcome="unavailable"))
         elif reason == "content_filter":
-            self._gather.fail(HostedError(code=reason, outcome="blocked"))
+            self.answer.refuse(reason)
 
 
 def _as_input(item: Mapping[str, Any]) -> Iterable[dict[str, Any]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, cast, get_args
 
 from groundwire.errors import InvalidRequest, UnexpectedResponse
-from groundwire.hosted.answers.answer_builder import Gather, WireReader
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
 from groundwire.hosted.answers.anthropic import AnthropicReader
 from groundwire.hosted.answers.bedrock import ConverseReader
 from groundwire.hosted.answers.gemini import GeminiReader
@@ -15,10 +15,11 @@ from groundwire.hosted.answers.gemini_interactions import InteractionsReader
 from groundwire.hosted.answers.mistral import ConversationsReader
 from groundwire.hosted.answers.openai_chat import ChatReader
 from groundwire.hosted.answers.openai_responses import ResponsesReader
-from groundwire.hosted.answers.types import HostedAnswer
+from groundwire.hosted.answers.types import HostedAnswer, items
 from groundwire.hosted.answers.upstream_errors import error_of, unreadable
+from groundwire.hosted.api_capabilities import Wire, load_matrix
 
-__all__ = ["AnswerApi", "check_api", "not_an_answer", "read_answer", "read_into", "usual_reader"]
+__all__ = ["AnswerApi", "check_api", "not_an_answer", "read_answer", "read_into", "stream_reader"]
 
 AnswerApi = Literal[
     "anthropic",
@@ -49,23 +50,17 @@ AnswerApi = Literal[
 ]
 """The APIs whose answers can be parsed. Some have several wire formats, which are recognized by the body."""
 
-ReaderType = Callable[[Gather], WireReader]
-
-_USUAL: Final[Mapping[str, ReaderType]] = {
-    **dict.fromkeys(get_args(AnswerApi), ChatReader),
+_READERS: Final[Mapping[Wire, type[WireReader]]] = {
     "anthropic": AnthropicReader,
     "bedrock": ConverseReader,
-    "deepseek": AnthropicReader,
+    "chat": ChatReader,
     "gemini": GeminiReader,
-    "gemini_interactions": InteractionsReader,
+    "interactions": InteractionsReader,
     "mistral": ConversationsReader,
-    "openai_responses": ResponsesReader,
-    "perplexity": ResponsesReader,
-    "qwen_responses": ResponsesReader,
-    "xai": ResponsesReader,
+    "responses": ResponsesReader,
 }
 
-_SHAPES: tuple[tuple[frozenset[str], str, ReaderType], ...] = (
+_SHAPES: tuple[tuple[frozenset[str], str, type[WireReader]], ...] = (
     # Any of these keys, or this prefix of `object` or `type`, identifies the wire format.
     (frozenset({"choices"}), "chat.completion", ChatReader),
     (frozenset({"candidates", "promptFeedback", "usageMetadata"}), "", GeminiReader),
@@ -75,7 +70,7 @@ _SHAPES: tuple[tuple[frozenset[str], str, ReaderType], ...] = (
     (frozenset({"content", "stop_reason"}), "message", AnthropicReader),
     (frozenset({"output"}), "response", ResponsesReader),
 )
-_LONGEST_SHOWN = 80  # characters
+_MAX_EXCERPT_CHARS = 80
 
 
 def read_answer(
@@ -101,9 +96,9 @@ def read_answer(
         UnexpectedResponse: the status is good, but the body is neither an answer nor an error: a web page, not JSON,
             JSON of another form.
     """
-    gather = Gather(check_api(api))
-    read_into(gather, body, status=status, headers=headers)
-    return gather.end()
+    answer = AnswerBuilder(check_api(api))
+    read_into(answer, body, status=status, headers=headers)
+    return answer.build()
 
 
 def check_api(api: object) -> AnswerApi:
@@ -112,12 +107,12 @@ def check_api(api: object) -> AnswerApi:
     Raises:
         InvalidRequest: it is unknown.
     """
-    if isinstance(api, str) and api in _USUAL:
+    if api in (names := get_args(AnswerApi)):
         return cast("AnswerApi", api)
-    raise InvalidRequest("api", f"does not know {str(api)[:40]!r}", f"Pass one of: {', '.join(_USUAL)}.")
+    raise InvalidRequest("api", f"cannot be {str(api)[:40]!r}", f"Pass one of: {', '.join(names)}.")
 
 
-def usual_reader(api: str, data: Mapping[str, Any]) -> ReaderType:
+def stream_reader(api: str, data: Mapping[str, Any]) -> type[WireReader]:
     """Return the parser for a stream of an API that begins with `data`."""
     kind = str(data.get("type", ""))
     if "choices" in data:
@@ -132,37 +127,43 @@ def usual_reader(api: str, data: Mapping[str, Any]) -> ReaderType:
         return InteractionsReader
     if "candidates" in data:
         return GeminiReader
-    return _USUAL[api]
+    return _reader_of_api(api)
 
 
-def read_into(gather: Gather, body: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-    """Parse a whole body into a gather; see `read_answer`."""
-    given, what = _json(body)
-    if isinstance(given, list) and (listed := [one for one in given if isinstance(one, dict)]):
-        _pieces(gather, listed, status, headers)
+def _reader_of_api(api: str) -> type[WireReader]:
+    return _READERS[load_matrix().apis[api].wire]
+
+
+def read_into(
+    answer: AnswerBuilder, body: object, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> None:
+    """Parse a whole body with the builder of its answer; see `read_answer`."""
+    data, what = _json(body)
+    if isinstance(data, list) and (responses := list(items(data))):
+        _read_list(answer, responses, status, headers)
         return
-    if isinstance(given, list):
+    if isinstance(data, list):
         what = "a list that holds no answer"
-    elif not isinstance(given, dict):
-        what = what or f"JSON that is {_shown(given)}"
-    if not isinstance(given, dict):
+    elif not isinstance(data, dict):
+        what = what or f"JSON that is {_excerpt(data)}"
+    if not isinstance(data, dict):
         if 200 <= status < 300:
-            raise not_an_answer(gather.api, what, status)
-        gather.fail(unreadable(what, status, headers))
+            raise not_an_answer(answer.api, what, status)
+        answer.add_error(unreadable(what, status, headers))
         return
-    failure = error_of(given, status=status, headers=headers)
-    reader = _reader_of(gather.api, given)
+    failure = error_of(data, status=status, headers=headers)
+    reader = _reader_of(answer.api, data)
     # A failed response of the Responses API contains an error, which is parsed there, along with the preceding text.
-    if failure is not None and (reader is None or given.get("error") is None or not _told(given)):
-        gather.fail(failure)
-        gather.turn = []
+    if failure is not None and (reader is None or data.get("error") is None or not _has_answer(data)):
+        answer.add_error(failure)
+        answer.turn = []
         return
     if reader is None:
-        keys = ", ".join(sorted(str(key) for key in given)[:8])
-        raise not_an_answer(gather.api, f"JSON with the fields {_shown(keys)}" if keys else "an empty object", status)
+        keys = ", ".join(sorted(str(key) for key in data)[:8])
+        raise not_an_answer(answer.api, f"JSON with the fields {_excerpt(keys)}" if keys else "an empty object", status)
     if failure is not None and reader is not ResponsesReader and reader is not InteractionsReader:
-        gather.fail(failure)
-    reader(gather).whole(given)
+        answer.add_error(failure)
+    reader(answer).whole(data)
 
 
 def not_an_answer(api: str, what: str, status: int = 200) -> UnexpectedResponse:
@@ -193,45 +194,46 @@ def _json(body: object) -> tuple[object, str]:
         return None, "JSON that is nested too deeply"
     except ValueError:
         text = body if isinstance(body, str) else body.decode("utf-8", "replace")
-    start = text.lstrip()[:_LONGEST_SHOWN]
+    start = text.lstrip()[:_MAX_EXCERPT_CHARS]
     if not start:
         return None, "an empty body"
     if start.startswith("<"):
         return None, "a web page"
     if start.startswith(("data:", "event:")):
         return None, "an event stream, which AnswerStream reads,"
-    return None, f"something that is not JSON ({_shown(start)})"
+    return None, f"something that is not JSON ({_excerpt(start)})"
 
 
-def _reader_of(api: str, body: Mapping[str, Any]) -> ReaderType | None:
+def _reader_of(api: str, body: Mapping[str, Any]) -> type[WireReader] | None:
     """Return the parser for a body of this form, or None if it has none."""
-    words = [word for key in ("object", "type") if isinstance(word := body.get(key), str)]
+    names = [name for key in ("object", "type") if isinstance(name := body.get(key), str)]
     output = body.get("output")
     if isinstance(output, dict):
         return ConverseReader
     for keys, word, reader in _SHAPES:
-        if not keys.isdisjoint(body) or (word and any(one.startswith(word) for one in words)):
+        if not keys.isdisjoint(body) or (word and any(name.startswith(word) for name in names)):
             return reader
-    usual = _USUAL[api]
-    return usual if not {"model", "usage", "id"}.isdisjoint(body) and len(body) > 1 else None
+    return _reader_of_api(api) if not {"model", "usage", "id"}.isdisjoint(body) and len(body) > 1 else None
 
 
-def _told(body: Mapping[str, Any]) -> bool:
+def _has_answer(body: Mapping[str, Any]) -> bool:
     """Return whether a body with an error also has an answer, or the beginning of one."""
     return any(body.get(key) for key in ("output", "choices", "content", "steps", "outputs", "candidates"))
 
 
-def _pieces(gather: Gather, listed: list[dict[str, Any]], status: int, headers: Mapping[str, str] | None) -> None:
+def _read_list(
+    answer: AnswerBuilder, responses: list[dict[str, Any]], status: int, headers: Mapping[str, str] | None
+) -> None:
     """Parse Gemini's stream without `alt=sse`: one list of responses."""
-    reader = usual_reader(gather.api, listed[0])(gather)
-    for one in listed:
-        if (failure := error_of(one, status=status, headers=headers)) is not None:
-            gather.fail(failure)
+    reader = stream_reader(answer.api, responses[0])(answer)
+    for response in responses:
+        if (failure := error_of(response, status=status, headers=headers)) is not None:
+            answer.add_error(failure)
         else:
-            reader.event("", one)
+            reader.event("", response)
     reader.finish()
 
 
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)[: _LONGEST_SHOWN * 2]
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+def _excerpt(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)[: _MAX_EXCERPT_CHARS * 2]
+    return text if len(text) <= _MAX_EXCERPT_CHARS else text[: _MAX_EXCERPT_CHARS - 1] + "…"

@@ -43,10 +43,10 @@ def site_of(url: str, *names: object) -> str:
     """
     if not is_redirect(url):
         return ""
-    return next((name.lower() for one in names if _NAME.fullmatch(name := text_of(one).strip())), "")
+    return next((name.lower() for field in names if _NAME.fullmatch(name := text_of(field).strip())), "")
 
 
-_SHOWN = 5  # hosts named in a note
+_MAX_HOSTS_IN_NOTE = 5  # hosts named in a note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def audit(
     Args:
         answer: The answer.
         allowed: Only these domains and their subdomains; empty means every domain.
-        blocked: Never these domains nor their subdomains.
+        blocked: Exclude these domains and their subdomains.
         applied: What applied the lists: the hosted tool (`native`), or nothing (`not_possible`).
 
     Raises:
@@ -91,48 +91,48 @@ def audit(
         "allowed_domains": DomainPolicy(allowed=check_domains("allowed_domains", allowed)),
         "blocked_domains": DomainPolicy(blocked=check_domains("blocked_domains", blocked)),
     }
-    asked = {name: policy for name, policy in lists.items() if policy.allowed or policy.blocked}
-    receipts = tuple(_receipt(name, policy, answer, applied) for name, policy in asked.items())
-    policies = list(asked.values())
+    policies_by_list = {name: policy for name, policy in lists.items() if policy.allowed or policy.blocked}
+    receipts = tuple(_receipt(name, policy, answer, applied) for name, policy in policies_by_list.items())
+    policies = list(policies_by_list.values())
     return Audit(
         receipts=receipts,
-        citations=tuple(one for one in answer.citations if not _permitted(one, policies)),
-        sources=tuple(one for one in answer.sources if not _permitted(one, policies)),
+        citations=tuple(cited for cited in answer.citations if not _permitted(cited, policies)),
+        sources=tuple(cited for cited in answer.sources if not _permitted(cited, policies)),
     )
 
 
-def _permitted(one: HostedCitation | HostedSource, policies: Iterable[DomainPolicy]) -> bool:
-    return all(policy.permits(_place(one)) for policy in policies)
+def _permitted(page: HostedCitation | HostedSource, policies: Iterable[DomainPolicy]) -> bool:
+    return all(policy.permits(_host(page)) for policy in policies)
 
 
-def _place(one: HostedCitation | HostedSource) -> str:
+def _host(page: HostedCitation | HostedSource) -> str:
     """Return the host to judge: that of the URL, or the site it redirects to; empty if unknown."""
-    if not is_redirect(one.url):
-        return one.url if "/" in one.url else ""
-    return one.site
+    if not is_redirect(page.url):
+        return page.url if "/" in page.url else ""
+    return page.site
 
 
 def _receipt(name: str, policy: DomainPolicy, answer: HostedAnswer, applied: Applied) -> FilterReceipt:
     parts = []
-    for what, found in (("citations", answer.citations), ("sources", answer.sources)):
-        outside = [one for one in found if not policy.permits(_place(one))]
+    for what, pages in (("citations", answer.citations), ("sources", answer.sources)):
+        outside = [page for page in pages if not policy.permits(_host(page))]
         if outside:
-            hosts = list(dict.fromkeys(_named(one) for one in outside))
-            more = f" and {len(hosts) - _SHOWN} more" if len(hosts) > _SHOWN else ""
-            shown = ", ".join(hosts[:_SHOWN])
-            parts.append(f"{len(outside)} of {len(found)} {what} break it: {shown}{more}")
+            hosts = list(dict.fromkeys(_host_label(page) for page in outside))
+            more = f" and {len(hosts) - _MAX_HOSTS_IN_NOTE} more" if len(hosts) > _MAX_HOSTS_IN_NOTE else ""
+            names = ", ".join(hosts[:_MAX_HOSTS_IN_NOTE])
+            parts.append(f"{len(outside)} of {len(pages)} {what} break it: {names}{more}")
     return FilterReceipt(filter=name, applied=applied, note="; ".join(parts))
 
 
-def _named(one: HostedCitation | HostedSource) -> str:
-    place = _place(one) or one.url
+def _host_label(page: HostedCitation | HostedSource) -> str:
+    place = _host(page) or page.url
     host = place.split("://", 1)[-1].split("/", 1)[0]
     return host[:100] or "an unreadable address"
 
 
-_AT_ONCE = 8
-_MOST = 50  # links of one answer; more than any recorded answer has
-_CAP = 65_536  # bytes of a response whose body is not read
+_MAX_CONCURRENT = 8
+_MAX_LINKS = 50  # links of one answer; more than any recorded answer has
+_MAX_BODY_BYTES = 65_536  # bytes of a response whose body is not read
 _REDIRECTS = range(300, 400)
 
 
@@ -158,29 +158,29 @@ async def resolve_redirects(
         Closed: the transport was closed.
     """
     urls = [*(one.url for one in answer.citations), *(one.url for one in answer.sources), *answer.opened]
-    wanted = list(dict.fromkeys(url for url in urls if is_redirect(url, hosts)))[:_MOST]
-    if not wanted:
+    links = list(dict.fromkeys(url for url in urls if is_redirect(url, hosts)))[:_MAX_LINKS]
+    if not links:
         return answer
-    slots = asyncio.Semaphore(_AT_ONCE)
-    found: dict[str, str] = {}
+    slots = asyncio.Semaphore(_MAX_CONCURRENT)
+    targets: dict[str, str] = {}
 
     async def resolve(url: str) -> None:
         async with slots:
-            if (led := await _resolved(url, transport, answer.api, deadline)) is not None:
-                found[url] = led
+            if (target := await _target(url, transport, answer.api, deadline)) is not None:
+                targets[url] = target
 
-    await asyncio.gather(*map(resolve, wanted))
+    await asyncio.gather(*map(resolve, links))
     return replace(
         answer,
-        citations=tuple(replace(one, url=found.get(one.url, one.url)) for one in answer.citations),
-        sources=_merged([replace(one, url=found.get(one.url, one.url)) for one in answer.sources]),
-        opened=tuple(dict.fromkeys(found.get(url, url) for url in answer.opened)),
+        citations=tuple(replace(one, url=targets.get(one.url, one.url)) for one in answer.citations),
+        sources=_without_duplicates([replace(one, url=targets.get(one.url, one.url)) for one in answer.sources]),
+        opened=tuple(dict.fromkeys(targets.get(url, url) for url in answer.opened)),
     )
 
 
-async def _resolved(url: str, transport: Transport, api: str, deadline: Deadline) -> str | None:
+async def _target(url: str, transport: Transport, api: str, deadline: Deadline) -> str | None:
     try:
-        reply = await transport.call(api, "GET", url, deadline=deadline, cap=_CAP)
+        reply = await transport.call(api, "GET", url, deadline=deadline, cap=_MAX_BODY_BYTES)
         location = reply.headers.get("Location", "")
         if reply.status not in _REDIRECTS or not location:
             return None
@@ -191,9 +191,9 @@ async def _resolved(url: str, transport: Transport, api: str, deadline: Deadline
     return clean_url(target.text)
 
 
-def _merged(sources: list[HostedSource]) -> tuple[HostedSource, ...]:
+def _without_duplicates(sources: list[HostedSource]) -> tuple[HostedSource, ...]:
     """Return the sources without duplicate URLs: two links may lead to one page."""
-    kept: dict[str, HostedSource] = {}
-    for one in sources:
-        kept.setdefault(one.url, one)
-    return tuple(kept.values())
+    sources_by_url: dict[str, HostedSource] = {}
+    for source in sources:
+        sources_by_url.setdefault(source.url, source)
+    return tuple(sources_by_url.values())

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from groundwire.errors import InvalidRequest
-from groundwire.hosted.answers.answer_builder import Gather, WireReader
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
 from groundwire.hosted.answers.event_streams import (
     BrokenFrame,
     EventDecoder,
@@ -15,14 +15,14 @@ from groundwire.hosted.answers.event_streams import (
     ServerSentEvent,
     TooLarge,
 )
-from groundwire.hosted.answers.read_answer import AnswerApi, check_api, not_an_answer, read_into, usual_reader
-from groundwire.hosted.answers.types import AnswerEvent, HostedAnswer, parsed, text_of
+from groundwire.hosted.answers.read_answer import AnswerApi, check_api, not_an_answer, read_into, stream_reader
+from groundwire.hosted.answers.types import AnswerEvent, HostedAnswer, object_of, parsed, text_of
 from groundwire.hosted.answers.upstream_errors import error_of
 
 __all__ = ["AnswerStream", "stream_answer"]
 
 _DONE = "[DONE]"
-_LARGEST_BODY = 64_000_000  # bytes of a body that is not a stream
+_MAX_BODY_BYTES = 64_000_000  # of a body that is not a stream
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -43,21 +43,21 @@ class AnswerStream:
     """
 
     def __init__(self, api: AnswerApi, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        self._gather = Gather(check_api(api))
+        self._builder = AnswerBuilder(check_api(api))
         self._status = status
         self._headers = headers
         self._reader: WireReader | None = None
         self._events: EventDecoder | None = None
         self._frames: FrameDecoder | None = None
         self._body: bytearray | None = None
-        self._held = bytearray()
+        self._start = bytearray()
         self._done = False
         self._answer: HostedAnswer | None = None
 
     @property
     def text(self) -> str:
         """The text of the completed parts."""
-        return self._gather.text
+        return self._builder.text
 
     @property
     def answer(self) -> HostedAnswer:
@@ -79,15 +79,15 @@ class AnswerStream:
         """
         self._check_open()
         if self._body is not None:
-            self._more(self._body, data)
+            self._extend_body(self._body, data)
         elif self._events is not None:
-            self._server_sent(self._events.feed(data))
+            self._take_events(self._events.feed(data))
         elif self._frames is not None:
-            self._framed(self._frames.feed(data))
+            self._take_frames(self._frames.feed(data))
         else:
-            self._held += data
+            self._start += data
             self._begin()
-        return self._gather.drain()
+        return self._builder.drain()
 
     def event(self, data: Mapping[str, Any], name: str = "") -> list[AnswerEvent]:
         """Take one parsed event and return the events that follow from it.
@@ -101,7 +101,7 @@ class AnswerStream:
         """
         self._check_open()
         self._take(name, dict(data))
-        return self._gather.drain()
+        return self._builder.drain()
 
     def close(self) -> list[AnswerEvent]:
         """End the stream and return the last events; sets `answer`. A second call returns nothing.
@@ -112,57 +112,57 @@ class AnswerStream:
         if self._answer is not None:
             return []
         if self._events is not None:
-            self._server_sent(self._events.close())
+            self._take_events(self._events.close())
         elif self._frames is None and self._reader is None:
             return self._close_body()
         if self._reader is not None:
             self._reader.finish()
-        elif not self._gather.has_errors and not self._done:
-            raise not_an_answer(self._gather.api, "a stream without events", self._status)
+        elif not self._builder.has_errors and not self._done:
+            raise not_an_answer(self._builder.api, "a stream without events", self._status)
         complete = self._done or (self._reader is not None and self._reader.complete)
-        self._answer = self._gather.end(complete=complete)
-        return self._gather.drain()
+        self._answer = self._builder.build(complete=complete)
+        return self._builder.drain()
 
     def _close_body(self) -> list[AnswerEvent]:
         read_into(
-            self._gather,
-            bytes(self._held if self._body is None else self._body),
+            self._builder,
+            bytes(self._start if self._body is None else self._body),
             status=self._status,
             headers=self._headers,
         )
-        self._answer = self._gather.end()
-        return self._gather.drain()
+        self._answer = self._builder.build()
+        return self._builder.drain()
 
     def _begin(self) -> None:
         """Detect the format from the first byte that is not white space."""
-        start = bytes(self._held.removeprefix(_BOM)).lstrip()
-        if not start or _BOM.startswith(bytes(self._held)):
+        start = bytes(self._start.removeprefix(_BOM)).lstrip()
+        if not start or _BOM.startswith(bytes(self._start)):
             return
-        data, self._held = bytes(self._held), bytearray()
+        data, self._start = bytes(self._start), bytearray()
         failed = not 200 <= self._status < 300 and not start.startswith((b"data", b"event", b":"))
         if start[:1] in {b"{", b"[", b"<"} or failed:
             self._body = bytearray()
-            self._more(self._body, data)
+            self._extend_body(self._body, data)
         elif data[:1] == b"\x00":
             self._frames = FrameDecoder()
-            self._framed(self._frames.feed(data))
+            self._take_frames(self._frames.feed(data))
         else:
             self._events = EventDecoder()
-            self._server_sent(self._events.feed(data))
+            self._take_events(self._events.feed(data))
 
-    def _more(self, body: bytearray, data: bytes) -> None:
+    def _extend_body(self, body: bytearray, data: bytes) -> None:
         body += data
-        if len(body) > _LARGEST_BODY:
-            raise not_an_answer(self._gather.api, f"more than {_LARGEST_BODY:,} bytes", self._status)
+        if len(body) > _MAX_BODY_BYTES:
+            raise not_an_answer(self._builder.api, f"more than {_MAX_BODY_BYTES:,} bytes", self._status)
 
-    def _server_sent(self, events: Iterator[ServerSentEvent]) -> None:
+    def _take_events(self, events: Iterator[ServerSentEvent]) -> None:
         try:
             for event in events:
-                self._sent(event)
+                self._take_event(event)
         except TooLarge as error:
-            raise not_an_answer(self._gather.api, f"a stream of which {error}", self._status) from error
+            raise not_an_answer(self._builder.api, f"a stream of which {error}", self._status) from error
 
-    def _sent(self, event: ServerSentEvent) -> None:
+    def _take_event(self, event: ServerSentEvent) -> None:
         data = parsed(event.data)
         if isinstance(data, dict):
             self._take(event.name, data)
@@ -171,26 +171,25 @@ class AnswerStream:
             # Some servers omit the empty line between events, so that several are joined.
             if line.strip() == _DONE:
                 self._done = True
-            elif isinstance(one := parsed(line), dict):
-                self._take(event.name, one)
+            elif isinstance(line_data := parsed(line), dict):
+                self._take(event.name, line_data)
             elif event.name == "error" and line.strip():
                 self._take("error", {"error": line})
 
-    def _framed(self, frames: Iterator[Frame]) -> None:
+    def _take_frames(self, frames: Iterator[Frame]) -> None:
         try:
             for frame in frames:
-                self._frame(frame)
+                self._take_frame(frame)
         except BrokenFrame as error:
-            raise not_an_answer(self._gather.api, f"a stream that {error}", self._status) from error
+            raise not_an_answer(self._builder.api, f"a stream that {error}", self._status) from error
 
-    def _frame(self, frame: Frame) -> None:
+    def _take_frame(self, frame: Frame) -> None:
         data = parsed(frame.payload)
         name = frame.headers.get(":event-type", "")
         if frame.headers.get(":message-type") in {"exception", "error"}:
             code = frame.headers.get(":exception-type") or frame.headers.get(":error-code", "error")
-            about = data if isinstance(data, dict) else {}
-            said = text_of(about.get("message")) or frame.headers.get(":error-message", "")
-            self._take("error", {"error": {"code": code, "message": said}})
+            message = text_of(object_of(data).get("message")) or frame.headers.get(":error-message", "")
+            self._take("error", {"error": {"code": code, "message": message}})
         elif isinstance(data, dict):
             self._take(name, data)
 
@@ -199,11 +198,11 @@ class AnswerStream:
             {"type": "error", **data} if name == "error" else data, status=self._status, headers=self._headers
         )
         if failure is not None:
-            self._gather.fail(failure)
+            self._builder.add_error(failure)
         if self._reader is None:
             if failure is not None and not {"choices", "response"} & set(data):
                 return
-            self._reader = usual_reader(self._gather.api, data)(self._gather)
+            self._reader = stream_reader(self._builder.api, data)(self._builder)
         self._reader.event(name, data)
 
     def _check_open(self) -> None:

@@ -53,8 +53,8 @@ _MARK = re.compile(rf"(?<=[?&])utm_source=(?:{_ASSISTANTS})(?:&|(?=#)|$)", re.IG
 
 
 @cache
-def answer_words() -> dict[str, dict[Any, str]]:
-    """Return how model APIs say that an answer ended (`finishes`), and their errors (`outcomes`)."""
+def answer_words() -> dict[str, dict[Any, Any]]:
+    """Return how model APIs say that an answer ended (`finishes`), their errors (`outcomes`), and their `usage`."""
     return tomllib.loads(files("groundwire.hosted").joinpath("data", "answers.toml").read_text(encoding="utf-8"))
 
 
@@ -96,8 +96,8 @@ def texts(value: object) -> Iterator[str]:
 def count(*values: object) -> int:
     """Return the first of `values` that is a non-negative integer, or 0."""
     for value in values:
-        if (found := offset(value)) is not None:
-            return found
+        if (number := offset(value)) is not None:
+            return number
     return 0
 
 

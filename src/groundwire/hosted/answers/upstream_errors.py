@@ -13,13 +13,13 @@ from groundwire.providers.http_parsing import masked, retry_after
 __all__ = ["error_of", "outcome_of", "truncated", "unreadable"]
 
 _DELAY = re.compile(r"(\d{1,7}(?:\.\d{1,9})?)s")
-_LONGEST = 300  # characters of a message
-_LONGEST_CODE = 100  # characters of a code
+_MAX_MESSAGE_CHARS = 300
+_MAX_CODE_CHARS = 100
 
 _CODES: tuple[tuple[Outcome, re.Pattern[str]], ...] = tuple(
     (outcome, re.compile(words, re.IGNORECASE)) for outcome, words in answer_words()["outcomes"].items()
 )
-_ERRORS = frozenset({"error", "conversation.response.error"})  # types without further information
+_ERROR_TYPES = frozenset({"error", "conversation.response.error"})  # types without further information
 _STATUSES: Final[Mapping[int, Outcome]] = {
     401: "auth",
     402: "quota",
@@ -64,7 +64,7 @@ def error_of(
     stated = body.get("error")
     inner = object_of(stated)
     failed = not 200 <= status < 300
-    flat = text_of(body.get("type")) in _ERRORS or body.get("object") == "error"
+    flat = text_of(body.get("type")) in _ERROR_TYPES or body.get("object") == "error"
     if not inner and not text_of(stated) and not flat and not failed:
         return None
     code = _code(inner, body, flat=flat or failed)
@@ -74,13 +74,14 @@ def error_of(
         inner.get("message"), stated, body.get("message"), body.get("detail"), body.get("error_message")
     )
     if not message:
-        message = next((first_text(one.get("message"), one.get("msg")) for one in items(body.get("detail"))), "")
+        details = items(body.get("detail"))
+        message = next((first_text(detail.get("message"), detail.get("msg")) for detail in details), "")
     return HostedError(
-        code=code[:_LONGEST_CODE],
+        code=code[:_MAX_CODE_CHARS],
         outcome=outcome_of(code, status),
-        message=_short(message),
+        message=_excerpt(message),
         status=status if failed else None,
-        retry_after=_again(inner, headers),
+        retry_after=_retry_after_seconds(inner, headers),
     )
 
 
@@ -96,9 +97,9 @@ def unreadable(what: str, status: int, headers: Mapping[str, str] | None = None)
     return HostedError(
         code=code,
         outcome=outcome_of(code, status),
-        message=f"HTTP {status} with {_short(what)}",
+        message=f"HTTP {status} with {_excerpt(what)}",
         status=status,
-        retry_after=_again({}, headers),
+        retry_after=_retry_after_seconds({}, headers),
     )
 
 
@@ -116,7 +117,7 @@ def truncated(api: str, characters: int) -> HostedError:
     )
 
 
-def _again(inner: Mapping[str, object], headers: Mapping[str, str] | None) -> float | None:
+def _retry_after_seconds(inner: Mapping[str, object], headers: Mapping[str, str] | None) -> float | None:
     """Return when to retry, in seconds: from the header, or from Google's RetryInfo (`"retryDelay": "34s"`)."""
     if headers and (seconds := retry_after(headers)) is not None:
         return seconds
@@ -135,7 +136,7 @@ def _code(inner: Mapping[str, object], body: Mapping[str, object], *, flat: bool
         inner.get("type"),
         inner.get("status"),
         outer.get("code"),
-        kind if kind not in _ERRORS else None,
+        kind if kind not in _ERROR_TYPES else None,
         outer.get("__type"),
     )
     if words:
@@ -146,6 +147,6 @@ def _code(inner: Mapping[str, object], body: Mapping[str, object], *, flat: bool
     return ""
 
 
-def _short(message: str) -> str:
-    text = masked(" ".join(message[: _LONGEST * 8].split()))
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _excerpt(message: str) -> str:
+    text = masked(" ".join(message[: _MAX_MESSAGE_CHARS * 8].split()))
+    return text if len(text) <= _MAX_MESSAGE_CHARS else text[: _MAX_MESSAGE_CHARS - 1] + "…"

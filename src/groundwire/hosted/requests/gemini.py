@@ -5,17 +5,20 @@ A request is the body of the REST API, or the arguments of the SDK's `generate_c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.planner import Plan
-from groundwire.hosted.requests.request_body import Body, SearchTool, kind_of, the_one
+from groundwire.hosted.requests.request_body import Body, SearchTool, kind_of, only_search, tools_with
 from groundwire.hosted.tool_definitions import FunctionTool, read, write
 
-__all__ = ["find", "has_functions", "is_call", "to_local", "to_native", "tools_of", "without"]
+__all__ = ["find", "has_functions", "is_call", "to_local", "to_native", "tools_of", "without_search"]
 
+_CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
 
@@ -25,113 +28,119 @@ def is_call(body: Mapping[str, Any]) -> bool:
     return isinstance(body.get("config"), Mapping)
 
 
+def _field_name(body: Mapping[str, Any], name: str) -> str:
+    """Return a field's name as the request has it: the SDK's are in snake case."""
+    return _CAPITAL.sub(r"_\1", name).lower() if is_call(body) else name
+
+
+def _holder(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a request that has the tools."""
+    holder: Mapping[str, Any] = body["config"] if is_call(body) else body
+    return holder
+
+
 def tools_of(body: Mapping[str, Any]) -> Any:
     """Return the tools of a request from either place."""
-    return body["config"].get("tools") if is_call(body) else body.get("tools")
+    return _holder(body).get("tools")
 
 
 def find(tools: Sequence[Any], names: Collection[str]) -> SearchTool | None:
-    """Return the search among some tools; see `common.find`."""
-    found: list[SearchTool] = []
+    """Return the search among some tools; see `request_body.find`."""
+    searches: list[SearchTool] = []
     for index, tool in enumerate(tools):
         kind, function = kind_of(tool, names)
         if kind:
-            found.append(SearchTool(tuple(tools), index, kind, function))
+            searches.append(SearchTool(tuple(tools), index, kind, function))
         elif isinstance(tool, Mapping):
             if any(key in tool for key in _SEARCHES):
-                found.append(SearchTool(tuple(tools), index, "native"))
-            for one in _declared(tool):
-                definition = read({"type": "function", "function": _with_schema(one)})
+                searches.append(SearchTool(tuple(tools), index, "native"))
+            for declaration in _declared(tool):
+                definition = read({"type": "function", "function": _with_schema(declaration)})
                 if definition is not None and definition.name in names:
-                    found.append(SearchTool(tuple(tools), index, "declared", definition))
-    return the_one(found)
+                    searches.append(SearchTool(tuple(tools), index, "declared", definition))
+    return only_search(searches)
 
 
-def has_functions(found: SearchTool, names: Collection[str]) -> bool:
+def has_functions(search: SearchTool, names: Collection[str]) -> bool:
     """Return whether there are function tools beside the search."""
-    declared = [one for tool in found.tools if isinstance(tool, Mapping) for one in _declared(tool)]
-    others = [one for one in declared if not (isinstance(one, Mapping) and one.get("name") in names)]
-    return bool(others) or any(read(tool) is not None for tool in found.others)
+    declared = [entry for tool in search.tools if isinstance(tool, Mapping) for entry in _declared(tool)]
+    others = [entry for entry in declared if not (isinstance(entry, Mapping) and entry.get("name") in names)]
+    return bool(others) or any(read(tool) is not None for tool in search.others)
 
 
-def to_native(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
+def to_native(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with Google Search, and with the flag that allows it beside functions."""
-    snake = is_call(body)
-    key = "google_search" if snake else "googleSearch"
-    given = next((found.tool[name] for name in _SEARCHES if name in found.tool), None)
-    search: Body = dict(given) if isinstance(given, Mapping) else {}
+    word = partial(_field_name, body)
+    existing = next((search.tool[name] for name in _SEARCHES if name in search.tool), None)
+    options: Body = dict(existing) if isinstance(existing, Mapping) else {}
     needs = plan.needs
     if needs.recent:
         start, end = needs.span(now)
         moments = (start or datetime(1970, 1, 1, tzinfo=UTC), end or now)  # one without the other is rejected
-        names = ("start_time", "end_time") if snake else ("startTime", "endTime")
-        search["time_range_filter" if snake else "timeRangeFilter"] = dict(
+        names = (word("startTime"), word("endTime"))
+        options[word("timeRangeFilter")] = dict(
             zip(names, (f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" for moment in moments), strict=True)
         )
     if needs.blocked_domains:
-        search["exclude_domains" if snake else "excludeDomains"] = list(needs.blocked_domains)
-    tool: Body = {key: search}
-    if found.kind == "native":
-        tool = {**{name: value for name, value in found.tool.items() if name not in _SEARCHES}, **tool}
-    tools = [*found.tools[: found.index], tool, *_left(found), *found.tools[found.index + 1 :]]
+        options[word("excludeDomains")] = list(needs.blocked_domains)
+    tool: Body = {word("googleSearch"): options}
+    if search.kind == "native":
+        tool = {**{name: value for name, value in search.tool.items() if name not in _SEARCHES}, **tool}
+    tools = tools_with(search, tool, *_siblings(search))
     flag = bool(plan.hosted and plan.hosted.function_flag and needs.functions)
-    return _with(body, tools, _config(_tool_config(body), found.name, flag=flag, snake=snake))
+    return _with_tools(body, tools, _config(body, search.name, flag=flag))
 
 
-def to_local(body: Mapping[str, Any], found: SearchTool, tools: Sequence[FunctionTool]) -> Body:
+def to_local(body: Mapping[str, Any], search: SearchTool, tools: Sequence[FunctionTool]) -> Body:
     """Return the body with function declarations in place of the search."""
-    if found.kind == "declared" and not tools:
+    if search.kind == "declared" and not tools:
         return dict(body)
-    key = _DECLARATIONS[is_call(body)]
-    schema = "parameters_json_schema" if is_call(body) else "parametersJsonSchema"
-    new = [write(tool, "gemini") for tool in tools]
-    new = [{schema if name == "parametersJsonSchema" else name: value for name, value in one.items()} for one in new]
-    left = list(_left(found))
-    taken = [one for tool in (*found.others, *left) if isinstance(tool, Mapping) for one in _declared(tool)]
-    new = [one for one in new if not _same(one, taken)]
-    if found.kind == "declared":
-        here = next(name for name in _DECLARATIONS if name in found.tool)
-        old = found.tool[here]
-        place = next(number for number, one in enumerate(old) if isinstance(one, Mapping) and one["name"] == found.name)
-        merged = {**found.tool, here: [*old[:place], *new, *old[place + 1 :]]}
-        return _with(body, [*found.tools[: found.index], merged, *found.tools[found.index + 1 :]], _tool_config(body))
-    rest = (
-        {name: value for name, value in found.tool.items() if name not in _SEARCHES} if found.kind == "native" else {}
+    new = [{_field_name(body, name): value for name, value in write(tool, "gemini").items()} for tool in tools]
+    siblings = list(_siblings(search))
+    declarations = [
+        entry for tool in (*search.others, *siblings) if isinstance(tool, Mapping) for entry in _declared(tool)
+    ]
+    new = [entry for entry in new if not _is_declared(entry, declarations)]
+    if search.kind == "declared":
+        key = next(name for name in _DECLARATIONS if name in search.tool)
+        old = search.tool[key]
+        place = next(
+            number for number, entry in enumerate(old) if isinstance(entry, Mapping) and entry["name"] == search.name
+        )
+        merged = {**search.tool, key: [*old[:place], *new, *old[place + 1 :]]}
+        return _with_tools(body, tools_with(search, merged), _tool_config(body))
+    other_fields = (
+        {name: value for name, value in search.tool.items() if name not in _SEARCHES} if search.kind == "native" else {}
     )
-    replaced = [{key: new}, *([rest] if rest else [])]
-    return _with(body, [*found.tools[: found.index], *replaced, *found.tools[found.index + 1 :]], _tool_config(body))
+    places = [{_field_name(body, "functionDeclarations"): new}, *([other_fields] if other_fields else [])]
+    return _with_tools(body, tools_with(search, *places), _tool_config(body))
 
 
-def without(found: SearchTool) -> list[Any]:
-    """Return the tools without the search, keeping everything else in the same tool."""
-    rest = {name: value for name, value in found.tool.items() if name not in _SEARCHES}
-    left = [rest] if found.kind == "native" and rest else list(_left(found))
-    return [*found.tools[: found.index], *left, *found.tools[found.index + 1 :]]
-
-
-def _same(new: Mapping[str, Any], taken: Sequence[Any]) -> bool:
+def _is_declared(new: Mapping[str, Any], declarations: Sequence[Any]) -> bool:
     """Return whether an identical declaration is already there.
 
     Raises:
         InvalidRequest: a different one has its name.
     """
-    for one in taken:
-        if isinstance(one, Mapping) and one.get("name") == new["name"]:
-            if one == new:
+    for declaration in declarations:
+        if isinstance(declaration, Mapping) and declaration.get("name") == new["name"]:
+            if declaration == new:
                 return True
             raise InvalidRequest("tools", f"has a function of your own that is named {new['name']}", "Rename it.")
     return False
 
 
-def _left(found: SearchTool) -> Iterator[Mapping[str, Any]]:
+def _siblings(search: SearchTool) -> Iterator[Mapping[str, Any]]:
     """Yield the rest of the tool in which the search was declared."""
-    if found.kind != "declared":
+    if search.kind != "declared":
         return
-    key = next(name for name in _DECLARATIONS if name in found.tool)
-    others = [one for one in found.tool[key] if not (isinstance(one, Mapping) and one.get("name") == found.name)]
-    rest = {name: value for name, value in found.tool.items() if name != key}
-    if others or rest:
-        yield {**rest, key: others} if others else rest
+    key = next(name for name in _DECLARATIONS if name in search.tool)
+    others = [
+        entry for entry in search.tool[key] if not (isinstance(entry, Mapping) and entry.get("name") == search.name)
+    ]
+    other_fields = {name: value for name, value in search.tool.items() if name != key}
+    if others or other_fields:
+        yield {**other_fields, key: others} if others else other_fields
 
 
 def _declared(tool: Mapping[str, Any]) -> Sequence[Any]:
@@ -153,35 +162,36 @@ def _with_schema(declaration: object) -> object:
 
 
 def _tool_config(body: Mapping[str, Any]) -> Any:
-    return body["config"].get("tool_config") if is_call(body) else body.get("toolConfig")
+    return _holder(body).get(_field_name(body, "toolConfig"))
 
 
-def _config(given: Any, name: str, *, flag: bool, snake: bool) -> Any:
+def _config(body: Mapping[str, Any], name: str, *, flag: bool) -> Any:
     """Return the tool configuration with the flag, and without the name of the search function."""
-    config: Body = dict(given) if isinstance(given, Mapping) else {}
-    calling_key, names_key = (
-        ("function_calling_config", "allowed_function_names")
-        if snake
-        else ("functionCallingConfig", "allowedFunctionNames")
-    )
+    existing = _tool_config(body)
+    config: Body = dict(existing) if isinstance(existing, Mapping) else {}
+    calling_key, names_key = _field_name(body, "functionCallingConfig"), _field_name(body, "allowedFunctionNames")
     calling = config.get(calling_key)
     if isinstance(calling, Mapping) and name in (calling.get(names_key) or ()):
-        names = [one for one in calling[names_key] if one != name]
+        names = [function for function in calling[names_key] if function != name]
         if names:
             config[calling_key] = {**calling, names_key: names}
         else:
             del config[calling_key]
     if flag:
-        config["include_server_side_tool_invocations" if snake else "includeServerSideToolInvocations"] = True
+        config[_field_name(body, "includeServerSideToolInvocations")] = True
     return config or None
 
 
-def _with(body: Mapping[str, Any], tools: list[Any], tool_config: Any) -> Body:
-    if is_call(body):
-        config = {**body["config"], "tools": tools, "tool_config": tool_config}
-        return {**body, "config": _without_none(config, "tool_config")}
-    return _without_none({**body, "tools": tools, "toolConfig": tool_config}, "toolConfig")
+def _with_tools(body: Mapping[str, Any], tools: list[Any], tool_config: Any) -> Body:
+    """Return a request with these tools and this configuration, without what is not there."""
+    new = {"tools": tools or None, _field_name(body, "toolConfig"): tool_config}
+    holder = {name: value for name, value in {**_holder(body), **new}.items() if name not in new or value is not None}
+    return {**body, "config": holder} if is_call(body) else holder
 
 
-def _without_none(values: Body, key: str) -> Body:
-    return {name: value for name, value in values.items() if name != key or value is not None}
+def without_search(body: Mapping[str, Any], search: SearchTool) -> Body:
+    """Return a request without its search, keeping everything else in the same tool."""
+    other_fields = {name: value for name, value in search.tool.items() if name not in _SEARCHES}
+    remaining = [other_fields] if search.kind == "native" and other_fields else list(_siblings(search))
+    tools = tools_with(search, *remaining)
+    return _with_tools(body, tools, _tool_config(body) if tools else None)

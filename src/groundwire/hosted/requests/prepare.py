@@ -10,13 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
-from groundwire.hosted.api_capabilities import Api, ApiCapabilities, load_matrix
-from groundwire.hosted.planner import Mode, Plan, plan
-from groundwire.hosted.requests import (
-    gemini,
-    hosted_tools,
-    request_body,
-)
+from groundwire.hosted.api_capabilities import Api, Wire, load_matrix
+from groundwire.hosted.planner import Mode, Plan, plan, refusals
+from groundwire.hosted.requests import gemini, hosted_tools, request_body
 from groundwire.hosted.requests.request_body import SEARCH, Body, Builder, SearchTool, choice_without, find, with_tools
 from groundwire.hosted.requirements import NO_NEEDS, Needs
 from groundwire.hosted.tool_definitions import WEB_SEARCH, FunctionTool, hosted_definition, needs_of, read
@@ -25,8 +21,8 @@ from groundwire.settings import Settings
 __all__ = [
     "RequestFacts",
     "api_of",
-    "asked_by",
     "facts_of",
+    "needs_in",
     "plan_for",
     "prepare",
     "put_tools",
@@ -38,15 +34,15 @@ __all__ = [
 _logger = logging.getLogger(__name__)
 
 _OWN_NAMES = ("web_search", "search")  # the tool of convergio and codelia
-_BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the APIs' names for it
-_STATE = ("previous_response_id", "conversation", "prompt")  # fields with which a Responses request needs no input
+_BLOCKED_FIELDS = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the APIs' names for it
+_STATE_FIELDS = ("previous_response_id", "conversation", "prompt")  # with one, a Responses request needs no input
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFacts:
     """The parts of a request that matter for a plan."""
 
-    found: SearchTool | None
+    search: SearchTool | None
     """The search among its tools."""
     functions: bool
     """Whether there are function tools beside it."""
@@ -56,15 +52,15 @@ class RequestFacts:
     """The names of its parameters."""
 
 
-def api_of(body: object, api: str | Api, matrix: ApiCapabilities | None) -> Api:
+def api_of(body: object, api: str | Api) -> Api:
     """Return the API of a request, after checking that the request has its format."""
     if not isinstance(body, Mapping):
         raise InvalidRequest(
             "body", f"must be an object, not {type(body).__name__}", "Pass the request as a dictionary."
         )
-    row = api if isinstance(api, Api) else (matrix or load_matrix()).api(api, body)
+    row = api if isinstance(api, Api) else load_matrix().api(api, body)
     talk = body.get(row.body)
-    if not talk and not (row.wire == "responses" and any(body.get(key) for key in _STATE)):
+    if not talk and not (row.wire == "responses" and any(body.get(key) for key in _STATE_FIELDS)):
         what = "is empty" if row.body in body else "is missing"
         raise InvalidRequest(
             row.body, f"{what} in the body of a request to {row.title}", "Pass the conversation there."
@@ -85,17 +81,17 @@ def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) ->
     """
     names = {SEARCH, *(tool.name for tool in ours if tool.name in _OWN_NAMES)}
     tools = tools_of(body, row)
-    found = gemini.find(tools, names) if row.wire == "gemini" else find(tools, names)
-    if found is None:
+    search = gemini.find(tools, names) if row.wire == "gemini" else find(tools, names)
+    if search is None:
         functions = False
     elif row.wire == "gemini":
-        functions = gemini.has_functions(found, names)
+        functions = gemini.has_functions(search, names)
     else:
-        functions = any(read(tool) is not None for tool in found.others)
+        functions = any(read(tool) is not None for tool in search.others)
     reasoning = body.get("reasoning")
     effort = reasoning.get("effort") if isinstance(reasoning, Mapping) else body.get("reasoning_effort")
     parameters = tuple(key for key, value in body.items() if value is not None)
-    return RequestFacts(found, functions, effort if isinstance(effort, str) else None, parameters)
+    return RequestFacts(search, functions, effort if isinstance(effort, str) else None, parameters)
 
 
 def tools_of(body: Mapping[str, Any], row: Api) -> Sequence[Any]:
@@ -121,22 +117,22 @@ def put_tools(body: Mapping[str, Any], row: Api, tools: Sequence[Any]) -> Body:
     key = "toolConfig" if row.wire == "bedrock" else "config" if row.wire == "gemini" and gemini.is_call(body) else ""
     if not key:
         return {**body, "tools": list(tools)}
-    given = body.get(key)
-    return {**body, key: {**(given if isinstance(given, Mapping) else {}), "tools": list(tools)}}
+    existing = body.get(key)
+    return {**body, key: {**(existing if isinstance(existing, Mapping) else {}), "tools": list(tools)}}
 
 
-def asked_by(found: SearchTool | None) -> Needs:
+def needs_in(search: SearchTool | None) -> Needs:
     """Return the requirements of the search in a body, for the local tool or for any API's hosted tool."""
-    if found is None or found.kind not in ("hosted", "native"):
+    if search is None or search.kind not in ("hosted", "native"):
         return NO_NEEDS
-    tool = found.tool
-    if found.kind == "hosted":
+    tool = search.tool
+    if search.kind == "hosted":
         return needs_of(tool)
     options: dict[str, Any] = {}
     for part in (tool, *(tool.get(key) for key in ("filters", "parameters", "googleSearch", "google_search"))):
         if isinstance(part, Mapping):
             options |= {key: value for key, value in part.items() if value}
-    blocked = [options[key] for key in _BLOCKED if key in options]
+    blocked = [options[key] for key in _BLOCKED_FIELDS if key in options]
     return Needs(
         max_uses=options.get("max_uses"),
         allowed_domains=options.get("allowed_domains", ()),
@@ -144,23 +140,20 @@ def asked_by(found: SearchTool | None) -> Needs:
     )
 
 
-_BUILDERS: Mapping[str, Builder] = MappingProxyType(
+_BUILDERS: Mapping[Wire, Builder] = MappingProxyType(
     {
-        "anthropic": hosted_tools.to_anthropic,
         "gemini": gemini.to_native,
-        "gemini_interactions": hosted_tools.to_mistral,
-        "groq": hosted_tools.to_groq,
-        "mistral": hosted_tools.to_mistral,
-        "openai_chat": hosted_tools.to_openai_chat,
-        "openai_responses": hosted_tools.to_openai_responses,
-        "openrouter": hosted_tools.to_openrouter,
-        "deepseek": hosted_tools.to_anthropic,
-        **dict.fromkeys(
-            ("bedrock", "kimi", "perplexity", "qwen", "qwen_responses", "venice", "zai"), hosted_tools.to_data
-        ),
-        "xai": hosted_tools.to_xai,
+        **dict.fromkeys(("anthropic", "interactions", "mistral", "responses"), hosted_tools.to_tool),
     }
 )
+_OTHER_BUILDERS: Mapping[str, Builder] = MappingProxyType(
+    {
+        "groq": hosted_tools.to_groq,
+        "openai_chat": hosted_tools.to_openai_chat,
+        "openrouter": hosted_tools.to_tool,
+    }
+)
+"""The builders of APIs that differ from others of their wire, but for those that are rows of data."""
 
 
 def plan_for(
@@ -176,7 +169,6 @@ def plan_for(
     calls_tools: bool | None = None,
     tools: Sequence[FunctionTool] = (),
     switch_model: bool = False,
-    matrix: ApiCapabilities | None = None,
     now: datetime | None = None,
 ) -> Plan:
     """Plan the search of one request; see `plan` for the arguments not listed here.
@@ -193,17 +185,16 @@ def plan_for(
         calls_tools: Whether the model calls function tools; overrides the matrix.
         tools: The local tools, whose names are then recognized.
         switch_model: See `plan`.
-        matrix: The capabilities of the APIs, if not the shipped ones.
         now: See `plan`.
 
     Raises:
         InvalidRequest: the body is not in this API's format, or an argument is invalid. NativeUnsupported: see `plan`.
     """
-    row = api_of(body, api, matrix)
+    row = api_of(body, api)
     facts = facts_of(body, row, tools)
-    asked = (needs or NO_NEEDS).also(asked_by(facts.found))
-    if tool is None and facts.found is not None and facts.found.kind == "native":
-        written = facts.found.tool.get("type")
+    requirements = (needs or NO_NEEDS).also(needs_in(facts.search))
+    if tool is None and facts.search is not None and facts.search.kind == "native":
+        written = facts.search.tool.get("type")
         tool = written if written in [version.tool for version in row.versions] else None
     named = model or body.get("model")
     if not isinstance(named, str) or not named.strip():
@@ -212,7 +203,7 @@ def plan_for(
         row,
         named,
         mode,
-        replace(asked, functions=facts.functions or asked.functions),
+        replace(requirements, functions=facts.functions or requirements.functions),
         cloud=cloud,
         settings=settings,
         effort=facts.effort,
@@ -269,14 +260,14 @@ def prepare(
             caller's own tool has the name of a Groundwire tool. NativeUnsupported: hosted search is required and cannot
             be used.
     """
-    row = api_of(body, how.api if isinstance(how, Plan) else how, None)
+    row = api_of(body, how.api if isinstance(how, Plan) else how)
     if add:
         body = with_search(body, row, needs or NO_NEEDS, tools=tools)
     facts = facts_of(body, row, tools)
-    if facts.found is None:
+    if facts.search is None:
         return dict(body)
     if isinstance(how, Plan):
-        chosen = _fitting(how, body, facts)
+        chosen = _check_plan(how, body, facts)
     else:
         chosen = plan_for(
             body,
@@ -294,8 +285,10 @@ def prepare(
         )
         (on_plan or _log_warnings)(chosen)
     if chosen.path == "local":
-        return _local(body, facts.found, row, tools)
-    return _BUILDERS[row.name](body, facts.found, chosen, now or datetime.now(UTC))
+        return _local(body, facts.search, row, tools)
+    as_data = chosen.hosted is not None and bool(chosen.hosted.request)
+    build = hosted_tools.to_data if as_data else _OTHER_BUILDERS.get(row.name) or _BUILDERS[row.wire]
+    return build(body, facts.search, chosen, now or datetime.now(UTC))
 
 
 def _log_warnings(chosen: Plan) -> None:
@@ -317,8 +310,8 @@ def with_search(
     Raises:
         InvalidRequest: see `prepare`.
     """
-    row = api_of(body, api, None)
-    if facts_of(body, row, tools).found is not None:
+    row = api_of(body, api)
+    if facts_of(body, row, tools).search is not None:
         return dict(body)
     return put_tools(body, row, [*tools_of(body, row), hosted_definition(needs)])
 
@@ -333,47 +326,37 @@ def without_search(body: Mapping[str, Any], api: str | Api) -> Body:
     Raises:
         InvalidRequest: see `prepare`.
     """
-    row = api_of(body, api, None)
-    found = facts_of(body, row, ()).found
-    if found is None:
+    row = api_of(body, api)
+    search = facts_of(body, row, ()).search
+    if search is None:
         return dict(body)
     if row.wire == "gemini":
-        left = gemini.without(found)
-        return put_tools(body, row, left) if left else _no_tools(body)
+        return gemini.without_search(body, search)
     if row.wire == "bedrock":
-        return put_tools(body, row, list(found.others))
-    changes = {"tool_choice": choice_without(body["tool_choice"], found)} if "tool_choice" in body else {}
-    return with_tools(body, list(found.others), **changes)
+        return put_tools(body, row, list(search.others))
+    changes = {"tool_choice": choice_without(body["tool_choice"], search)} if "tool_choice" in body else {}
+    return with_tools(body, list(search.others), **changes)
 
 
-def _no_tools(body: Mapping[str, Any]) -> Body:
-    holder = body.get("config") if gemini.is_call(body) else None
-    if isinstance(holder, Mapping):
-        return {**body, "config": {key: value for key, value in holder.items() if key not in ("tools", "tool_config")}}
-    return {key: value for key, value in body.items() if key not in ("tools", "toolConfig")}
-
-
-def _local(body: Mapping[str, Any], found: SearchTool, row: Api, tools: Sequence[FunctionTool]) -> Body:
+def _local(body: Mapping[str, Any], search: SearchTool, row: Api, tools: Sequence[FunctionTool]) -> Body:
     if row.wire == "gemini":
-        if found.kind == "declared":
-            return gemini.to_local(body, found, tools)
-        return gemini.to_local(body, found, tools or (found.function or WEB_SEARCH,))
-    if not tools and found.function is not None and read(found.tool, row.wire) is not None:
+        if search.kind == "declared":
+            return gemini.to_local(body, search, tools)
+        return gemini.to_local(body, search, tools or (search.function or WEB_SEARCH,))
+    if not tools and search.function is not None and read(search.tool, row.wire) is not None:
         return dict(body)
-    ours = tools or (found.function or WEB_SEARCH,)
+    ours = tools or (search.function or WEB_SEARCH,)
     if row.wire == "bedrock":
-        return put_tools(body, row, request_body.local_tools(found, ours, row.wire))
-    return request_body.to_local(body, found, ours, row.wire)
+        return put_tools(body, row, request_body.local_tools(search, ours, row.wire))
+    return request_body.to_local(body, search, ours, row.wire)
 
 
-def _fitting(chosen: Plan, body: Mapping[str, Any], facts: RequestFacts) -> Plan:
+def _check_plan(chosen: Plan, body: Mapping[str, Any], facts: RequestFacts) -> Plan:
     """Return the plan if it fits this body, or raise an error that explains why not."""
-    both = chosen.needs.also(asked_by(facts.found))
+    both = chosen.needs.also(needs_in(facts.search))
     limit = both.max_uses
     if replace(both, max_uses=None, functions=False) != replace(chosen.needs, max_uses=None, functions=False):
-        raise InvalidRequest(
-            "tools", "the search in the body asks for something that the plan does not know", "Plan with plan_for."
-        )
+        raise InvalidRequest("tools", "ask for a search that differs from the plan", "Make the plan with plan_for.")
     chosen = replace(chosen, needs=replace(chosen.needs, max_uses=limit))
     hosted = chosen.hosted
     switched = hosted.switch_to if hosted else ""
@@ -383,19 +366,6 @@ def _fitting(chosen: Plan, body: Mapping[str, Any], facts: RequestFacts) -> Plan
         )
     if hosted is None:
         return chosen
-    if facts.functions and not hosted.functions:
-        raise NativeUnsupported(
-            chosen.api.provider,
-            f"the hosted search of {chosen.model} cannot be combined with the other function tools of the request",
-            "Plan with Needs(functions=True), or with plan_for.",
-        )
-    if facts.effort in hosted.efforts:
-        raise NativeUnsupported(
-            chosen.api.provider, f"web search is refused with the reasoning effort {facts.effort}", "Use plan_for."
-        )
-    if refused := [name for name in hosted.refuses if name in facts.parameters]:
-        names = ", ".join(refused)
-        raise NativeUnsupported(
-            chosen.api.provider, f"the model that searches refuses {names}", f"Take {names} out, or use plan_for."
-        )
+    for text, fix in refusals(chosen.api, hosted, facts.effort, facts.parameters, functions=facts.functions):
+        raise NativeUnsupported(chosen.api.provider, text, fix)
     return replace(chosen, needs=replace(chosen.needs, functions=facts.functions))

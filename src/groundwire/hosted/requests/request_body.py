@@ -21,17 +21,17 @@ __all__ = [
     "Body",
     "Builder",
     "SearchTool",
-    "approximate",
     "choice_without",
     "find",
     "is_search",
     "kind_of",
     "local_tools",
-    "lowest",
-    "own",
-    "replaced",
-    "the_one",
+    "location_option",
+    "min_limit",
+    "native_options",
+    "only_search",
     "to_local",
+    "tools_with",
     "with_tools",
 ]
 
@@ -63,8 +63,8 @@ class SearchTool:
     @property
     def tool(self) -> Mapping[str, Any]:
         """The search definition in the request."""
-        found: Mapping[str, Any] = self.tools[self.index]
-        return found
+        tool: Mapping[str, Any] = self.tools[self.index]
+        return tool
 
     @property
     def name(self) -> str:
@@ -87,33 +87,34 @@ def find(tools: Sequence[Any], names: Collection[str] = (SEARCH,)) -> SearchTool
     Raises:
         InvalidRequest: there are two, or the function of that name is a different tool.
     """
-    found: list[SearchTool] = []
+    searches: list[SearchTool] = []
     for index, tool in enumerate(tools):
         kind, function = kind_of(tool, names)
         if kind:
-            found.append(SearchTool(tuple(tools), index, kind, function))
-    return the_one(found)
+            searches.append(SearchTool(tuple(tools), index, kind, function))
+    return only_search(searches)
 
 
-def the_one(found: Sequence[SearchTool]) -> SearchTool | None:
+def only_search(searches: Sequence[SearchTool]) -> SearchTool | None:
     """Return the only search found, or None.
 
     Raises:
         InvalidRequest: there are two, or the function of that name is a different tool.
     """
-    if len(found) > 1:
+    if len(searches) > 1:
+        numbers = ", ".join(str(search.index) for search in searches)
         raise InvalidRequest(
             "tools",
-            f"has {len(found)} tools that search the web (numbers {', '.join(str(one.index) for one in found)})",
+            f"has {len(searches)} tools that search the web (numbers {numbers})",
             f"Leave one; a tool of your own must not be named {SEARCH}.",
         )
-    if found and found[0].function is not None and not is_search(found[0].function):
+    if searches and searches[0].function is not None and not is_search(searches[0].function):
         raise InvalidRequest(
             "tools",
-            f"has a function of your own that is named {found[0].name}: its schema does not take a query alone",
+            f"has a function of your own that is named {searches[0].name}: its schema does not take a query alone",
             "Rename it, so that it cannot be mistaken for the search of the web.",
         )
-    return found[0] if found else None
+    return searches[0] if searches else None
 
 
 def is_search(function: Definition) -> bool:
@@ -123,7 +124,7 @@ def is_search(function: Definition) -> bool:
 
 
 def kind_of(tool: object, names: Collection[str]) -> tuple[str, Definition | None]:
-    """Return the kind of search of a tool (see `Found.kind`), empty if none, and the function if it is one."""
+    """Return the kind of search of a tool (see `SearchTool.kind`), empty if none, and the function if it is one."""
     if not isinstance(tool, Mapping):
         return "", None
     function = read(tool)
@@ -137,17 +138,17 @@ def kind_of(tool: object, names: Collection[str]) -> tuple[str, Definition | Non
     return "", None
 
 
-def replaced(found: SearchTool, *new: Mapping[str, Any]) -> list[Any]:
+def tools_with(search: SearchTool, *new: Mapping[str, Any]) -> list[Any]:
     """Return the tools with others in place of the search; the rest are the same objects in the same order."""
-    return [*found.tools[: found.index], *new, *found.tools[found.index + 1 :]]
+    return [*search.tools[: search.index], *new, *search.tools[search.index + 1 :]]
 
 
-def own(found: SearchTool, plan: Plan) -> Mapping[str, Any]:
+def native_options(search: SearchTool, plan: Plan) -> Mapping[str, Any]:
     """Return the search definition in the request if it is this API's hosted tool, and nothing otherwise."""
-    usual = plan.api.hosted.tool if plan.api.hosted else ""
-    kind = str(found.tool.get("type"))
-    known = kind in (plan.tool, usual, *(version.tool for version in plan.api.versions))
-    return found.tool if found.kind == "native" and (known or kind.startswith("web_search_preview")) else {}
+    default = plan.api.hosted.tool if plan.api.hosted else ""
+    kind = str(search.tool.get("type"))
+    is_own = kind in (plan.tool, default, *(version.tool for version in plan.api.versions))
+    return search.tool if search.kind == "native" and (is_own or kind.startswith("web_search_preview")) else {}
 
 
 def with_tools(body: Mapping[str, Any], tools: list[Any], **more: Any) -> Body:
@@ -165,53 +166,53 @@ def with_tools(body: Mapping[str, Any], tools: list[Any], **more: Any) -> Body:
     return {key: value for key, value in new.items() if not (key in more and more[key] is None)}
 
 
-def choice_without(choice: object, found: SearchTool) -> Any:
+def choice_without(choice: object, search: SearchTool) -> Any:
     """Return a chat request's `tool_choice` without the search; None to remove it."""
     if isinstance(choice, Mapping):
         function = choice.get("function")
-        if isinstance(function, Mapping) and function.get("name") == found.name:
+        if isinstance(function, Mapping) and function.get("name") == search.name:
             return None
     return choice
 
 
-def approximate(needs: Needs) -> dict[str, str] | None:
+def location_option(needs: Needs) -> dict[str, str] | None:
     """Return the user's location in the format of most APIs, or None if unknown."""
     return {"type": "approximate", **needs.location.parts()} if needs.location else None
 
 
-def lowest(*limits: object) -> int | None:
+def min_limit(*limits: object) -> int | None:
     """Return the smallest of the limits that are set."""
-    return min((one for one in limits if isinstance(one, int) and not isinstance(one, bool)), default=None)
+    return min((limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool)), default=None)
 
 
-def to_local(body: Mapping[str, Any], found: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> Body:
+def to_local(body: Mapping[str, Any], search: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> Body:
     """Return the body with function tools in place of the search.
 
     Args:
         body: The request.
-        found: The search in the request.
+        search: The search in the request.
         tools: The local tools.
         wire: The format of the API's tools.
 
     Raises:
         InvalidRequest: the caller has a tool with the same name.
     """
-    changed = {**body, "tools": local_tools(found, tools, wire)}
+    changed = {**body, "tools": local_tools(search, tools, wire)}
     choice = body.get("tool_choice")
-    if found.kind == "native" and isinstance(choice, Mapping) and choice.get("type") == found.tool.get("type"):
+    if search.kind == "native" and isinstance(choice, Mapping) and choice.get("type") == search.tool.get("type"):
         changed["tool_choice"] = {"type": "function", "name": tools[0].name}
     return changed
 
 
-def local_tools(found: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> list[Any]:
+def local_tools(search: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> list[Any]:
     """Return a request's tools with the local ones in place of the search, keeping any that are identical."""
     new: list[Mapping[str, Any]] = []
-    others = {function.name: tool for tool in found.others if (function := read(tool)) is not None}
+    others = {function.name: tool for tool in search.others if (function := read(tool)) is not None}
     for tool in tools:
         written = write(tool, wire)
-        there = others.get(tool.name)
-        if there is None:
-            new.append(found.tool if found.kind == "function" and found.tool == written else written)
-        elif there != written:
+        existing = others.get(tool.name)
+        if existing is None:
+            new.append(search.tool if search.kind == "function" and search.tool == written else written)
+        elif existing != written:
             raise InvalidRequest("tools", f"has a function of your own that is named {tool.name}", "Rename it.")
-    return replaced(found, *new)
+    return tools_with(search, *new)

@@ -51,8 +51,8 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     """
     views: dict[Backend, Web] = {}
 
-    async def call(*given: object, **arguments: Any) -> LocalSearchToolResult:
-        return await _local_search(web, views, positional("query", given, arguments), needs)
+    async def call(*values: object, **arguments: Any) -> LocalSearchToolResult:
+        return await _local_search(web, views, positional("query", values, arguments), needs)
 
     return tool_of(Tool, local_search_definition(web.settings), call, web)
 
@@ -81,16 +81,17 @@ async def _local_search(
     plain = understood("search", arguments)
     error = INTERNAL
     try:
-        asked = _LocalArguments.model_validate(plain)
-        backend = asked.backend or backend
+        request = _LocalArguments.model_validate(plain)
+        backend = request.backend or backend
         if backend not in views:
             views[backend] = _asking(web, backend)
-        given = {"allowed_domains": asked.allowed_domains} if needs is None else needs.within(asked.allowed_domains)
-        found = await views[backend].search(asked.query, limit=asked.max_results, **given)
-        rows = tuple(LocalSearchItem(**row.model_dump(include=LocalSearchItem.model_fields)) for row in found)
-        said = [] if rows else [*nothing_found(found), *found.warnings]
-        message = "\n".join(said) if len(said) > 1 else ""
-        return LocalSearchToolResult(query=found.query, backend=backend, results=rows, message=message)
+        domains = request.allowed_domains
+        filters = {"allowed_domains": domains} if needs is None else needs.within(domains)
+        response = await views[backend].search(request.query, limit=request.max_results, **filters)
+        rows = tuple(LocalSearchItem(**row.model_dump(include=LocalSearchItem.model_fields)) for row in response)
+        notes = [] if rows else [*nothing_found(response), *response.warnings]
+        message = "\n".join(notes) if len(notes) > 1 else ""
+        return LocalSearchToolResult(query=response.query, backend=backend, results=rows, message=message)
     except ValidationError as failure:
         error = bad_arguments(failure, _LocalArguments)
     except GroundwireError as failure:

@@ -31,19 +31,6 @@ _logger = logging.getLogger(__name__)
 CITATION_SENTENCE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 """The text that the host adds to the system prompt (yodoca)."""
 
-_USUAL: Mapping[str, Any] = {
-    "search.timeout": 20.0,
-    "search.attempt_timeout": 10.0,
-    "read.timeout": 30.0,
-    "session.max_searches": 0,  # the host's process is long-lived, and it has no limit of searches
-    "session.warning_threshold": 0,
-    "session.citations": "call",  # the numbers of a result refer only to the sources in the same result
-    "storage.url": "memory://",
-    "cache.search_ttl": 0.0,  # pages are cached, as the host expects; searches are not
-    "cache.stale_ttl": 0.0,
-    "archive.enabled": False,
-}
-
 
 class WebSearchExtensionConfig(BaseModel):
     """The `config` of the manifest."""
@@ -69,7 +56,7 @@ class WebSearchExtensionConfig(BaseModel):
     allowed_domains: Words = ()
     """Only these domains and their subdomains, in results and pages; none means every domain."""
     blocked_domains: Words = ()
-    """Never these domains nor their subdomains."""
+    """Exclude these domains and their subdomains."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Any other setting of Groundwire by its dotted key, such as `search.safesearch`."""
 
@@ -97,9 +84,9 @@ class WebSearchExtension:
         """
         check_version("openai-agents")
         self._context = context
-        given = {name: context.get_config(name, None) for name in WebSearchExtensionConfig.model_fields}
+        values = {name: context.get_config(name, None) for name in WebSearchExtensionConfig.model_fields}
         self._config = WebSearchExtensionConfig.model_validate(
-            {name: value for name, value in given.items() if value is not None}
+            {name: value for name, value in values.items() if value is not None}
         )
         for name in (*self._config.search_provider, *self._config.read_provider):
             provider_class(name)  # an unknown one is rejected here, whatever else is configured
@@ -191,15 +178,15 @@ class WebSearchExtension:
         """Call each service that needs a key, and return whether the keys work, with a sentence for the user."""
         if self._context is None:
             return False, "The extension is not initialized; call initialize first."
-        needed = [field for field in self._fields() if field.required]
-        if not needed:
+        required_fields = [field for field in self._fields() if field.required]
+        if not required_fields:
             return True, "The configured providers need no key."
-        for field in needed:
+        for field in required_fields:
             if not await self._context.get_secret(field.variable):
                 return False, f"{field.variable} is required when using {field.provider}."
         try:
             settings = await self._settings()
-            for field in needed:
+            for field in required_fields:
                 tried = await verify(field.provider, settings)
                 if not tried.works:
                     return False, f"The key could not be verified: {field.provider}: {tried.what} {tried.fix}"
@@ -242,7 +229,7 @@ class WebSearchExtension:
             for variable in offer.variables if offer else ():
                 if key := await self._context.get_secret(variable):
                     arguments[f"keys.{variable}"] = key
-        return load_with(_USUAL, {**arguments, **config.settings})
+        return load_with("yodoca", {**arguments, **config.settings})
 
 
 _MAIN = '''\

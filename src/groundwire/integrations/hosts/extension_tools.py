@@ -153,17 +153,17 @@ class PageTools:
         web = self._web()
         if web is None:
             return WebSearchToolResult(results=[], message=_CLOSED, status="error")
-        given = {key: value for key, value in arguments.items() if value is not None}
-        found = await web_search_result(web, given)
-        if found.status == "error":
-            return WebSearchToolResult(results=[], message=found.error, status="error")
+        filters = {key: value for key, value in arguments.items() if value is not None}
+        result = await web_search_result(web, filters)
+        if result.status == "error":
+            return WebSearchToolResult(results=[], message=result.error, status="error")
         return WebSearchToolResult(
             results=[
                 SearchResultItem(citation_id=row.citation_id, title=row.title, url=row.url, snippet=row.snippet)
-                for row in found.results
+                for row in result.results
             ],
-            message=found.message or _READ_ON,
-            sources=[SourceItem(citation_id=one.citation_id, title=one.title, url=one.url) for one in found.sources],
+            message=result.message or _READ_ON,
+            sources=[SourceItem(citation_id=row.citation_id, title=row.title, url=row.url) for row in result.sources],
         )
 
     async def open_page(self, arguments: Mapping[str, Any]) -> OpenPageToolResult | BatchOpenPageToolResult:
@@ -178,33 +178,36 @@ class PageTools:
         web = self._web()
         if web is None:
             return OpenPageToolResult(**_failed(str(arguments.get("url", "")), _CLOSED))
-        known = {key: value for key, value in arguments.items() if value is not None and key != "max_length_per_page"}
-        page = await open_page_result(web, known)
+        options = {key: value for key, value in arguments.items() if value is not None and key != "max_length_per_page"}
+        page = await open_page_result(web, options)
         return OpenPageToolResult(**page.model_dump(include=set(PageResult.model_fields)))
 
     async def _several(self, urls: list[str], each: object) -> BatchOpenPageToolResult:
         web, bounds = self._web(), self._bounds
         if web is None or not urls:
             return _batch([], _CLOSED if web is None else "No URLs provided: pass urls, a list of 1 or more.")
-        asked = urls[: bounds.max_urls_per_call]
-        whole = bounds.total_content_budget
+        chosen_urls = urls[: bounds.max_urls_per_call]
+        total_length = bounds.total_content_budget
         if each is None:
-            read = await web.open_pages(asked, max_length=whole, at_once=bounds.open_page_concurrency)
-            pages = [_page(url, page) for url, page in zip(asked, read, strict=True)]
+            at_once = bounds.open_page_concurrency
+            opened_pages = await web.open_pages(chosen_urls, max_length=total_length, at_once=at_once)
+            pages = [_page(url, page) for url, page in zip(chosen_urls, opened_pages, strict=True)]
         else:
-            room = min(each, max(1, whole // len(asked))) if isinstance(each, int) else each
+            room = min(each, max(1, total_length // len(chosen_urls))) if isinstance(each, int) else each
             limit = asyncio.Semaphore(bounds.open_page_concurrency)
 
-            async def one(url: str) -> PageResult:
+            async def read_page(url: str) -> PageResult:
                 async with limit:
                     page = await open_page_result(web, {"url": url, "max_length": room})
                 return PageResult(**page.model_dump(include=set(PageResult.model_fields)))
 
-            pages = list(await asyncio.gather(*map(one, asked)))
-        notes = [f"Only the first {len(asked)} of {len(urls)} URLs were read."] if len(asked) < len(urls) else []
-        if (length := sum(page.content_length for page in pages)) >= whole * _FULL:
+            pages = list(await asyncio.gather(*map(read_page, chosen_urls)))
+        notes = []
+        if len(chosen_urls) < len(urls):
+            notes.append(f"Only the first {len(chosen_urls)} of {len(urls)} URLs were read.")
+        if (length := sum(page.content_length for page in pages)) >= total_length * _FULL:
             notes.append(
-                f"The pages fill {length:,} of the {whole:,} characters that one call may return. "
+                f"The pages fill {length:,} of the {total_length:,} characters that one call may return. "
                 "Open fewer pages at a time, or pass a smaller max_length_per_page."
             )
         return _batch(pages, " ".join(notes))

@@ -48,20 +48,11 @@ _logger = logging.getLogger(__name__)
 
 _LIMIT, _THRESHOLD = ("WEB_SEARCH_SESSION_LIMIT", 20), ("WEB_SEARCH_WARNING_THRESHOLD", 15)
 _MOST = 10  # results
-_ORDER = ("duckduckgo_lite", "brave", "tavily")
 _TITLES: Final[Mapping[str, str]] = {
     "duckduckgo": "DuckDuckGo",
     "duckduckgo_lite": "DuckDuckGo",
     "brave": "Brave",
     "tavily": "Tavily",
-}
-_USUAL: Final[Mapping[str, object]] = {
-    "search.providers": _ORDER,
-    "search.strategy": "fallback",
-    "search.timeout": 30.0,  # three providers, one after another
-    "search.attempt_timeout": 10.0,
-    "cache.enabled": False,  # each search is counted, so each is made
-    "archive.enabled": False,
 }
 
 
@@ -127,10 +118,10 @@ class SearchChain:
             over = BudgetExceeded(f"Search limit reached ({count}/{limit}).", limit=0, spent=count, resets=resets)
             return False, for_model(over)
         try:
-            taken = self._run(lambda _: self._budget().take())
+            reservation = self._run(lambda _: self._budget().take())
         except BudgetExceeded as error:
             return False, for_model(error)
-        warning = self._budget().warning(taken)
+        warning = self._budget().warning(reservation)
         return True, "".join(f" {text}" for text in warnings_for_model([warning] if warning else []))
 
     def reset(self, session: str | None = None) -> None:
@@ -170,17 +161,17 @@ class SearchChain:
             return await chosen.search(query, limit=limit, allowed_domains=names)
 
         try:
-            found = self._run(ask)
+            response = self._run(ask)
         except AllProvidersFailed as error:
             self._log(query, "", error.attempts)
             return f"Web search unavailable. Errors: {'; '.join(map(_cause, error.attempts))}"
-        self._log(query, found.provider, found.attempts)
-        if not found.results:
-            causes = "; ".join(_cause(attempt) for attempt in found.attempts if attempt.outcome != "ok")
-            _, *why = nothing_found(found)  # the rest is in the causes
+        self._log(query, response.provider, response.attempts)
+        if not response.results:
+            causes = "; ".join(_cause(attempt) for attempt in response.attempts if attempt.outcome != "ok")
+            _, *why = nothing_found(response)  # the rest is in the causes
             text = "\n".join((f"Web search unavailable. Errors: {causes}", *why))
             return text.replace("allowed_domains", "include_domains")  # as the model knows it
-        return _text(found)
+        return _text(response)
 
     def _view(self, web: Web, provider: str, depth: str) -> Web:
         """Return a view that calls one provider, or one with Tavily's advanced search."""
@@ -205,7 +196,7 @@ class SearchChain:
     def _run(self, start: Callable[[Web], Any]) -> Any:
         with self._lock:
             if self._web is None:
-                settings = self._settings or load_with(_USUAL)
+                settings = self._settings or load_with("haytham")
                 uncounted = settings.session.model_copy(
                     update={"max_searches": 0}
                 )  # the chain counts, including failed searches
@@ -327,10 +318,10 @@ def get_session_stats() -> dict[str, Any]:
     return shared_chain().statistics()
 
 
-def _text(found: SearchResponse) -> str:
+def _text(response: SearchResponse) -> str:
     """Return results in haytham's format."""
-    blocks = [f"Search results for: {found.query}\n(Source: {_title(found.provider)})"]
-    for number, row in enumerate(found.results, start=1):
+    blocks = [f"Search results for: {response.query}\n(Source: {_title(response.provider)})"]
+    for number, row in enumerate(response.results, start=1):
         snippet = f"\n   {' '.join(row.snippet.split())}" if row.snippet.strip() else ""
         blocks.append(f"{number}. {' '.join(row.title.split())}\n   URL: {row.url}{snippet}")
     return "\n\n".join(blocks)
@@ -347,11 +338,11 @@ def _cause(attempt: Attempt) -> str:
     return f"{_title(attempt.provider)}: {harmless(attempt.reason) or attempt.outcome}{status}"
 
 
-def _number(variable: str, usual: int) -> int:
+def _number(variable: str, default: int) -> int:
     text = os.environ.get(variable, "").strip()
     if not text:
-        return usual
+        return default
     if not re.fullmatch(r"\d{1,9}", text):
-        _logger.warning("%s is not a whole number of 0 or more; using %d", variable, usual)
-        return usual
+        _logger.warning("%s is not a whole number of 0 or more; using %d", variable, default)
+        return default
     return int(text)

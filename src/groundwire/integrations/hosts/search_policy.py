@@ -83,17 +83,17 @@ class SearchPolicy:
         """
         api = load_matrix().api_or_local(provider, body)
         options = {"needs": self._needs, **options}
-        made = dict(prepare(body, api, settings=self.settings, tools=(self._tool,), add=True, **options))
+        request = dict(prepare(body, api, settings=self.settings, tools=(self._tool,), add=True, **options))
         if self._context_size and api.provider == "openai":
             size = {"search_context_size": self._context_size}
-            if "web_search_options" in made:
-                made["web_search_options"] = {**made["web_search_options"], **size}
-            made["tools"] = [
-                {**size, **tool} if tool.get("type") == "web_search" else tool for tool in made.get("tools", ())
+            if "web_search_options" in request:
+                request["web_search_options"] = {**request["web_search_options"], **size}
+            request["tools"] = [
+                {**size, **tool} if tool.get("type") == "web_search" else tool for tool in request.get("tools", ())
             ]
-            if not made["tools"]:
-                del made["tools"]
-        return made
+            if not request["tools"]:
+                del request["tools"]
+        return request
 
     async def search(
         self,
@@ -143,8 +143,8 @@ def _hosted_options(config: Mapping[str, Any]) -> tuple[Needs, str]:
             f"search.native.allowed_domains: is {type(domains).__name__}; write a list of domains."
         )
     if not isinstance(place or {}, Mapping) or set(place or {}) - set(Location.__dataclass_fields__):
-        known = ", ".join(Location.__dataclass_fields__)
-        raise ConfigurationError(f"search.native.user_location: is {place!r}; write an object with some of {known}.")
+        parts = ", ".join(Location.__dataclass_fields__)
+        raise ConfigurationError(f"search.native.user_location: is {place!r}; write an object with some of {parts}.")
     try:
         location = Location(**place) if place else None
         return Needs(allowed_domains=tuple(domains or ()), location=location), size or ""
@@ -173,15 +173,9 @@ def search_settings(config: Mapping[str, Any] | None, arguments: Mapping[str, An
         if key == "xai":
             continue
         if key == "native" and isinstance(value, Mapping):
-            flat |= {f"search.native.{inner}": one for inner, one in value.items() if inner not in _HOSTED_ONLY}
+            flat |= {f"search.native.{inner}": option for inner, option in value.items() if inner not in _HOSTED_ONLY}
         elif isinstance(value, Mapping):
-            flat |= {f"search.{key}.{inner}": one for inner, one in value.items()}
+            flat |= {f"search.{key}.{inner}": option for inner, option in value.items()}
         else:
             flat[f"search.{key}"] = value
-    usual = {
-        "session.max_searches": 0,
-        "session.warning_threshold": 0,
-        "storage.url": "memory://",
-        "archive.enabled": False,
-    }
-    return load_with(usual, {**flat, **(arguments or {})})
+    return load_with("codelia", {**flat, **(arguments or {})})

@@ -17,7 +17,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.tool_definitions import read
-from groundwire.integrations.hosts import load_with
+from groundwire.integrations.hosts import load_with, tool_of
 from groundwire.providers.duckduckgo_page import parse
 from groundwire.routing.result_merging import normalize
 from groundwire.tools import render_text, web_search_tool
@@ -37,20 +37,7 @@ __all__ = [
 _NAME = "web_search"
 _NATIVE = "web_search_20250305"
 
-WEB_SEARCH_TOOL: Mapping[str, Any] = MappingProxyType(
-    {
-        "name": _NAME,
-        "description": (
-            "Search the web for current information. Use for real-time data, news, stock prices, recent events, or "
-            "anything requiring up-to-date information."
-        ),
-        "input_schema": {
-            "type": "object",
-            "properties": {"query": {"type": "string", "description": "Search query"}},
-            "required": ["query"],
-        },
-    }
-)
+WEB_SEARCH_TOOL: Mapping[str, Any] = MappingProxyType(tool_of("convergio"))
 """The tool as convergio defines it."""
 
 Tools = TypeVar("Tools", str, Sequence[Mapping[str, Any]])
@@ -83,8 +70,8 @@ def build_tools_json_excluding_web_search(tools: Tools) -> Tools:
     Raises:
         InvalidRequest: the tools are not a list.
     """
-    left: Tools = _alike(tools, [tool for tool in _listed(tools) if not _is_search(tool)])
-    return left
+    remaining: Tools = _alike(tools, [tool for tool in _listed(tools) if not _is_search(tool)])
+    return remaining
 
 
 def prepare_request(body: Mapping[str, Any], provider: str) -> dict[str, Any]:
@@ -131,16 +118,8 @@ async def tool_web_search(query: str, *, web: Web | None = None) -> str:
     """
     if web is not None:
         return render_text(await web_search_tool(web).call(query=query))
-    usual = {
-        "search.providers": ("duckduckgo_lite",),
-        "search.strategy": "fallback",
-        "search.timeout": 15.0,
-        "search.attempt_timeout": 15.0,
-        "session.max_searches": 0,
-        "session.warning_threshold": 0,
-    }
-    async with Web(load_with(usual)) as made:
-        return render_text(await web_search_tool(made).call(query=query))
+    async with Web(load_with("convergio")) as own_web:
+        return render_text(await web_search_tool(own_web).call(query=query))
 
 
 def _is_search(tool: object) -> bool:
@@ -158,6 +137,6 @@ def _listed(tools: object) -> list[Any]:
     return list(read_in)
 
 
-def _alike(tools: object, made: list[Any]) -> Any:
+def _alike(tools: object, entries: list[Any]) -> Any:
     """Return a list in the form of the input tools: as JSON text if they were."""
-    return json.dumps(made, ensure_ascii=False) if isinstance(tools, str) else made
+    return json.dumps(entries, ensure_ascii=False) if isinstance(tools, str) else entries

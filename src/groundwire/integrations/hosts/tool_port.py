@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from pydantic import SecretStr
 
 from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, UnknownProvider
-from groundwire.integrations.hosts import load_with, whole_number
+from groundwire.integrations.hosts import load_with, tool_of, whole_number
 from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResult
 from groundwire.settings import Settings
@@ -29,19 +29,9 @@ __all__ = ["ToolDefinition", "ToolResult", "WebSearchConfig", "WebSearchTool"]
 
 _logger = logging.getLogger(__name__)
 
+_TOOL = MappingProxyType(tool_of("squidbot"))
 _PROVIDERS = MappingProxyType({"searxng": "searxng", "duckduckgo": "duckduckgo_lite", "brave": "brave"})
 _MOST = 50  # results, the maximum of a query
-_USUAL = MappingProxyType(
-    {
-        "search.timeout": 10.0,
-        "search.attempt_timeout": 10.0,
-        "session.max_searches": 0,  # squidbot has no sessions, and its host runs for months
-        "session.warning_threshold": 0,
-        "cache.enabled": False,
-        "archive.enabled": False,
-        "storage.url": "memory://",
-    }
-)
 
 
 class WebSearchConfig(Protocol):
@@ -101,22 +91,11 @@ class WebSearchTool:
         ValueError: the provider is unknown, Brave has no key, or the URL of SearXNG is invalid.
     """
 
-    name = "web_search"
-    description = "Search the web. Returns titles, URLs, and snippets for each result."
+    name: str = _TOOL["name"]
+    description: str = _TOOL["description"]
 
     def __init__(self, config: WebSearchConfig | Mapping[str, Any]) -> None:
-        self.parameters: dict[str, Any] = {
-            "type": "object",
-            "properties": {
-                "query": {"type": "string", "description": "The search query."},
-                "max_results": {
-                    "type": "integer",
-                    "description": "Number of results to return (default: 5).",
-                    "default": 5,
-                },
-            },
-            "required": ["query"],
-        }
+        self.parameters: dict[str, Any] = tool_of("squidbot")["parameters"]  # the host may change its own
         self._web = SyncWeb(_settings(config))
         closed_with(self, self._web.close)
         self._result, self._definition = _host_classes()
@@ -134,7 +113,7 @@ class WebSearchTool:
         """
         limit = min(max(1, whole_number(max_results, 5)), _MOST)
         try:
-            found = await asyncio.wrap_future(self._web.submit(lambda web: web.search(query, limit=limit)))
+            response = await asyncio.wrap_future(self._web.submit(lambda web: web.search(query, limit=limit)))
         except AllProvidersFailed as error:
             return self._result("", f"Search failed: {'; '.join(map(_cause, error.attempts))}", is_error=True)
         except GroundwireError as error:
@@ -142,9 +121,9 @@ class WebSearchTool:
         except Exception:  # the agent must never see a traceback; the log has it for the operator
             _logger.exception("web_search failed")
             return self._result("", "Search failed: the tool itself failed; the reason is in the log", is_error=True)
-        if not found.results:
+        if not response.results:
             return self._result("", f"No results found for: {query}")
-        return self._result("", "\n\n".join(_row(number, row) for number, row in enumerate(found.results, start=1)))
+        return self._result("", "\n\n".join(_row(number, row) for number, row in enumerate(response.results, start=1)))
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -185,7 +164,7 @@ def _settings(config: WebSearchConfig | Mapping[str, Any]) -> Settings:
         arguments["providers.searxng.base_url"] = url
         if key and key.strip():
             arguments["keys.SEARXNG_API_KEY"] = key
-    return load_with(_USUAL, arguments)
+    return load_with("squidbot", arguments)
 
 
 def _row(number: int, row: SearchResult) -> str:

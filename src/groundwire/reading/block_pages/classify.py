@@ -118,14 +118,14 @@ BlockKind = Literal[
 ]
 """The kinds of block pages."""
 
-_SHORT: Final = 60  # words; of 1,497 real pages, 1 % of those with content have fewer
-_TINY: Final = 25  # words beside the message that a page needs scripts
-_LONGEST: Final = max(vendor.words for vendor in VENDORS)
-_FEW: Final = 10  # words beside a text that may be a statement or a request
-_ROOM: Final = 5  # words beside a password field in any language
-_LITTLE: Final = 20  # words around a form to log in with
-_WORDY: Final = 200  # words of the longest bot checks of unknown vendors
-_SEEN: Final = 100_000  # characters of markup searched for signatures; block pages are smaller
+_SHORT_PAGE: Final = 60  # words; of 1,497 real pages, 1 % of those with content have fewer
+_TINY_PAGE: Final = 25  # words beside the message that a page needs scripts
+_LONGEST_CHECK: Final = max(vendor.words for vendor in VENDORS)
+_FEW_WORDS: Final = 10  # words beside a text that may be a statement or a request
+_PASSWORD_ROOM: Final = 5  # words beside a password field in any language
+_LOGIN_ROOM: Final = 20  # words around a form to log in with
+_LONG_CHECK: Final = 200  # words of the longest bot checks of unknown vendors
+_MAX_SEARCHED: Final = 100_000  # characters of markup searched for signatures; block pages are smaller
 _PASSWORD = re.compile(r"<input\b[^<>]{0,1000}\btype\s{0,9}=\s{0,9}[\"']?password\b", re.IGNORECASE)
 _USER = re.compile(
     r"<input\b[^<>]{0,1000}\b(?:type\s{0,9}=\s{0,9}[\"']?email\b|autocomplete\s{0,9}=\s{0,9}[\"']?username\b)",
@@ -186,7 +186,7 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
     for header, value, name in HEADERS:
         if header in small and value in small[header]:
             return SoftBlock(kind="bot check", name=name)
-    lowered = lower_ascii(markup[:_SEEN])
+    lowered = lower_ascii(markup[:_MAX_SEARCHED])
     for vendor in VENDORS:
         if vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)
@@ -205,94 +205,93 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
         title: The page's title.
         content: The converted content.
     """
-    said = PageSentences(title, content)
+    page = PageSentences(title, content)
     announced = known_wall({name: value for name, value in headers.items() if name.lower() != "x-datadome"}, "")
-    if announced is not None and said.words < 4 * _SHORT:
+    if announced is not None and page.words < 4 * _SHORT_PAGE:
         return announced
-    if said.words > _LONGEST:
+    if page.words > _LONGEST_CHECK:
         return None
-    seen = markup[:_SEEN]
-    lowered = lower_ascii(seen)
+    beginning = markup[:_MAX_SEARCHED]
+    lowered = lower_ascii(beginning)
     for vendor in VENDORS:
-        if said.words <= vendor.words and vendor.stands_in(lowered):
+        if page.words <= vendor.words and vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)
     asks = any(mark in lowered for mark in CONSENT_MARKS)  # much faster than the pattern
-    if (asks and CONSENT_FORM.search(seen)) or CONSENT_FORM.match(url):
+    if (asks and CONSENT_FORM.search(beginning)) or CONSENT_FORM.match(url):
         return SoftBlock(kind="consent page", name="a consent page")
-    if said.explains:
+    if page.explains:
         return None
-    return _plea(said, url, seen, lowered)
+    return _block_by_text(page, url, beginning, lowered)
 
 
-def _plea(said: PageSentences, url: str, seen: str, lowered: str) -> SoftBlock | None:
+def _block_by_text(page: PageSentences, url: str, markup: str, lowered: str) -> SoftBlock | None:
     """Return the block page that a page without known signatures is, judged by its sentences."""
-    asks_for_text = (
-        "<textarea" in lowered and _TEXTAREA.search(seen) is not None
-    )  # a form for writing, with a check beside it
+    asks_for_text = "<textarea" in lowered and _TEXTAREA.search(markup) is not None  # a form with a check beside it
     has_captcha = any(mark in lowered for mark in _CAPTCHA_MARKS)
-    if not asks_for_text and said.words <= _WORDY:
-        if said.pleads(BOT_CHECK) or (
-            said.words <= _SHORT
+    if not asks_for_text and page.words <= _LONG_CHECK:
+        if page.pleads(BOT_CHECK) or (
+            page.words <= _SHORT_PAGE
             and has_captcha
-            and _CAPTCHA.search(seen)
-            and not _USER.search(seen)
-            and said.speaks_of(CHECKS)
+            and _CAPTCHA.search(markup)
+            and not _USER.search(markup)
+            and page.speaks_of(CHECKS)
         ):
             return SoftBlock(kind="bot check", name="a bot check")
-        if said.words <= _SHORT and said.pleads(HELD_OFF, room=_FEW):
+        if page.words <= _SHORT_PAGE and page.pleads(HELD_OFF, room=_FEW_WORDS):
             return SoftBlock(kind="bot check", name="a check of visitors")
-        if said.pleads(QUEUE):
+        if page.pleads(QUEUE):
             return SoftBlock(kind="waiting room", name="a waiting room")
-    if _wants_consent(said, seen):
+    if _wants_consent(page, markup):
         return SoftBlock(kind="consent page", name="a consent page")
-    if said.pleads(PAYWALL):
+    if page.pleads(PAYWALL):
         return SoftBlock(kind="paywall", name="a paywall")
-    if said.words > 2 * _SHORT:
+    if page.words > 2 * _SHORT_PAGE:
         return None
-    if said.pleads(REGION):
+    if page.pleads(REGION):
         return SoftBlock(kind="region block", name="a block of this region")
-    if said.words > _SHORT:
+    if page.words > _SHORT_PAGE:
         return None
-    if said.pleads(MEMBERS) or _is_login(said, url, seen, lowered):
+    if page.pleads(MEMBERS) or _is_login(page, url, markup, lowered):
         return SoftBlock(kind="login page", name="a login")
-    if said.pleads(AGE):
+    if page.pleads(AGE):
         return SoftBlock(kind="age gate", name="an age gate")
-    if said.pleads(*PACE):
+    if page.pleads(*PACE):
         return SoftBlock(kind="rate limit", name="a limit on requests")
-    if said.pleads(BROWSER):
+    if page.pleads(BROWSER):
         return SoftBlock(kind="browser check", name="a check of the browser")
-    if said.is_titled(REFUSED) and said.rest() <= _FEW:
+    if page.is_titled(REFUSED) and page.other_words() <= _FEW_WORDS:
         return SoftBlock(kind="refusal", name="a refusal")
-    if said.words <= _TINY and _SCRIPT.search(seen) and JAVASCRIPT.search(lower(seen)):
+    if page.words <= _TINY_PAGE and _SCRIPT.search(markup) and JAVASCRIPT.search(lower(markup)):
         return SHELL
     return None
 
 
-def _wants_consent(said: PageSentences, seen: str) -> bool:
+def _wants_consent(page: PageSentences, markup: str) -> bool:
     """Return whether a page is only about cookies, and has a control to accept them."""
-    if not said.speaks_of(CONSENT, about=COOKIES):
+    if not page.speaks_of(CONSENT, about=COOKIES):
         return False
-    buttons = (match[1] or match[2] for match in _BUTTON.finditer(seen))
-    return said.has_line(ACCEPT) or any(ACCEPT.fullmatch(lower(button.strip())) for button in buttons)
+    buttons = (match[1] or match[2] for match in _BUTTON.finditer(markup))
+    return page.has_line(ACCEPT) or any(ACCEPT.fullmatch(lower(button.strip())) for button in buttons)
 
 
-def _is_login(said: PageSentences, url: str, seen: str, lowered: str) -> bool:
+def _is_login(page: PageSentences, url: str, markup: str, lowered: str) -> bool:
     """Return whether a page has little but a login form."""
     leads = LOGIN_PATH.search(url) is not None
-    if "password" in lowered and _PASSWORD.search(seen):
-        if said.is_headed(LOGIN) and said.rest(LOGIN) <= (_LITTLE if leads else _FEW):
+    if "password" in lowered and _PASSWORD.search(markup):
+        if page.is_headed(LOGIN) and page.other_words(LOGIN) <= (_LOGIN_ROOM if leads else _FEW_WORDS):
             return True
-        if leads and said.rest(LOGIN) <= _LITTLE:
+        if leads and page.other_words(LOGIN) <= _LOGIN_ROOM:
             return True
-        return said.has_text and said.rest(LOGIN) <= _ROOM
-    return leads and _USER.search(seen) is not None and said.rest(LOGIN) <= _LITTLE and said.is_headed(LOGIN)
+        return page.has_text and page.other_words(LOGIN) <= _PASSWORD_ROOM
+    asks_for_user = leads and _USER.search(markup) is not None
+    return asks_for_user and page.other_words(LOGIN) <= _LOGIN_ROOM and page.is_headed(LOGIN)
 
 
 _MAX_NOTICE_WORDS: Final = 180  # words; an error page has no more, including its menus and suggestions
-_FEWER: Final = 60  # words of a page that says that its site is down
-_MANY: Final = 600  # words; the free beginning of an article has no more
-_SAID: Final = 4_000  # characters; a few words may be long ones
-_END: Final = 600  # characters at the end in which a paywall is mentioned
+_MAX_DOWN_WORDS: Final = 60  # words of a page that says that its site is down
+_MAX_FREE_WORDS: Final = 600  # words; the free beginning of an article has no more
+_MAX_START: Final = 4_000  # characters; a few words may be long ones
+_END_LENGTH: Final = 600  # characters at the end in which a paywall is mentioned
 _NOT_FREE = re.compile(r"\"isAccessibleForFree\"\s*:\s*\"?[Ff]alse")
 _NOT_FOUND: Final = re.compile(
     r"^\W*(?:error |http )?404\b|\b404\b.{0,20}(?:error|not found)|(?:page|site|resource|document|product|item"
@@ -341,8 +340,8 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
         title: Its title.
         content: The converted content.
     """
-    words = word_count(content, _MANY)
-    start, begun = lower(title[:_SAID]), lower(content[:_SAID]) if words <= _MAX_NOTICE_WORDS else ""
+    words = word_count(content, _MAX_FREE_WORDS)
+    start, begun = lower(title[:_MAX_START]), lower(content[:_MAX_START]) if words <= _MAX_NOTICE_WORDS else ""
     remarks = []
     if words <= _MAX_NOTICE_WORDS:
         first = "\n".join(line for line in lower(content[:150]).split("\n") if not line.startswith(("- ", "|")))
@@ -350,9 +349,9 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
             remarks.append("the page says that there is no such page, though its status says there is")
         if _PARKED.search(f"{start}\n{begun}"):
             remarks.append("there seems to be no site at this domain: it is parked or for sale")
-    if words <= _FEWER and PageSentences(title, content).pleads(_DOWN):
+    if words <= _MAX_DOWN_WORDS and PageSentences(title, content).pleads(_DOWN):
         remarks.append("the site says that it is down or has failed, though its status says otherwise; try again later")
-    if words <= _MANY and _ends_early(markup, content):
+    if words <= _MAX_FREE_WORDS and _ends_early(markup, content):
         remarks.append("the site says that this page is not free, so this may be only its beginning")
     return tuple(remarks)
 
@@ -361,5 +360,5 @@ def _ends_early(markup: str, content: str) -> bool:
     """Return whether a page is for subscribers, according to its data or its ending."""
     if "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
         return True
-    end = lower(content[-_END:])
+    end = lower(content[-_END_LENGTH:])
     return any(word in end for word in PAYWALL_WORDS) and PAYWALL.search(end) is not None

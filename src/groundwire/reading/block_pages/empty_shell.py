@@ -17,7 +17,7 @@ __all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "has_program", "is_shell", "later
 
 FEW: Final = 60
 """Words; a page with more is not a shell, whatever its scripts would add."""
-_TINY: Final = 25  # words of menus and messages around an empty root
+_MAX_MENU_WORDS: Final = 25  # words of menus and messages around an empty root
 _ROOTS: Final = frozenset(
     {
         "___gatsby", "__layout", "__next", "__nuxt", "app", "app-container", "app-mount", "app-root", "app-shell",
@@ -32,15 +32,15 @@ _WAITS: Final = (
     r"(?:loading|please wait|one moment|wird geladen|bitte warten|chargement|veuillez patienter|cargando|caricamento"
     r"|carregando|laden|загрузка|ładowanie|yükleniyor|読み込み中|加载中|載入中|불러오는 중|جار التحميل)"
 )
-_LOADING: Final = re.compile(rf"\W*{_WAITS}.{{0,40}}", re.IGNORECASE | re.DOTALL)
+_LOADING_TEXT: Final = re.compile(rf"\W*{_WAITS}.{{0,40}}", re.IGNORECASE | re.DOTALL)
 _BOX: Final = re.compile(
     rf"\W{{0,5}}{_WAITS}(?:(?: [^\W\d_]{{1,20}}){{0,4}}\s?(?:\.{{2,4}}|…))?\W{{0,3}}", re.IGNORECASE
 )
 """The whole text of a box that waits for its content; words after the first need an ellipsis, as titles have none."""
 _MAY_WAIT: Final = re.compile(rf"(?:{_BOX.pattern})(?=\s|\Z)", re.IGNORECASE)
 """Such a text, followed by other lines."""
-_LINES: Final = 400  # characters in which such a text ends
-_ASIDE: Final = re.compile(
+_MAX_WAIT: Final = 400  # characters in which such a text ends
+_ASIDE_NAME: Final = re.compile(
     r"comment|disqus|related|recommend|advert|(?:^|[-_ ])ads?(?:[-_ ]|$)|banner|share|social|newsletter|cookie|consent"
     r"|chat|login|sign-?in|search|cart|modal|popup|overlay|dialog|toast|tooltip|player|captcha|sidebar|widget|menu|footer"
     r"|header|rating|gdsr|video|thumbs|loader-wrap|preloader|page-loader",
@@ -52,19 +52,19 @@ _SCROLLS: Final = ("infinite-scroll", "infinitescroll", "load-more", "loadmore",
 _MORE_WORDS: Final = (
     *("load more", "mehr laden", "weitere laden", "charger plus", "cargar más", "carregar mais", "carica altri"),
 )
-_FIRST: Final = "lpowbcmзły読加載불ج"
+_INITIALS: Final = "lpowbcmзły読加載불ج"
 """The letters that these begin with: most lines begin with another."""
-_BEGUN: Final = re.compile(rf"\n\W{{0,5}}(?=[{_FIRST}])(?:{_WAITS}|({'|'.join(_MORE_WORDS)}))", re.IGNORECASE)
+_STARTS: Final = re.compile(rf"\n\W{{0,5}}(?=[{_INITIALS}])(?:{_WAITS}|({'|'.join(_MORE_WORDS)}))", re.IGNORECASE)
 """The beginning of a line of a page that waits, or of a button for more, which is in the group."""
-_MORE: Final = re.compile(rf"(?:{'|'.join(_MORE_WORDS)})(?: [^\W\d_]{{1,20}}){{0,2}}", re.IGNORECASE)
+_MORE_BUTTON: Final = re.compile(rf"(?:{'|'.join(_MORE_WORDS)})(?: [^\W\d_]{{1,20}}){{0,2}}", re.IGNORECASE)
 LOADS_PARTS: Final = "parts of the page are loaded by scripts and are missing; a reader with a browser may have them"
 """The warning for a page with boxes that wait for their content."""
 LOADS_MORE: Final = "the page loads more of its list on request; only the beginning is here"
 """The warning for a list whose other entries come when a visitor scrolls or clicks."""
-_WIDE: Final = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_SHOWS: Final = "img, picture, svg, canvas, video, audio, iframe, object, embed, table, input, form, frameset"
-_UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head"})
-_DATA: Final = re.compile(r"json|text/(?:template|html|x-)|importmap|speculationrules", re.IGNORECASE)
+_LETTERS_WITHOUT_SPACES: Final = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_VISIBLE_CONTENT: Final = "img, picture, svg, canvas, video, audio, iframe, object, embed, table, input, form, frameset"
+_UNSHOWN_TAGS: Final = frozenset({"script", "style", "noscript", "template", "title", "head"})
+_DATA_TYPE: Final = re.compile(r"json|text/(?:template|html|x-)|importmap|speculationrules", re.IGNORECASE)
 _MAX_ROOTS: Final = 20  # a page has one, or a few
 _MIN_SCRIPT: Final = 100  # characters; a shorter inline script is rather a visitor counter
 
@@ -79,7 +79,7 @@ def word_count(text: str, most: int = -1) -> int:
     words = len(text.split(None, most))
     if words > most >= 0 or text.isascii():
         return words
-    return words + len(_WIDE.findall(text[:20_000])) // 2
+    return words + len(_LETTERS_WITHOUT_SPACES.findall(text[:20_000])) // 2
 
 
 def is_shell(markup: str, content: str) -> bool:
@@ -97,15 +97,15 @@ def is_shell(markup: str, content: str) -> bool:
     if not has_program(document):
         return False
     pleads = any(JAVASCRIPT.search(element.text[:2_000].lower()) for element in document.find_all("noscript"))
-    if words > _TINY:
+    if words > _MAX_MENU_WORDS:
         return pleads and _has_empty_root(document)
-    if pleads or _has_empty_root(document) or _LOADING.fullmatch(" ".join(content.split())):
+    if pleads or _has_empty_root(document) or _LOADING_TEXT.fullmatch(" ".join(content.split())):
         return True
     lists = islice(document.select("ul, ol, tbody"), _MAX_ROOTS)  # a heading above an empty one has lost its entries
     if any(_is_empty(element) and not _is_beside(element) for element in lists):
         return True
     body = document.find("body")
-    return words == 0 and (body is None or body.select_one(_SHOWS) is None or _has_empty_root(document))
+    return words == 0 and (body is None or body.select_one(_VISIBLE_CONTENT) is None or _has_empty_root(document))
 
 
 def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
@@ -116,19 +116,19 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
         text: Its texts, a line each.
         markup: Its HTML.
     """
-    found = []
-    begun = [(match.start(), match[1]) for match in _BEGUN.finditer("\n" + text)]
+    warnings = []
+    lines = [(match.start(), match[1]) for match in _STARTS.finditer("\n" + text)]
     waits = any(
-        more is None and _MAY_WAIT.match(" ".join(text[start : start + _LINES].split())) for start, more in begun
+        more is None and _MAY_WAIT.match(" ".join(text[start : start + _MAX_WAIT].split())) for start, more in lines
     )
     busy = "usy" in markup or "USY" in markup  # `aria-busy`, which few pages have
     if (waits and _has_box(document)) or (busy and _is_busy(document)):
-        found.append(LOADS_PARTS)
-    if any(more for _, more in begun):
+        warnings.append(LOADS_PARTS)
+    if any(more for _, more in lines):
         buttons = document.select(_BUTTONS)
-        if any(_MORE.fullmatch(" ".join(button.text.split())) for button in buttons) and _scrolls(markup):
-            found.append(LOADS_MORE)
-    return tuple(found)
+        if any(_MORE_BUTTON.fullmatch(" ".join(button.text.split())) for button in buttons) and _scrolls(markup):
+            warnings.append(LOADS_MORE)
+    return tuple(warnings)
 
 
 _BUTTONS: Final = "button, a, [role=button]"
@@ -146,7 +146,7 @@ def _has_box(document: Document) -> bool:
             box = node.parent
             if (
                 isinstance(box, Element)
-                and box.tag not in _UNSHOWN
+                and box.tag not in _UNSHOWN_TAGS
                 and len(box.text.strip()) < 100
                 and not _is_beside(box)
             ):
@@ -164,7 +164,7 @@ def _is_beside(element: Element) -> bool:
     """Return whether an element is beside the content of its page."""
     at: object = element
     while isinstance(at, Element) and at.tag not in {"main", "article", "body"}:
-        if at.tag in _ASIDE_TAGS or _ASIDE.search(f"{at.attr('id') or ''} {at.attr('class') or ''}"):
+        if at.tag in _ASIDE_TAGS or _ASIDE_NAME.search(f"{at.attr('id') or ''} {at.attr('class') or ''}"):
             return True
         at = at.parent
     return False
@@ -180,7 +180,7 @@ def has_program(document: Document, least: int = _MIN_SCRIPT) -> bool:
     for script in document.iter_elements("script"):
         if script.attr("src") or (script.attr("type") or "").lower() == "module":
             return True
-        if not _DATA.search(script.attr("type") or "") and len(script.text) >= least:
+        if not _DATA_TYPE.search(script.attr("type") or "") and len(script.text) >= least:
             return True
     return False
 
@@ -203,8 +203,8 @@ def _is_empty(element: Element) -> bool:
     text = " ".join(
         node.data
         for node in element.descendants
-        if isinstance(node, Text) and isinstance(node.parent, Element) and node.parent.tag not in _UNSHOWN
+        if isinstance(node, Text) and isinstance(node.parent, Element) and node.parent.tag not in _UNSHOWN_TAGS
     ).strip()
     if text:
-        return len(text) < 100 and _LOADING.fullmatch(text) is not None
+        return len(text) < 100 and _LOADING_TEXT.fullmatch(text) is not None
     return element.tag != "body" and element.select_one("img, picture, video, table, form, iframe") is None

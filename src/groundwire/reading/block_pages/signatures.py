@@ -26,7 +26,7 @@ __all__ = [
     "lower",
 ]
 
-_MOST: Final = 4_000  # characters; a few words may be long ones
+_MAX_TEXT: Final = 4_000  # characters; a few words may be long ones
 _MANY_WORDS: Final = 300  # no block page has so many
 _ROOM: Final = 14  # words of a block page beside its message: a name, a URL, a greeting
 _HEAD: Final = 3  # first lines, in which a page identifies itself
@@ -78,8 +78,8 @@ class PageSentences:
     """
 
     def __init__(self, title: str, content: str) -> None:
-        self._title = lower(title[:_MOST])
-        self._content = lower(content[:_MOST])
+        self._title = lower(title[:_MAX_TEXT])
+        self._content = lower(content[:_MAX_TEXT])
         self.words: int = word_count(content, _MANY_WORDS)
 
     @property
@@ -92,29 +92,26 @@ class PageSentences:
         """Whether it has text other than links."""
         return bool(self._lines)
 
-    def rest(self, *phrases: re.Pattern[str]) -> int:
-        """Return the number of words in sentences that match neither a block page nor a phrase, without links."""
-        return self._rest(_ABOUT, *phrases)
+    def other_words(self, *phrases: re.Pattern[str], about: re.Pattern[str] = _ABOUT) -> int:
+        """Return the number of words in sentences on other topics that match no phrase, without links."""
+        topics = (about, *phrases)
+        return sum(
+            word_count(sentence)
+            for sentence in self._sentences
+            if not any(pattern.search(sentence) for pattern in topics)
+        )
 
-    def pleads(
-        self,
-        phrases: re.Pattern[str],
-        heads: re.Pattern[str] | None = None,
-        *,
-        about: re.Pattern[str] = _ABOUT,
-        room: int = _ROOM,
-    ) -> bool:
+    def pleads(self, phrases: re.Pattern[str], heads: re.Pattern[str] | None = None, *, room: int = _ROOM) -> bool:
         """Return whether a page addresses one of the phrases to its reader, with little other text.
 
         Args:
             phrases: Phrases anywhere in a sentence that is not conditional.
             heads: Phrases that may be a whole title or one of the first lines.
-            about: Topics of the other sentences of such a page.
             room: How many words may be in sentences on other topics; in longer texts a quarter.
         """
         if not self._says(phrases) and (heads is None or not self.is_titled(heads)):
             return False
-        return self._rest(about, phrases) <= max(room, self.words // 4)
+        return self.other_words(phrases) <= max(room, self.words // 4)
 
     def is_titled(self, line: re.Pattern[str]) -> bool:
         """Return whether a pattern matches a whole part of the title, or a whole first line outside of lists."""
@@ -132,7 +129,7 @@ class PageSentences:
         """Return whether the title or the text contains a phrase in any form, with little else; see `pleads`."""
         if phrases.search(self._title) is None and phrases.search(self._content) is None:
             return False
-        return self._rest(about, phrases) <= max(_ROOM, self.words // 4)
+        return self.other_words(phrases, about=about) <= max(_ROOM, self.words // 4)
 
     @cached_property
     def _lines(self) -> tuple[str, ...]:
@@ -155,13 +152,6 @@ class PageSentences:
 
     def _says(self, phrases: re.Pattern[str]) -> bool:
         return any(True for text in (self._title, *self._sentences) for _ in _pleas(phrases, text))
-
-    def _rest(self, *about: re.Pattern[str]) -> int:
-        return sum(
-            word_count(sentence)
-            for sentence in self._sentences
-            if not any(phrases.search(sentence) for phrases in about)
-        )
 
 
 def _pleas(phrases: re.Pattern[str], sentence: str) -> Iterator[str]:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import re
-import signal
 import sys
 import tempfile
 import time
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.errors import Closed
 from groundwire.reading.browser.launch import NOWHERE, flags
+from groundwire.reading.workers import kill_group
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright
@@ -34,14 +34,14 @@ _START_TIME: Final = 30.0  # seconds for a start on a busy machine; usually a qu
 _CLOSE_TIME: Final = 3.0  # seconds for closing a page; after that, the whole browser is replaced
 _END_TIME: Final = 1.0  # seconds for the browser to exit by itself
 _STOP_TIME: Final = 5.0  # seconds for the driver to exit
-_KEPT: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
+_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
 
 
 class NoBrowser(Exception):
     """The browser cannot be started; the message has the reason."""
 
 
-class _Started:
+class _BrowserProcess:
     """One browser process, from start to exit."""
 
     def __init__(self, browser: Browser, group: int | None) -> None:
@@ -49,8 +49,8 @@ class _Started:
         self.pages = 0
         self.open = 0
         self.born = time.monotonic()
-        self._kill = weakref.finalize(self, _kill, group)  # also when the interpreter exits without closing
-        browser.on("disconnected", self._gone)
+        self._kill = weakref.finalize(self, kill_group, group)  # also when the interpreter exits without closing
+        browser.on("disconnected", self._on_disconnect)
 
     @property
     def dead(self) -> bool:
@@ -69,7 +69,7 @@ class _Started:
         """Kill the process and all its children immediately."""
         self._kill()
 
-    def _gone(self, browser: Browser) -> None:
+    def _on_disconnect(self, browser: Browser) -> None:
         """Kill the rest of the process group before its ID can be reused."""
         del browser
         self._kill()
@@ -97,8 +97,8 @@ class Chromium:
         self._lock = asyncio.Lock()
         self._playwright: Playwright | None = None
         self._home: tempfile.TemporaryDirectory[str] | None = None
-        self._current: _Started | None = None
-        self._worn: set[_Started] = set()
+        self._current: _BrowserProcess | None = None
+        self._worn: set[_BrowserProcess] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._ending: asyncio.Task[None] | None = None
         self._closed = False
@@ -114,7 +114,7 @@ class Chromium:
         Raises:
             NoBrowser: the browser cannot be started. Closed: the browser was closed.
         """
-        started = await self._ready()
+        started = await self._running()
         started.pages += 1
         started.open += 1
         context: BrowserContext | None = None
@@ -129,7 +129,7 @@ class Chromium:
             )
             yield context, await context.new_page()
         finally:
-            self._later(self._leave(started, context))
+            self._spawn(self._close_page(started, context))
 
     async def aclose(self) -> None:
         """Close the browser; open pages fail. Idempotent; every call waits for the end."""
@@ -143,7 +143,7 @@ class Chromium:
         """The running browser, or None."""
         return None if self._current is None or self._current.dead else self._current.browser
 
-    async def _ready(self) -> _Started:
+    async def _running(self) -> _BrowserProcess:
         """Return a running browser; a start completes even if its caller is canceled."""
         while True:
             if self._closed:
@@ -151,12 +151,12 @@ class Chromium:
             current = self._current
             if current is not None and not current.dead and not self._is_worn(current):
                 return current
-            renewal = self._later(self._renew())
+            renewal = self._spawn(self._renew())
             await asyncio.wait({renewal})  # canceling this call does not cancel the start
             if not renewal.cancelled():
                 renewal.result()
 
-    def _is_worn(self, started: _Started) -> bool:
+    def _is_worn(self, started: _BrowserProcess) -> bool:
         return started.pages >= self._max_pages or time.monotonic() - started.born > self._max_age
 
     async def _renew(self) -> None:
@@ -184,7 +184,7 @@ class Chromium:
         if self._closed and self._current is not None:
             self._current.kill()
 
-    async def _start(self) -> _Started:
+    async def _start(self) -> _BrowserProcess:
         from playwright.async_api import Error, async_playwright
 
         if self._playwright is None:
@@ -194,23 +194,23 @@ class Chromium:
                 raise NoBrowser(f"Playwright does not start ({type(error).__name__})") from error
         if self._home is None:
             self._home = tempfile.TemporaryDirectory(prefix="groundwire-browser-")
-        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         try:
             browser = await self._playwright.chromium.launch(
                 executable_path=self._executable,
                 args=flags(images=self._images),
                 proxy={"server": NOWHERE, "bypass": "<-loopback>"},
                 chromium_sandbox=self._sandbox,
-                env={**kept, "HOME": self._home.name},  # no key of the caller's goes to what shows hostile pages
+                env={**environment, "HOME": self._home.name},  # no key of the caller's goes to what shows hostile pages
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
             )
         except Error as error:
             raise NoBrowser(_why(str(error))) from error
-        return _Started(browser, await _group(browser))
+        return _BrowserProcess(browser, await _group(browser))
 
-    async def _leave(self, started: _Started, context: BrowserContext | None) -> None:
+    async def _close_page(self, started: _BrowserProcess, context: BrowserContext | None) -> None:
         """Close a page; a browser that cannot do so in time is replaced, including its other pages."""
         from playwright.async_api import Error
 
@@ -249,7 +249,7 @@ class Chromium:
             with suppress(OSError):
                 home.cleanup()
 
-    def _later(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run a coroutine that continues when its caller is canceled."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
@@ -264,22 +264,14 @@ class Chromium:
 
 async def _group(browser: Browser) -> int | None:
     """Return the process group of a browser: Playwright creates one where they exist."""
-    if sys.platform == "win32":
-        return None
-    session = await browser.new_browser_cdp_session()
-    told = await session.send("SystemInfo.getProcessInfo")
-    await session.detach()
-    number = next((row["id"] for row in told["processInfo"] if row["type"] == "browser"), None)
-    if number is None:
-        return None
-    group = os.getpgid(number)
-    return None if group == os.getpgid(0) else group
-
-
-def _kill(group: int | None) -> None:
-    if group is not None and sys.platform != "win32":
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
+    if sys.platform != "win32":
+        session = await browser.new_browser_cdp_session()
+        answer = await session.send("SystemInfo.getProcessInfo")
+        await session.detach()
+        number = next((row["id"] for row in answer["processInfo"] if row["type"] == "browser"), None)
+        if number is not None and (group := os.getpgid(number)) != os.getpgid(0):
+            return group
+    return None
 
 
 def _why(text: str) -> str:
@@ -287,7 +279,7 @@ def _why(text: str) -> str:
     if "sandbox" in text.lower() and "No usable sandbox" in text:
         fix = 'allow user namespaces, or set providers.browser.sandbox = "off"'
         return f"{NO_SANDBOX}; {fix}"
-    if found := re.search(r"error while loading shared libraries: ([\w.+-]+)", text):
-        return f"{LIBRARY_MISSING} ({found[1]})"
+    if match := re.search(r"error while loading shared libraries: ([\w.+-]+)", text):
+        return f"{LIBRARY_MISSING} ({match[1]})"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0][:200] if lines else "it does not start"

@@ -81,38 +81,38 @@ async def _serve(settings: dict[str, Any], answers: Any) -> None:
             task.cancel()
 
 
-async def _answer(crawler: Any, asked: dict[str, Any], answers: Any) -> None:
+async def _answer(crawler: Any, request: dict[str, Any], answers: Any) -> None:
     from crawl4ai import CacheMode, CrawlerRunConfig, ProxyConfig
 
     config = CrawlerRunConfig(
         verbose=False,
         cache_mode=CacheMode.BYPASS,
-        proxy_config=ProxyConfig(server=asked["proxy"]),
-        page_timeout=max(1, round(asked["timeout"] * 1_000)),
-        wait_for=_SETTLED.replace("SETTLE", str(round(asked["settle"] * 1_000))),
+        proxy_config=ProxyConfig(server=request["proxy"]),
+        page_timeout=max(1, round(request["timeout"] * 1_000)),
+        wait_for=_SETTLED.replace("SETTLE", str(round(request["settle"] * 1_000))),
         delay_before_return_html=0.0,
         flatten_shadow_dom=True,
         check_robots_txt=False,
     )
     try:
-        result = await crawler.arun(asked["url"], config=config)
+        result = await crawler.arun(request["url"], config=config)
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets it as the answer
-        _say(answers, {"id": asked["id"], "error": type(error).__name__})
+        _say(answers, {"id": request["id"], "error": type(error).__name__})
         return
     headers = {str(name).lower(): str(value) for name, value in (result.response_headers or {}).items()}
-    said = {
-        "id": asked["id"],
-        "html": (result.html or "")[: asked["max_length"]],
-        "url": result.redirected_url or result.url or asked["url"],
+    answer = {
+        "id": request["id"],
+        "html": (result.html or "")[: request["max_length"]],
+        "url": result.redirected_url or result.url or request["url"],
         "status": getattr(result, "redirected_status_code", None) or result.status_code or 0,
         "headers": {name: value for name, value in headers.items() if len(value) < 1_000},
         "error": "" if result.success else str(result.error_message or "failed")[:2_000],
     }
-    _say(answers, said)
+    _say(answers, answer)
 
 
-def _say(answers: Any, said: dict[str, Any]) -> None:
-    answers.write(json.dumps(said).encode() + b"\n")
+def _say(answers: Any, answer: dict[str, Any]) -> None:
+    answers.write(json.dumps(answer).encode() + b"\n")
     answers.flush()
 
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import os
-import signal
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
@@ -14,13 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from groundwire.reading.browser.launch import NOWHERE, flags
+from groundwire.reading.workers import NO_WINDOW, kill_group
 
 __all__ = ["Crawl4AIProcess", "HostGone"]
 
 _START_TIME: Final = 60.0  # seconds; importing it takes one to several
 _END_TIME: Final = 3.0  # seconds to close its browser by itself
 _LINE: Final = 100_000_000  # bytes of a response
-_KEPT: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "PLAYWRIGHT_BROWSERS_PATH")
+_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "PLAYWRIGHT_BROWSERS_PATH")
 
 
 class HostGone(Exception):
@@ -59,7 +59,7 @@ class Crawl4AIProcess:
             "nowhere": NOWHERE,
             "images": self._images,
         }
-        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         quiet = {"CRAWL4_AI_BASE_DIRECTORY": self._home.name, "CRAWL4AI_NO_CLOUD_NOTICE": "1", "HOME": self._home.name}
         host = Path(__file__).with_name("crawl4ai_host.py")
         try:
@@ -71,9 +71,10 @@ class Crawl4AIProcess:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,
-                env=kept | quiet,
+                env=environment | quiet,
                 limit=_LINE,
                 start_new_session=True,
+                creationflags=NO_WINDOW,
             )
         except OSError as error:
             raise HostGone("its interpreter cannot be started") from error
@@ -85,7 +86,7 @@ class Crawl4AIProcess:
         except TimeoutError as error:
             raise HostGone(f"it did not start within {_START_TIME:g} seconds") from error
 
-    async def ask(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send a request and return its response.
 
         Raises:
@@ -97,7 +98,7 @@ class Crawl4AIProcess:
         self._number = number = self._number + 1
         answer = self._expect(number)
         try:
-            process.stdin.write(json.dumps({**asked, "id": number}).encode() + b"\n")
+            process.stdin.write(json.dumps({**request, "id": number}).encode() + b"\n")
             await process.stdin.drain()
             return await answer
         except OSError as error:
@@ -114,8 +115,7 @@ class Crawl4AIProcess:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_END_TIME):
                     await process.wait()
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            kill_group(process.pid)
             await process.wait()
         if self._listener is not None:
             await asyncio.wait({self._listener}, timeout=_END_TIME)
@@ -136,10 +136,10 @@ class Crawl4AIProcess:
     async def _listen(self, process: Process) -> None:
         try:
             while process.stdout is not None and (line := await process.stdout.readline()):
-                said = json.loads(line)
-                waiting = self._waiting.get(said["id"])
+                answer = json.loads(line)
+                waiting = self._waiting.get(answer["id"])
                 if waiting is not None and not waiting.done():
-                    waiting.set_result(said)
+                    waiting.set_result(answer)
         except (ValueError, KeyError, OSError):
             pass  # invalid output: treat the process as dead
         finally:

@@ -9,7 +9,7 @@ __all__ = ["GOES_ON", "MAX_ROUNDS", "MORE", "PENDING", "PROBE", "TOP", "WATCH", 
 
 MAX_ROUNDS: Final = 10
 """How often more entries are asked for."""
-GOES_ON: Final = f"the page's list may go on; more of it is loaded {MAX_ROUNDS} times at most, and until the time is up"
+GOES_ON: Final = f"the list may continue; more of it is loaded {MAX_ROUNDS} times at most, within the time limit"
 """The warning for a list that still grew after the last time, or when the time was up."""
 
 WATCH: Final = """(() => {
@@ -160,19 +160,19 @@ class Look:
     """Whether its scripts wait for responses to requests that are not kept open on purpose."""
 
     @classmethod
-    def of(cls, told: Any) -> Look:
+    def of(cls, report: Any) -> Look:
         """Return a page's report, validated: a page may have replaced the reporting function."""
-        if not isinstance(told, dict):
+        if not isinstance(report, dict):
             return cls()
-        ready, nodes, text = told.get("ready"), told.get("nodes"), told.get("text")
+        ready, nodes, text = report.get("ready"), report.get("nodes"), report.get("text")
         return cls(
             ready=ready if ready in {"loading", "interactive", "complete"} else "loading",
             nodes=int(nodes) if isinstance(nodes, (int, float)) and nodes == nodes and abs(nodes) < 1e9 else 0,
             text=int(text) if isinstance(text, (int, float)) and text == text and abs(text) < 1e12 else 0,
-            loading=told.get("loading") is True,
-            scripts=told.get("scripts") is not False,
-            timers=told.get("timers") != 0,
-            requests=told.get("requests", 0) != 0,
+            loading=report.get("loading") is True,
+            scripts=report.get("scripts") is not False,
+            timers=report.get("timers") != 0,
+            requests=report.get("requests", 0) != 0,
         )
 
 

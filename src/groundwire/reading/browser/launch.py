@@ -54,15 +54,15 @@ def find_chromium(environment: Mapping[str, str] | None = None) -> Path | None:
     """
     variables = os.environ if environment is None else environment
     path = variables.get("PATH", "")
-    for found in (
+    for program in (
         *(shutil.which(name, path=path) for name in _SHELLS),
         *_of_playwright("chromium-headless-shell", variables),
         *(shutil.which(name, path=path) for name in _BROWSERS),
         *_of_playwright("chromium", variables),
         *(name for name in _APPLICATIONS if sys.platform == "darwin" and Path(name).exists()),
     ):
-        if found is not None:
-            return Path(found)
+        if program is not None:
+            return Path(program)
     return None
 
 
@@ -76,9 +76,8 @@ def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]
         revision = next(row["revision"] for row in listed["browsers"] if row["name"] == browser)
     except (OSError, ValueError, KeyError, StopIteration):
         return
-    said = variables.get("PLAYWRIGHT_BROWSERS_PATH", "")
-    usual = _FOLDERS.get(sys.platform, "~/.cache/ms-playwright")
-    root = expand_user(said or usual) / f"{browser.replace('-', '_')}-{revision}"
+    folder = variables.get("PLAYWRIGHT_BROWSERS_PATH") or _FOLDERS.get(sys.platform, "~/.cache/ms-playwright")
+    root = expand_user(folder) / f"{browser.replace('-', '_')}-{revision}"
     for path in sorted(root.glob("**/*")):
         if path.name in _NAMES and path.is_file() and os.access(path, os.X_OK):
             yield path

@@ -18,8 +18,9 @@ from groundwire.errors import BlockedAddress, InvalidRequest
 from groundwire.safety.guard import Guard
 from groundwire.safety.hostnames import NOT_ALLOWED, canonical_host
 from groundwire.safety.urls import WebUrl
+from groundwire.transport.socks import socks_proxy
 
-__all__ = ["READING", "REFUSALS", "BrowserRequest", "Dialler", "NotUnderstood", "Streams", "parse_head"]
+__all__ = ["READ_METHODS", "REFUSALS", "BrowserRequest", "Dialler", "NotUnderstood", "Streams", "parse_head"]
 
 
 _CONNECT: Final = re.compile(r"CONNECT ([^\s/?#@]+) HTTP/1\.[01]", re.ASCII)
@@ -87,7 +88,7 @@ def parse_head(data: bytes) -> BrowserRequest:
     if match is None:
         raise NotUnderstood("not a request to a proxy")
     host, port = _split(match[2], 80)
-    kept, length = [], None
+    headers, length = [], None
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon or not _NAME.fullmatch(name) or "\r" in value or "\n" in value or "\0" in value:
@@ -96,12 +97,12 @@ def parse_head(data: bytes) -> BrowserRequest:
         if small == "transfer-encoding":
             raise NotUnderstood("a body of unknown length")
         if small == "content-length":
-            said = value.strip()
-            if length is not None or not said.isascii() or not said.isdecimal() or len(said) > 12:
+            digits = value.strip()
+            if length is not None or not digits.isascii() or not digits.isdecimal() or len(digits) > 12:
                 raise NotUnderstood("a body of unknown length")
-            length = int(said)
+            length = int(digits)
         if small not in _HOP:
-            kept.append(line)
+            headers.append(line)
     target = match[3] or "/"
     return BrowserRequest(
         host=host,
@@ -109,26 +110,26 @@ def parse_head(data: bytes) -> BrowserRequest:
         tunnel=False,
         method=match[1],
         target=target if target.startswith("/") else f"/{target}",
-        headers=tuple(kept),
+        headers=tuple(headers),
         length=length or 0,
     )
 
 
-def _split(authority: str, usual: int | None) -> tuple[str, int]:
+def _split(authority: str, default_port: int | None) -> tuple[str, int]:
     """Split an authority into host and port."""
     if authority.startswith("["):
-        host, bracket, rest = authority[1:].partition("]")
-        if not bracket or ":" not in host or (rest and not rest.startswith(":")):
+        host, bracket, tail = authority[1:].partition("]")
+        if not bracket or ":" not in host or (tail and not tail.startswith(":")):
             raise NotUnderstood("not an authority")
-        said = rest[1:]
+        digits = tail[1:]
     else:
-        host, _, said = authority.partition(":")
-        rest = authority[len(host) :]
-    if not rest and usual is not None:
-        return host, usual
-    if not said.isascii() or not said.isdecimal() or len(said) > 5 or not 0 < int(said) < 65_536 or not host:
+        host, _, digits = authority.partition(":")
+        tail = authority[len(host) :]
+    if not tail and default_port is not None:
+        return host, default_port
+    if not digits.isascii() or not digits.isdecimal() or len(digits) > 5 or not 0 < int(digits) < 65_536 or not host:
         raise NotUnderstood("not an authority")
-    return host, int(said)
+    return host, int(digits)
 
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -136,7 +137,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 REFUSALS: Final = (BlockedAddress, InvalidRequest)
 """The reason in `Dialler.open` for forbidden destinations."""
-READING: Final = frozenset({"GET", "HEAD", "CONNECT"})
+READ_METHODS: Final = frozenset({"GET", "HEAD", "CONNECT"})
 """The methods allowed for an exempt origin, and that of a tunnel."""
 _CONNECT_TIME: Final = 10.0  # seconds per address
 _HEAD_LIMIT: Final = 65_536  # bytes of another proxy's response
@@ -152,57 +153,61 @@ class Dialler:
     Args:
         guard: Checks names, ports and addresses.
         page: The URL of the page, named by the user or the operator; None for a page outside of exempt origins.
-        upstream: The operator's forward proxy, or empty for none. It resolves names itself, so with one the guard
-            checks only the form of requests.
+        upstream: The operator's forward proxy, or empty for none. Unless it is a `socks5://` one, it resolves names
+            itself, so that the guard checks only the form of requests.
     """
 
     def __init__(self, guard: Guard, page: WebUrl | None, upstream: str = "") -> None:
         self._guard = guard
         self._page = page
         self._upstream = upstream
+        self._socks = socks_proxy(upstream)
 
-    async def open(self, asked: BrowserRequest) -> Streams:
+    async def open(self, request: BrowserRequest) -> Streams:
         """Open the connection for a request; a tunnel is ready for use, any other request has been sent.
 
         Raises:
             BlockedAddress: it is forbidden. OSError: it is unreachable. InvalidRequest: it is not a valid address.
         """
-        self._check_exempt(asked)
+        self._check_exempt(request)
         if self._upstream:
-            return await self._through(asked)
-        reader, writer = await self._direct(asked.host, asked.port)
-        if not asked.tunnel:
-            writer.write(asked.head())
+            self._guard.admit(f"{'https' if request.tunnel and request.port == 443 else 'http'}://{request.authority}/")
+            if self._socks is None:
+                return await self._connect_through(request)
+        reader, writer = await self._direct(request.host, request.port)
+        if not request.tunnel:
+            writer.write(request.head())
         return reader, writer
 
-    def _check_exempt(self, asked: BrowserRequest) -> None:
+    def _check_exempt(self, request: BrowserRequest) -> None:
         """Check that an exempt origin is requested by its own page, and only for reading.
 
         Raises:
             BlockedAddress: it is not.
         """
-        if not self._guard.is_exempt(asked.host, asked.port):
+        if not self._guard.is_exempt(request.host, request.port):
             return
         page = self._page
-        own = page is not None and (canonical_host(asked.host), asked.port) == (page.host, page.port)
-        if not own or asked.method not in READING:
+        own = page is not None and (canonical_host(request.host), request.port) == (page.host, page.port)
+        if not own or request.method not in READ_METHODS:
             raise BlockedAddress(NOT_ALLOWED)
 
     async def _direct(self, host: str, port: int) -> Streams:
         failure: OSError = ConnectionRefusedError("no address answered")
-        for address in await self._guard.resolve(host, port):
-            if not self._guard.permits(address, port):
+        by_name = self._socks is not None and self._socks.resolves_names
+        for address in [host] if by_name else await self._guard.resolve(host, port):
+            if not (by_name or self._guard.permits(address, port)):
                 raise BlockedAddress(NOT_ALLOWED)
             try:
                 async with asyncio.timeout(_CONNECT_TIME):
+                    if self._socks is not None:
+                        return await asyncio.open_connection(sock=await self._socks.connect(address, port))
                     return await asyncio.open_connection(address, port)
             except OSError as error:
                 failure = error
         raise failure
 
-    async def _through(self, asked: BrowserRequest) -> Streams:
-        scheme = "https" if asked.tunnel and asked.port == 443 else "http"
-        self._guard.admit(f"{scheme}://{asked.authority}/")
+    async def _connect_through(self, request: BrowserRequest) -> Streams:
         parts = urlsplit(self._upstream)
         secure = parts.scheme == "https"
         port = parts.port or (443 if secure else 80)
@@ -210,10 +215,11 @@ class Dialler:
             context = ssl.create_default_context() if secure else None
             reader, writer = await asyncio.open_connection(parts.hostname, port, ssl=context)
         try:
-            if not asked.tunnel:
-                writer.write(asked.head(absolute=True, more=self._credentials()))
+            if not request.tunnel:
+                writer.write(request.head(absolute=True, more=self._credentials()))
                 return reader, writer
-            lines = (f"CONNECT {asked.authority} HTTP/1.1", f"Host: {asked.authority}", *self._credentials(), "", "")
+            authority = request.authority
+            lines = (f"CONNECT {authority} HTTP/1.1", f"Host: {authority}", *self._credentials(), "", "")
             writer.write("\r\n".join(lines).encode("latin-1"))
             async with asyncio.timeout(_CONNECT_TIME):
                 head = await reader.readuntil(b"\r\n\r\n")

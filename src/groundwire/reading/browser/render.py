@@ -145,18 +145,18 @@ class _Watch:
 
     def _dismiss(self, dialog: Dialog) -> None:
         self.dialogs += 1
-        self._let(dialog.dismiss())
+        self._spawn(dialog.dismiss())
 
     def _refuse(self, download: Download) -> None:
         self.download = True
-        self._let(download.cancel())
+        self._spawn(download.cancel())
 
     def _popup(self, page: Page) -> None:
         if page is not self._page:
             self.popups += 1
-            self._let(page.close())
+            self._spawn(page.close())
 
-    def _let(self, work: Any) -> None:
+    def _spawn(self, work: Any) -> None:
         task = asyncio.ensure_future(_quietly(work))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
@@ -308,8 +308,8 @@ async def _mark_unseen(session: CDPSession) -> None:
     await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
     tree = await session.send("Page.getFrameTree")
     world = await session.send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
-    asked = {"expression": _MARK, "contextId": world["executionContextId"], "timeout": _MARK_TIME}
-    await session.send("Runtime.evaluate", asked)
+    script = {"expression": _MARK, "contextId": world["executionContextId"], "timeout": _MARK_TIME}
+    await session.send("Runtime.evaluate", script)
 
 
 async def _frames(page: Page, max_length: int) -> str:
@@ -321,9 +321,9 @@ async def _frames(page: Page, max_length: int) -> str:
         async with asyncio.timeout(_LOOK_TIME):
             origin = await page.evaluate("() => origin")
             for frame in page.main_frame.child_frames[:_MAX_FRAMES]:
-                told = await frame.evaluate(_FRAME, max_length)
-                if isinstance(told, list) and len(told) == 2 and told[0] == origin:
-                    parts.append(f"<section>{told[1]}</section>")
+                report = await frame.evaluate(_FRAME, max_length)
+                if isinstance(report, list) and len(report) == 2 and report[0] == origin:
+                    parts.append(f"<section>{report[1]}</section>")
     return "".join(parts)
 
 
@@ -343,15 +343,15 @@ def _raise_for(text: str, url: str, watch: _Watch) -> None:
 
 
 def _remarks(watch: _Watch, *, settled: bool, stopped: bool, cut: bool) -> tuple[str, ...]:
-    said = []
+    warnings = []
     if stopped:
-        said.append("the page's scripts did not finish and were stopped")
+        warnings.append("the page's scripts did not finish and were stopped")
     elif not settled and not watch.settling.finished:
-        said.append("the page was still loading when it was read")
+        warnings.append("the page was still loading when it was read")
     if watch.dialogs:
-        said.append(f"{watch.dialogs} dialogs of the page were dismissed")
+        warnings.append(f"{watch.dialogs} dialogs of the page were dismissed")
     if watch.popups:
-        said.append(f"{watch.popups} pop-ups were closed")
+        warnings.append(f"{watch.popups} pop-ups were closed")
     if cut:
-        said.append("the page is very large; only its beginning was read")
-    return tuple(said)
+        warnings.append("the page is very large; only its beginning was read")
+    return tuple(warnings)

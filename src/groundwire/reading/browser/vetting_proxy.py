@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from groundwire.reading.browser.pinned_connect import (
-    READING,
+    READ_METHODS,
     REFUSALS,
     BrowserRequest,
     Dialler,
@@ -32,7 +33,7 @@ _HEAD_TIME: Final = 10.0  # seconds for a request head
 _IDLE: Final = 60.0  # seconds without a byte in either direction
 _PIECE: Final = 65_536
 _ENTRIES: Final = Path("/proc/net/tcp")
-_NO: Final = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+_FAILURE: Final = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 """The response to every failure, so that a page cannot distinguish a blocked host from a nonexistent name."""
 _TUNNEL: Final = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
@@ -65,7 +66,7 @@ class VettingProxy:
         self._port = 0
         self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
-        self._asked = 0
+        self._request_count = 0
         self.refused: Counter[str] = Counter()
         self.failed: set[str] = set()
         self.received: int = 0
@@ -126,32 +127,32 @@ class VettingProxy:
             return
         async with asyncio.timeout(_HEAD_TIME):
             head = await reader.readuntil(b"\r\n\r\n")
-        asked = parse_head(head)
-        self._asked += 1
-        if self._asked > self._max_requests:
+        request = parse_head(head)
+        self._request_count += 1
+        if self._request_count > self._max_requests:
             self._exhaust()
             return
         try:
-            there = await self._dialler.open(asked)
+            there = await self._dialler.open(request)
         except REFUSALS:
-            reads = asked.method in READING  # otherwise the page may be read there, but not this way
-            self.refused[asked.authority if reads else f"{asked.method} {asked.authority}"] += 1
-            await _say(writer, _NO)
+            reads = request.method in READ_METHODS  # otherwise the page may be read there, but not this way
+            self.refused[request.authority if reads else f"{request.method} {request.authority}"] += 1
+            await _say(writer, _FAILURE)
             return
         except OSError:
-            self.failed.add(asked.authority)
-            await _say(writer, _NO)
+            self.failed.add(request.authority)
+            await _say(writer, _FAILURE)
             return
         try:
-            if asked.tunnel:
+            if request.tunnel:
                 writer.write(_TUNNEL)
-            await self._join(asked, (reader, writer), there)
+            await self._join(request, (reader, writer), there)
         finally:
             there[1].transport.abort()
 
-    async def _join(self, asked: BrowserRequest, browser: Streams, there: Streams) -> None:
+    async def _join(self, request: BrowserRequest, browser: Streams, there: Streams) -> None:
         """Copy bytes both ways until the host or the browser closes."""
-        sending = asyncio.ensure_future(self._send(asked, browser[0], there[1]))
+        sending = asyncio.ensure_future(self._send(request, browser[0], there[1]))
         try:
             await self._receive(there[0], browser[1])
         finally:
@@ -159,18 +160,18 @@ class VettingProxy:
             with suppress(asyncio.CancelledError, OSError, asyncio.IncompleteReadError):
                 await sending
 
-    async def _send(self, asked: BrowserRequest, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _send(self, request: BrowserRequest, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         """Copy what the browser sends: everything for a tunnel, otherwise exactly one body."""
-        left = asked.length
+        remaining = request.length
         try:
-            while asked.tunnel or left:
-                piece = await source.read(_PIECE if asked.tunnel else min(_PIECE, left))
+            while request.tunnel or remaining:
+                piece = await source.read(_PIECE if request.tunnel else min(_PIECE, remaining))
                 if not piece:
                     break
-                left -= len(piece)
+                remaining -= len(piece)
                 sink.write(piece)
                 await sink.drain()
-            while not asked.tunnel and await source.read(_PIECE):
+            while not request.tunnel and await source.read(_PIECE):
                 pass  # data beyond the request is dropped
             sink.transport.abort()
         except OSError:
@@ -212,5 +213,5 @@ def _is_ours(writer: asyncio.StreamWriter, port: int) -> bool:
     for line in lines:
         fields = line.split()
         if len(fields) > 7 and fields[1] == there and fields[2] == here:
-            return fields[7] == str(os.getuid())
+            return sys.platform == "win32" or fields[7] == str(os.getuid())
     return True

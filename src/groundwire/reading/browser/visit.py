@@ -5,14 +5,21 @@ The URL that a page ended at is checked like the requested one.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+import asyncio
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Final
 
 from multidict import CIMultiDict
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     BlockedAddress,
+    Closed,
+    ConfigurationError,
     DeadlineExceeded,
     GroundwireError,
     InvalidRequest,
@@ -21,6 +28,7 @@ from groundwire.errors import (
     PageUnavailable,
 )
 from groundwire.models import ReadResult
+from groundwire.providers.base import Capabilities, ProviderContext
 from groundwire.providers.query_mapping import page_failure
 from groundwire.reading.block_pages.classify import known_wall
 from groundwire.reading.browser.render import Rendered
@@ -29,15 +37,16 @@ from groundwire.reading.convert import Converted
 from groundwire.reading.extracted import read_result
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
-from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.safety.urls import WebUrl, parse_url, url_or_none
+from groundwire.settings.user_folders import expand_user
 from groundwire.transport import FetchPolicy
 
 __all__ = [
+    "RenderingReader",
     "judge_landing",
     "raise_for_rendered",
     "rendered_result",
     "unreachable",
-    "visit_page",
     "why_not",
     "with_remarks",
 ]
@@ -107,75 +116,127 @@ def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadR
     return read_result(url, converted, final_url=rendered.url, content_type=kind, warnings=rendered.warnings)
 
 
-async def visit_page(
-    url: str,
-    *,
-    guard: Guard,
-    gate: FetchPolicy | None,
-    conversion: Conversion,
-    deadline: Deadline,
-    show: Callable[[WebUrl], Awaitable[Rendered]],
-) -> ReadResult:
-    """Visit a page with a browser.
+class RenderingReader(ABC):
+    """A reader that shows pages in a browser; a subclass starts the browser, and renders in `show`.
 
     Args:
-        url: Its URL.
-        guard: Checks the URL.
-        gate: The fetch policy; None allows everything.
-        conversion: Converts the HTML to Markdown.
-        deadline: The deadline of the page.
-        show: Renders it.
-
-    Raises:
-        BlockedByPolicy, PageError, ProviderError, DeadlineExceeded.
+        guard: Checks every URL that a page requests.
+        name: Its name.
+        pages_at_once: Maximum pages rendered at once; further ones wait.
+        upstream: A forward proxy's URL for all connections, or empty for none.
+        max_length: Maximum characters of a page's markup.
+        gate: Returns the fetch policy, which decides whether and when a site may be visited.
+        conversion: Converts the HTML to Markdown; by default a new one.
     """
-    target = guard.admit(url)
-    try:
-        with deadline.timeout():
-            rendered = await _politely(gate, target, deadline, lambda: show(target))
-    except TimeoutError as error:
-        if isinstance(error, GroundwireError):
-            raise
-        raise DeadlineExceeded(f"{target.host} could not be rendered in time. Try again.") from error
-    raise_for_rendered(url, rendered)
-    converted = await conversion.convert(
-        rendered.html.encode("utf-8", "replace"),
-        "text/html; charset=utf-8",
-        rendered.url,
-        headers=rendered.headers,
-        deadline=deadline,
-    )
-    return rendered_result(url, rendered, converted)
 
+    capabilities: Capabilities = Capabilities(read=True, guarded=True, renders=True)
+    usual_timeout: ClassVar[float]
+    """Seconds for a page without a deadline."""
 
-async def _politely(
-    gate: FetchPolicy | None, target: WebUrl, deadline: Deadline, show: Callable[[], Awaitable[Rendered]]
-) -> Rendered:
-    """Render a page when its site allows it and a slot is free; a redirect to another site is checked too.
+    def __init__(
+        self,
+        guard: Guard,
+        *,
+        name: str,
+        pages_at_once: int = 4,
+        upstream: str = "",
+        max_length: int = 10_000_000,
+        gate: Callable[[], FetchPolicy | None] = lambda: None,
+        conversion: Conversion | None = None,
+    ) -> None:
+        self.name = name
+        self.guard = guard
+        self.upstream = upstream
+        self.max_length = max_length
+        self.slots: asyncio.Semaphore = asyncio.Semaphore(pages_at_once)
+        self.proxies: set[VettingProxy] = set()
+        """Those of the pages that are being rendered."""
+        self.closed: bool = False
+        self._gate = gate
+        self._conversion = conversion or Conversion()
 
-    Requests of the page's own scripts and frames are not paced: they are part of one visit, as a person's are.
+    @staticmethod
+    def surroundings(context: ProviderContext) -> dict[str, Any]:
+        """Return the arguments of a reader that follow from the settings and the other parts of a `Web`."""
+        settings = context.settings.read
+        return {
+            "guard": context.transports.pages.guard,
+            "name": context.name,
+            "upstream": context.settings.network.proxy,
+            "max_length": settings.max_bytes,
+            "gate": lambda: context.transports.pages.gate,
+            "conversion": Conversion(context.workers, isolated=settings.isolation == "process", parts=settings.parts),
+        }
 
-    Args:
-        gate: The fetch policy; None allows everything.
-        target: The page's URL.
-        deadline: The deadline of the page.
-        show: Renders it.
+    @staticmethod
+    def program(context: ProviderContext, option: str, path: str) -> Path | None:
+        """Return the program that an option names; None if it names none.
 
-    Raises:
-        BlockedByPolicy, PageError: the page may not be read, or not in time.
-    """
-    if gate is None:
-        return await show()
-    async with gate.visit(target, deadline) as visit:
-        rendered = await show()
-        visit.status, visit.headers = rendered.status, CIMultiDict(rendered.headers)
-    try:
-        final = parse_url(rendered.url)
-    except GroundwireError:
+        Raises:
+            ConfigurationError: there is no such program.
+        """
+        if not path:
+            return None
+        if not os.access(executable := expand_user(path), os.X_OK):
+            where = f"providers.{context.name}.{option}"
+            raise ConfigurationError(f"{where} = {path!r}: there is no such program.")
+        return executable
+
+    @abstractmethod
+    async def show(self, target: WebUrl, deadline: Deadline) -> Rendered:
+        """Render a page that the guard has admitted."""
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        """Read a page; see `ReadProvider.read_url`. A browser that dies in the meantime is replaced once."""
+        deadline = deadline or Deadline.after(self.usual_timeout)
+        target = self.guard.admit(url)
+        try:
+            with deadline.timeout():
+                rendered = await self._visit(target, deadline)
+        except TimeoutError as error:
+            if isinstance(error, GroundwireError):
+                raise
+            raise DeadlineExceeded(f"{target.host} could not be rendered in time. Try again.") from error
+        raise_for_rendered(url, rendered)
+        converted = await self._conversion.convert(
+            rendered.html.encode("utf-8", "replace"),
+            "text/html; charset=utf-8",
+            rendered.url,
+            headers=rendered.headers,
+            deadline=deadline,
+        )
+        return rendered_result(url, rendered, converted)
+
+    def end_pages(self) -> None:
+        """End all connections of its pages; running reads fail, and no others begin."""
+        self.closed = True
+        for proxy in self.proxies:
+            proxy.close()
+
+    async def aclose(self) -> None:
+        """End the workers that convert pages."""
+        await self._conversion.aclose()
+
+    def check_open(self) -> None:
+        """Raise Closed once the reader is closed."""
+        if self.closed:
+            raise Closed("This Web is closed; create a new one.")
+
+    async def _visit(self, target: WebUrl, deadline: Deadline) -> Rendered:
+        """Render a page when its site allows it and a slot is free; a redirect to another site is checked too.
+
+        Requests of the page's own scripts and frames are not paced: they are part of one visit, as a person's are.
+        """
+        gate = self._gate()
+        if gate is None:
+            return await self.show(target, deadline)
+        async with gate.visit(target, deadline) as visit:
+            rendered = await self.show(target, deadline)
+            visit.status, visit.headers = rendered.status, CIMultiDict(rendered.headers)
+        final = url_or_none(rendered.url)
+        if final is not None and final.request_text != target.request_text:
+            await gate.check(final, deadline)
         return rendered
-    if final.request_text != target.request_text:
-        await gate.check(final, deadline)
-    return rendered
 
 
 def judge_landing(guard: Guard, target: WebUrl, final: str, proxy: VettingProxy) -> None:
@@ -210,31 +271,25 @@ def why_not(target: WebUrl, code: str, proxy: VettingProxy, *, refused: bool = F
         place: The final host and port, if known.
     """
     start = _authority(target)
-    known = place or start
-    moved = known != start or (start not in proxy.refused and bool(proxy.refused))
+    end = place or start
+    moved = end != start or (start not in proxy.refused and bool(proxy.refused))
     return unreachable(
         target.text,
         code,
-        refused=refused or known in proxy.refused or (moved and known not in proxy.failed and bool(proxy.refused)),
-        failed=known in proxy.failed,
+        refused=refused or end in proxy.refused or (moved and end not in proxy.failed and bool(proxy.refused)),
+        failed=end in proxy.failed,
         moved=moved or refused,
     )
 
 
 def with_remarks(rendered: Rendered, proxy: VettingProxy) -> Rendered:
     """Return a page with the warnings of its proxy."""
-    said = list(rendered.warnings)
+    warnings = list(rendered.warnings)
     if proxy.refused:
-        said.append(f"the page tried to reach {proxy.refused.total()} addresses that are not allowed")
+        warnings.append(f"the page tried to reach {proxy.refused.total()} addresses that are not allowed")
     if proxy.exhausted:
-        said.append("the page exceeds the download limit; the rest was not loaded")
-    return Rendered(
-        url=rendered.url,
-        html=rendered.html,
-        status=rendered.status,
-        headers=rendered.headers,
-        warnings=tuple(said),
-    )
+        warnings.append("the page exceeds the download limit; the rest was not loaded")
+    return replace(rendered, warnings=tuple(warnings))
 
 
 def _authority(url: WebUrl) -> str:

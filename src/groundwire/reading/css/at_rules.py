@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Final
 
-from groundwire.reading.css.longhands import is_told, longhands
+from groundwire.reading.css.longhands import affects_visibility, longhands
 from groundwire.reading.css.values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
 
 __all__ = ["in_container", "is_supported", "on_screen"]
@@ -29,11 +29,11 @@ _RANGE: Final = re.compile(
 )
 _RATIO: Final = re.compile(r"([\d.]+)\s*(?:/\s*([\d.]+))?")
 _MAX_DEPTH: Final = 12
-_COMMON: Final = 120  # characters of a query that is likely to be repeated on other pages
-_OTHERS: Final = ("-ms-", "-moz-", "-o-", "-khtml-", "-apple-")
+_MAX_CACHED: Final = 120  # characters of a query that is likely to be repeated on other pages
+_FOREIGN_PREFIXES: Final = ("-ms-", "-moz-", "-o-", "-khtml-", "-apple-")
 """Prefixes of properties and values of other browsers only."""
-_NARROW: Final = 240.0  # pixels; the range of a container is from this to the width of the screen
-_TRUE_OF_A_DESKTOP: Final = frozenset(
+_CONTAINER_WIDTHS: Final = (240.0, SCREEN_WIDTH)  # pixels; a condition has to hold for the narrowest and the widest
+_DESKTOP_FEATURES: Final = frozenset(
     {
         ("prefers-color-scheme", "light"), ("prefers-reduced-motion", "no-preference"), ("orientation", "landscape"),
         ("hover", "hover"), ("any-hover", "hover"), ("pointer", "fine"), ("any-pointer", "fine"), ("hover", ""),
@@ -49,15 +49,11 @@ _TRUE_OF_A_DESKTOP: Final = frozenset(
 
 def on_screen(query: str) -> bool:
     """Return whether a media query list matches a desktop screen."""
-    return _on_screen(query) if len(query) <= _COMMON else _judge_media(query)
+    return _on_screen(query) if len(query) <= _MAX_CACHED else _on_screen.__wrapped__(query)
 
 
 @lru_cache(maxsize=1024)
 def _on_screen(query: str) -> bool:
-    return _judge_media(query)
-
-
-def _judge_media(query: str) -> bool:
     query = _SPACE.sub(" ", query.lower()).strip()
     return not query or any(_media(part.strip()) is True for part in query.split(","))
 
@@ -71,18 +67,16 @@ def in_container(condition: str) -> bool:
     """Return whether an `@container` condition holds for any width of the container; its name is ignored."""
     bare = _SPACE.sub(" ", condition.lower()).strip()
     bare = bare[max(bare.find("("), 0) :] if not bare.startswith("not ") else bare
-    return all(
-        _condition(bare, partial(_size, width=width, height=width), 0) is True for width in (_NARROW, SCREEN_WIDTH)
-    )
+    return all(_condition(bare, partial(_size, width=width, height=width), 0) is True for width in _CONTAINER_WIDTHS)
 
 
 def _media(query: str) -> bool | None:
     """Return whether a single media query matches."""
     if match := _TYPE.match(query):
         holds: bool | None = match[2] in {"all", "screen"}
-        rest = query[match.end() :]
-        if rest:
-            holds = holds and _condition(rest, _feature, 0)
+        condition = query[match.end() :]
+        if condition:
+            holds = holds and _condition(condition, _feature, 0)
         return (None if holds is None else not holds) if match[1] == "not" else holds
     return _condition(query, _feature, 0)
 
@@ -143,9 +137,9 @@ def _feature(text: str) -> bool | None:
     if match is None:
         return None
     pair = (match[1], (match[2] or "").strip())
-    if pair in _TRUE_OF_A_DESKTOP:
+    if pair in _DESKTOP_FEATURES:
         return True
-    return False if match[1] in {name for name, _ in _TRUE_OF_A_DESKTOP} else None
+    return False if match[1] in {name for name, _ in _DESKTOP_FEATURES} else None
 
 
 def _size(text: str, width: float, height: float) -> bool | None:
@@ -191,7 +185,7 @@ def _compare(left: float | None, sign: str, right: float | None) -> bool | None:
 def _supports(text: str) -> bool | None:
     """Return whether a declaration is supported, as far as it affects visibility."""
     if text.startswith("selector("):
-        return ":" not in text or any(known in text for known in (":has(", ":is(", ":where(", ":focus"))
+        return ":" not in text or any(pseudo in text for pseudo in (":has(", ":is(", ":where(", ":focus"))
     if text.startswith("font-"):
         return True  # font formats, all of which are supported
     name, colon, value = text.partition(":")
@@ -200,6 +194,6 @@ def _supports(text: str) -> bool | None:
         return None
     if name.startswith("--"):
         return True
-    if name.startswith(_OTHERS) or value.startswith(_OTHERS):
+    if name.startswith(_FOREIGN_PREFIXES) or value.startswith(_FOREIGN_PREFIXES):
         return False
-    return bool(longhands(name, value)) if is_told(name) else None
+    return bool(longhands(name, value)) if affects_visibility(name) else None

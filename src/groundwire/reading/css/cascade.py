@@ -14,62 +14,63 @@ from typing import Final
 from turbohtml import Element
 
 from groundwire.reading.css.colors import Color, legacy_color
-from groundwire.reading.css.longhands import is_told, longhands, may_hide
+from groundwire.reading.css.longhands import affects_visibility, longhands, may_hide
 from groundwire.reading.css.parser import OTHERS, UNLAYERED, Declaration, declarations
 
-__all__ = ["ANIMATED", "Kind", "Styles", "declare_attributes", "is_computed"]
+__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Styles", "declare_attributes", "is_computed"]
 
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+NO_STYLE: Final[Mapping[str, str]] = MappingProxyType({})
+"""The longhands of an element without any."""
 _MAX_VALUE: Final = 500  # characters, after `var()`
 _VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
 _ENV: Final = re.compile(r"env\(([\w\s-]+)(?:,([^()]*))?\)")
-_COMPUTED: Final = ("var(", "env(")
-_ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
-_BLACK: Final = Color(0.0, 0.0, 0.0, 1.0)
-_SHOWN: Final = frozenset({"display", "visibility", "opacity", "height", "max-height", "left", "transform", "clip"})
-_FADED: Final = frozenset({"opacity", "visibility", "transform"})
+_COMPUTED_CALLS: Final = ("var(", "env(")
+_ANIMATION_PROPERTIES: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
+_REVEALERS: Final = frozenset({"display", "visibility", "opacity", "height", "max-height", "left", "transform", "clip"})
+_FADES: Final = frozenset({"opacity", "visibility", "transform"})
 ANIMATED: Final = "animated"
 """The key of a style that an unknown animation changes, without what the animation may show."""
-_UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
+_UNSET_WORDS: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
 
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
+_Row = tuple[str, _Entry]
 Kind = int | tuple[int, int]
 """What elements with the same longhands share: a sequence of declarations, also with custom properties."""
 _Pair = tuple[str, str, bool]
 """A longhand, its value, and whether it is important."""
-_Row = tuple[str, _Entry]
-"""The indexes of the declarations that apply to an element, in order. Each sequence that occurs has a number, and an
-element has that number: most elements of a page share a few."""
 
 
 class Styles:
     """The longhands of the elements that have any.
 
+    Each sequence of rules that applies to an element has a number, and an element has that number: most elements of a
+    page share a few.
+
     Attributes:
         keyframes: The properties of the frames that animations end with.
         initial: The initial values of registered custom properties.
         incomplete: Whether there are external styles that were not loaded.
-        classes: The classes with rules in the available sheets.
-        named: The classes of the page's elements.
-        stripped: Whether the page's style sheets may have been taken away: it has classes, and no sheet.
+        sheet_classes: The classes with rules in the available sheets.
+        page_classes: The classes of the page's elements.
+        without_sheets: Whether the page's style sheets may have been taken away: it has classes, and no sheet.
         states: Selectors with a state that shows something: what is before it, its name, what is after it, and the
             properties that show it.
-        added: The longhands of an element's generated box (`::before`), if it has a background.
+        box_styles: The longhands of an element's generated box (`::before`), if it has a background.
         generated: What `content` is for the sides of elements, `before` or `after`, with its precedence.
     """
 
     def __init__(
-        self, *, keyframes: Mapping[str, Mapping[str, str]], incomplete: bool, named: frozenset[str] = frozenset()
+        self, *, keyframes: Mapping[str, Mapping[str, str]], incomplete: bool, page_classes: frozenset[str]
     ) -> None:
         self.keyframes = keyframes
         self.incomplete = incomplete
-        self.classes: set[str] = set()
+        self.sheet_classes: set[str] = set()
         self.initial: Mapping[str, str] = {}
-        self.named = named
-        self.stripped = False
+        self.page_classes = page_classes
+        self.without_sheets = False
         self.states: list[tuple[str, str, str, frozenset[str]]] = []
-        self.added: dict[Element, dict[str, str]] = {}
+        self.box_styles: dict[Element, dict[str, str]] = {}
         self.generated: dict[tuple[Element, str], tuple[tuple[int, tuple[int, int, int]], str]] = {}
         self._rows: list[list[_Row]] = []
         self._numbers: dict[Element, int] = {}
@@ -100,34 +101,32 @@ class Styles:
         """Return an element's longhands after its animations, with custom properties resolved."""
         number = self._numbers.get(element)
         if number is None:
-            return _NOTHING
+            return NO_STYLE
         shared = self._plain.get(number)
         if shared is None:
             shared = self._shared(number)
         if shared is not None:
             return shared
         kind = number, self._scope(element)
-        if (known := self._own.get(kind)) is not None:
-            return known
+        if kind in self._own:
+            return self._own[kind]
         style: dict[str, str] = {}
-        for name, value, computed in self._told(number):
+        for name, value, computed in self._values(number):
             if computed:
                 style.update(longhands(name, self._resolve(element, value)))
             else:
                 style[name] = value
-        style = self._own[kind] = self._animated(style)
+        style = self._own[kind] = self._after_animation(style)
         return style
 
     def _scope(self, element: Element) -> int:
         """Return the number of an element's custom properties: those of its parent, unless it declares some itself."""
-        scopes, path, scope = self._scopes, [], 0
+        scopes, path = self._scopes, []
         node: object = element
-        while isinstance(node, Element):
-            if (known := scopes.get(node)) is not None:
-                scope = known
-                break
+        while isinstance(node, Element) and node not in scopes:
             path.append(node)
             node = node.parent
+        scope = scopes[node] if isinstance(node, Element) else 0
         for inner in reversed(path):
             number = self._numbers.get(inner, 0)
             if number and self._declares(number):
@@ -142,15 +141,15 @@ class Styles:
             declares = self._declaring[number] = any(name.startswith("--") for name in self._merge(number))
         return declares
 
-    def _told(self, number: int) -> list[tuple[str, str, bool]]:
+    def _values(self, number: int) -> list[tuple[str, str, bool]]:
         """Return a sequence's longhands, their values, and whether a value is computed; without custom properties."""
-        told = self._parts.get(number)
-        if told is None:
+        rows = self._parts.get(number)
+        if rows is None:
             merged = _in_force(self._merge(number))
-            told = self._parts[number] = [
+            rows = self._parts[number] = [
                 (name, value, is_computed(value)) for name, value in merged if not name.startswith("--")
             ]
-        return told
+        return rows
 
     def declare(self, elements: Iterable[Element], declared: Iterable[Declaration], *, layer: int = UNLAYERED) -> None:
         """Apply declarations to elements, unless a stronger one applies."""
@@ -176,7 +175,7 @@ class Styles:
         for element in elements:
             number = numbers.get(element, 0)
             if number != before:
-                before, after = number, self._with(number, source)
+                before, after = number, self._extended(number, source)
             numbers[element] = after
         self._forget()
 
@@ -186,13 +185,13 @@ class Styles:
         for name, value, important in declared:
             if name == "all":
                 pairs = [pair for pair in pairs if pair[0].startswith("--") or pair[2] > important]
-            if name.startswith("--") or ("(" in value and is_computed(value) and is_told(name)):
+            if name.startswith("--") or ("(" in value and is_computed(value) and affects_visibility(name)):
                 pairs.append((name, value, important))
             else:
                 pairs += [(longhand, part, important) for longhand, part in longhands(name, value)]
         return pairs
 
-    def give(self, elements: Iterable[Element], text: str) -> None:
+    def apply_inline(self, elements: Iterable[Element], text: str) -> None:
         """Apply the declarations of a `style` attribute to the elements that have it."""
         if pairs := self.pairs(declarations(text)):
             self.apply(elements, pairs, inline=True)
@@ -223,7 +222,7 @@ class Styles:
         after = selector[state.end() :]
         if not after and state[2] != "target":
             return
-        pairs = [pair for name, value, _ in declared for pair in longhands(name, value) if pair[0] in _SHOWN]
+        pairs = [pair for name, value, _ in declared for pair in longhands(name, value) if pair[0] in _REVEALERS]
         names = {name.removeprefix("max-") for name, value in pairs if may_hide(name, value) is bool(state[1])}
         if names:
             self.states.append((selector[: state.start()], state[2], after, frozenset(names)))
@@ -235,7 +234,7 @@ class Styles:
         self._scopes.clear()
         self._inner.clear()
 
-    def _with(self, before: int, source: int) -> int:
+    def _extended(self, before: int, source: int) -> int:
         """Return the number of a sequence of sources with another one at its end."""
         number = self._longer.get((before, source))
         if number is None:
@@ -257,50 +256,50 @@ class Styles:
     def _shared(self, number: int) -> dict[str, str] | None:
         """Return the longhands of a sequence of sources; None if custom properties are involved."""
         if number not in self._plain:
-            told = self._told(number)
-            found = any(computed for _, _, computed in told)
-            self._plain[number] = None if found else self._animated({name: value for name, value, _ in told})
+            rows = self._values(number)
+            is_shared = not any(computed for _, _, computed in rows)
+            self._plain[number] = self._after_animation({name: value for name, value, _ in rows}) if is_shared else None
         return self._plain[number]
 
-    def _animated(self, style: dict[str, str]) -> dict[str, str]:
+    def _after_animation(self, style: dict[str, str]) -> dict[str, str]:
         """Return a style after its animation has ended."""
         if "animation" not in style and "animation-name" not in style:
             return style
-        words = set(" ".join(style.get(name, "") for name in _ANIMATED).replace(",", " ").split())
+        words = set(" ".join(style.get(name, "") for name in _ANIMATION_PROPERTIES).replace(",", " ").split())
         if words.isdisjoint({"forwards", "both", "infinite"}):
             return style
         frames = {name.lower(): name for name in self.keyframes if not name.endswith(OTHERS)}
         name = next((frames[word] for word in frames if word in words), None)
         if name is None or any(word.endswith("reverse") for word in words):
-            if not self.incomplete or not any(part in style and may_hide(part, style[part]) for part in _FADED):
+            if not self.incomplete or not any(part in style and may_hide(part, style[part]) for part in _FADES):
                 return style
-            return {part: value for part, value in style.items() if part not in _FADED} | {ANIMATED: "unknown"}
+            return {part: value for part, value in style.items() if part not in _FADES} | {ANIMATED: "unknown"}
         ended = dict(pair for declared in self.keyframes[name].items() for pair in longhands(*declared))
         if "infinite" in words:  # what is shown from time to time is seen
             others = (pair for declared in self.keyframes[name + OTHERS].items() for pair in longhands(*declared))
-            ended |= {one: value for one, value in others if one in ended and not may_hide(one, value)}
+            ended |= {key: value for key, value in others if key in ended and not may_hide(key, value)}
         return style | ended
 
     def _resolve(self, element: Element, value: str) -> str:
-        said = value
+        text = value
         for _ in range(8):
             if not is_computed(value) or len(value) > _MAX_VALUE:
                 break
             value = _VAR.sub(lambda match: self._property(element, match[1]) or (match[2] or "").strip(), value)
             value = _ENV.sub(lambda match: "0px" if "safe-area" in match[1] else (match[2] or "").strip(), value)
         else:
-            value = _VAR.sub(lambda match: (match[2] or "").strip(), said)  # of a cycle, the fallback is what counts
+            value = _VAR.sub(lambda match: (match[2] or "").strip(), text)  # of a cycle, the fallback is what counts
         return "" if is_computed(value) else value.lower()
 
     def _property(self, element: Element, name: str) -> str:
         """Resolve a custom property of an element; linear, since no path is visited twice."""
-        known = self._custom.setdefault(name, {})
+        values = self._custom.setdefault(name, {})
         path: list[Element] = []
         node: object = element
         value = self.initial.get(name, "")
         while isinstance(node, Element):
-            if (said := known.get(node)) is not None:
-                value = said
+            if (inherited := values.get(node)) is not None:
+                value = inherited
                 break
             path.append(node)
             if (number := self._numbers.get(node)) and (entry := self._merge(number).get(name)) is not None:
@@ -308,17 +307,17 @@ class Styles:
                 if value == "initial":
                     value = self.initial.get(name, "")
                     break
-                if value not in _UNSET:
+                if value not in _UNSET_WORDS:
                     break
                 value = self.initial.get(name, "")
             node = node.parent
-        known.update(dict.fromkeys(path, value))
+        values.update(dict.fromkeys(path, value))
         return value
 
 
 def is_computed(value: str) -> bool:
     """Return whether a value depends on an element's custom properties or attributes."""
-    return "(" in value and any(call in value for call in _COMPUTED)
+    return "(" in value and any(call in value for call in _COMPUTED_CALLS)
 
 
 def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
@@ -329,35 +328,21 @@ def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def declare_attributes(elements: Iterable[Element], styles: Styles) -> None:
-    """Declare the colors of attributes: `bgcolor`, `<font color>` and the like.
-
-    Args:
-        elements: Those with such an attribute, and any others.
-        styles: The styles to declare them in.
-    """
-    for element in elements:
-        _declare_attributes(element, styles)
-
-
-def _declare_attributes(element: Element, styles: Styles) -> None:
-    if element.tag == "body" and (value := element.attr("link")) and legacy_color(value) is not None:
+def declare_attributes(element: Element, styles: Styles) -> None:
+    """Declare the colors of an element's attributes: `bgcolor`, `<font color>` and the like."""
+    if element.tag == "body" and (shade := legacy_color(element.attr("link") or "")) is not None:
         links = element.select("a[href]:not([style*=color])")
-        styles.declare(links, (Declaration("color", _in_hex(value), important=False),), layer=-1)
-    pairs = (
-        {"bgcolor": "background-color", "text": "color"} if element.tag == "body" else {"bgcolor": "background-color"}
-    )
-    if element.tag == "font":
-        pairs = {"color": "color"}
+        styles.declare(links, (Declaration("color", _in_hex(shade), important=False),), layer=-1)
+    pairs = {"color": "color"} if element.tag == "font" else {"bgcolor": "background-color"}
+    if element.tag == "body":
+        pairs["text"] = "color"
     for attribute, name in pairs.items():
-        value = (element.attr(attribute) or "").strip().lower()
-        if legacy_color(value) is not None:
-            styles.declare((element,), (Declaration(name, _in_hex(value), important=False),), layer=-1)
+        if (shade := legacy_color(element.attr(attribute) or "")) is not None:
+            styles.declare((element,), (Declaration(name, _in_hex(shade), important=False),), layer=-1)
     if element.attr("background"):
         styles.declare((element,), (Declaration("background-image", "image", important=False),), layer=-1)
 
 
-def _in_hex(value: str) -> str:
-    """Return a legacy color in the form that style sheets have."""
-    shade = legacy_color(value) or _BLACK
+def _in_hex(shade: Color) -> str:
+    """Return a color in the form that style sheets have."""
     return "#" + "".join(f"{round((part or 0.0) * 255):02x}" for part in shade[:3])

@@ -28,18 +28,18 @@ _HUE: Final = re.compile(rf"({NUMBER})(deg|grad|rad|turn)?")
 _DEGREES: Final[Mapping[str, float]] = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
 _HSL: Final = frozenset({"hsl", "hsla"})
 _RGB: Final = (255.0, 255.0, 255.0)
-_WHOLES: Final[Mapping[str, _Triple]] = {
+_FULL_SCALES: Final[Mapping[str, _Triple]] = {
     "rgb": _RGB, "rgba": _RGB, "hsl": (1.0, 100.0, 100.0), "hsla": (1.0, 100.0, 100.0), "lab": (100.0, 125.0, 125.0),
     "oklab": (1.0, 0.4, 0.4), "lch": (100.0, 150.0, 1.0), "oklch": (1.0, 0.4, 1.0), "hwb": (1.0, 100.0, 100.0),
 }  # fmt: skip
 """The value of 100 % for each channel of a function."""
-_FUNCTIONS: Final = frozenset({*_WHOLES, "color", "color-mix", "light-dark"})
+_FUNCTIONS: Final = frozenset({*_FULL_SCALES, "color", "color-mix", "light-dark"})
 _CHANNELS: Final[Mapping[str, str]] = {
     "rgb": "rgb", "rgba": "rgb", "hsl": "hsl", "hsla": "hsl", "lab": "lab", "oklab": "lab", "lch": "lch",
     "oklch": "lch", "color": "rgb",
 }  # fmt: skip
-_GRAY: Final = 0.02  # of the largest chroma; what is below it is gray to the eye
-_SYSTEM: Final[Mapping[str, str]] = {
+_GRAY_CHROMA: Final = 0.02  # of the largest chroma; what is below it is gray to the eye
+_SYSTEM_COLORS: Final[Mapping[str, str]] = {
     "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
     "background": "light-dark(#fff,#121212)", "highlighttext": "light-dark(#fff,#000)",
     "selecteditemtext": "#fff",
@@ -47,7 +47,7 @@ _SYSTEM: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![a-z-])[a-z-]++\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]++")
 _MAX_LEGACY: Final = 128  # characters
-_LONGEST: Final = 500  # characters of a color; this also limits how deeply colors are mixed
+_MAX_COLOR: Final = 500  # characters of a color; this also limits how deeply colors are mixed
 _NOT_HEX: Final = re.compile(r"[^0-9a-f]")
 _COLOR_NAMES: Final = """
     aliceblue:f0f8ff antiquewhite:faebd7 aqua:00ffff aquamarine:7fffd4 azure:f0ffff beige:f5f5dc bisque:ffe4c4
@@ -77,7 +77,7 @@ _COLOR_NAMES: Final = """
 """
 """The named colors of CSS Color 4, section 6.1."""
 
-_NAMED: Final[Mapping[str, str]] = dict(pair.split(":") for pair in _COLOR_NAMES.split())
+_NAMED_COLORS: Final[Mapping[str, str]] = dict(pair.split(":") for pair in _COLOR_NAMES.split())
 
 
 class Color(NamedTuple):
@@ -91,29 +91,29 @@ class Color(NamedTuple):
 
 def color(value: str, *, dark: bool = False) -> Color | None:
     """Parse a color in lower case, for the dark color scheme if `dark`; None for invalid ones and `currentcolor`."""
-    return _color(value, dark=dark) if len(value) <= _LONGEST else None
+    return _color(value, dark=dark) if len(value) <= _MAX_COLOR else None
 
 
 @lru_cache(maxsize=4096)
 def _color(value: str, *, dark: bool) -> Color | None:
     if value == "transparent":
         return Color(0, 0, 0, 0)
-    value = _SYSTEM.get(value, value)
-    if value in _NAMED:
-        value = "#" + _NAMED[value]
+    value = _SYSTEM_COLORS.get(value, value)
+    if value in _NAMED_COLORS:
+        value = "#" + _NAMED_COLORS[value]
     if match := _HEX.fullmatch(value):
         digits = match[1] if len(match[1]) > 4 else "".join(char * 2 for char in match[1])
         red, green, blue, *alpha = bytes.fromhex(digits)
         return Color(red / 255, green / 255, blue / 255, alpha[0] / 255 if alpha else 1.0)
-    called = _FUNCTION.fullmatch(value)
-    if called is None or called[1] not in _FUNCTIONS:
+    call = _FUNCTION.fullmatch(value)
+    if call is None or call[1] not in _FUNCTIONS:
         return None
-    name, inside = called[1], called[2]
+    name, inside = call[1], call[2]
     if name == "light-dark":
         ways = comma_parts(inside)
         return color(ways[dark], dark=dark) if len(ways) == 2 else None
     if name == "color-mix":
-        return _mixed(comma_parts(inside), dark=dark)
+        return _color_mix(comma_parts(inside), dark=dark)
     words = arguments(inside)
     if name in _HSL and "," in inside and not all(part.endswith("%") for part in words[1:3]):
         return None  # only the modern syntax has numbers there
@@ -125,7 +125,7 @@ def legacy_color(value: str) -> Color | None:
     value = value.strip().lower()
     if not value or value == "transparent":
         return None
-    if value in _NAMED or (len(value) == 4 and _HEX.fullmatch(value)):
+    if value in _NAMED_COLORS or (len(value) == 4 and _HEX.fullmatch(value)):
         return color(value)
     value = _NOT_HEX.sub("0", value[:_MAX_LEGACY].removeprefix("#"))
     size = -(-max(len(value), 3) // 3)
@@ -142,18 +142,18 @@ def gradient_colors(value: str, *, dark: bool = False) -> list[Color]:
     if "gradient(" not in value or "url(" in value or "image(" in value:
         return []
     tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
-    found = [shade for token in tokens if (shade := color(token, dark=dark)) is not None]
-    return [] if any(None in shade[:3] for shade in found) else found
+    shades = [shade for token in tokens if (shade := color(token, dark=dark)) is not None]
+    return [] if any(None in shade[:3] for shade in shades) else shades
 
 
-def alike(one: Color, other: Color) -> bool:
+def alike(front: Color, back: Color) -> bool:
     """Return whether text of one opaque color on another is unreadable: a contrast below 1.1 to 1 (WCAG 2.2)."""
-    if None in one[:3] or None in other[:3]:
+    if None in front[:3] or None in back[:3]:
         return False
-    for a, b in zip(one[:3], other[:3], strict=True):
+    for a, b in zip(front[:3], back[:3], strict=True):
         if not abs((a or 0) - (b or 0)) < 0.15:
             return False
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    lighter, darker = sorted((_luminance(front), _luminance(back)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05) < 1.1
 
 
@@ -162,11 +162,12 @@ def blend(front: Color, back: Color) -> Color:
     return _mix(front, back, front.alpha)._replace(alpha=1.0)
 
 
-def _mix(one: Color, other: Color, share: float) -> Color:
+def _mix(front: Color, back: Color, share: float) -> Color:
     red, green, blue = (
-        None if a is None or b is None else a * share + b * (1 - share) for a, b in zip(one[:3], other[:3], strict=True)
+        None if a is None or b is None else a * share + b * (1 - share)
+        for a, b in zip(front[:3], back[:3], strict=True)
     )
-    return Color(red, green, blue, one.alpha * share + other.alpha * (1 - share))
+    return Color(red, green, blue, front.alpha * share + back.alpha * (1 - share))
 
 
 def _luminance(shade: Color) -> float:
@@ -174,29 +175,31 @@ def _luminance(shade: Color) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _mixed(parts: list[str], *, dark: bool) -> Color | None:
+def _color_mix(parts: list[str], *, dark: bool) -> Color | None:
     """Mix two colors; for different hues, the result approximates that of other color spaces."""
     if len(parts) != 3 or not parts[0].startswith("in "):
         return None
-    found: list[tuple[Color, float | None]] = []
+    components: list[tuple[Color, float | None]] = []
     for part in parts[1:]:
         words = arguments(part)
         shares = [ratio(word) for word in words if word.endswith("%")]
         shade = next((shade for word in words if (shade := color(word, dark=dark)) is not None), None)
         if shade is None:
             return Color(None, None, None, 1.0)
-        found.append((shade, shares[0] if shares else None))
-    (one, first), (other, second) = found
-    first = (1 - second if second is not None else 0.5) if first is None else first
-    second = 1 - first if second is None else second
-    total = first + second
+        components.append((shade, shares[0] if shares else None))
+    (front, front_share), (back, back_share) = components
+    if front_share is None:
+        front_share = 0.5 if back_share is None else 1 - back_share
+    if back_share is None:
+        back_share = 1 - front_share
+    total = front_share + back_share
     if total <= 0:
         return None
-    share = first / total
-    alpha = one.alpha * share + other.alpha * (1 - share)
+    share = front_share / total
+    alpha = front.alpha * share + back.alpha * (1 - share)
     if alpha <= 0:
         return Color(0, 0, 0, 0)
-    return _mix(one, other, share * one.alpha / alpha)._replace(alpha=alpha * min(total, 1.0))
+    return _mix(front, back, share * front.alpha / alpha)._replace(alpha=alpha * min(total, 1.0))
 
 
 def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) -> Color | None:
@@ -222,40 +225,40 @@ def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) ->
 def _triple(space: str, parts: list[str]) -> _Triple | None:
     """Convert a color with three channels to sRGB; None if one is unknown, or the color is no gray of another space."""
     hue_at = 0 if space in _HSL or space == "hwb" else 2 if space in {"lch", "oklch"} else None
-    wholes = _WHOLES.get(space, (1.0, 1.0, 1.0))
+    scales = _FULL_SCALES.get(space, (1.0, 1.0, 1.0))
     channels: list[float] = []
-    for place, (part, whole) in enumerate(zip(parts, wholes, strict=True)):
-        channel = _hue(part) if place == hue_at else _channel(part, whole)
+    for place, (part, scale) in enumerate(zip(parts, scales, strict=True)):
+        channel = _hue(part) if place == hue_at else _channel(part, scale)
         if channel is None:
             return None
         channels.append(channel)
-    one, two, three = channels
+    first, second, third = channels
     if space[:3] == "rgb":
-        return one / 255, two / 255, three / 255
+        return first / 255, second / 255, third / 255
     if space in _HSL:
-        saturation, light = (min(max(part / 100, 0.0), 1.0) for part in (two, three))
-        return hls_to_rgb(one / 360 % 1, light, saturation)
+        saturation, light = (min(max(part / 100, 0.0), 1.0) for part in (second, third))
+        return hls_to_rgb(first / 360 % 1, light, saturation)
     if space == "srgb":
-        return one, two, three
-    gray = _gray(space, one, two, three)
+        return first, second, third
+    gray = _gray(space, first, second, third)
     return None if gray is None else (gray, gray, gray)
 
 
-def _gray(space: str, one: float, two: float, three: float) -> float | None:
+def _gray(space: str, first: float, second: float, third: float) -> float | None:
     """Return the sRGB value of a gray in another color space; None of a color, or an unknown space."""
     if space == "hwb":
-        return two / (two + three) if two + three >= 100 else None
+        return second / (second + third) if second + third >= 100 else None
     if space in {"display-p3", "srgb-linear"}:
-        if max(one, two, three) - min(one, two, three) > _GRAY:
+        if max(first, second, third) - min(first, second, third) > _GRAY_CHROMA:
             return None
-        return one if space == "display-p3" else _encoded(one)
-    wholes = _WHOLES.get(space)
-    if wholes is None or "l" not in space:
+        return first if space == "display-p3" else _encoded(first)
+    scales = _FULL_SCALES.get(space)
+    if scales is None or "l" not in space:
         return None
-    chroma = abs(two) if space.endswith("lch") else math.hypot(two, three)
-    if chroma > _GRAY * wholes[1]:
+    chroma = abs(second) if space.endswith("lch") else math.hypot(second, third)
+    if chroma > _GRAY_CHROMA * scales[1]:
         return None
-    return _encoded(one**3 if space[:2] == "ok" else ((max(one, 0.0) + 16) / 116) ** 3)
+    return _encoded(first**3 if space[:2] == "ok" else ((max(first, 0.0) + 16) / 116) ** 3)
 
 
 def _encoded(linear: float) -> float:
@@ -264,12 +267,12 @@ def _encoded(linear: float) -> float:
     return 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055
 
 
-def _channel(part: str, whole: float) -> float | None:
+def _channel(part: str, scale: float) -> float | None:
     if part == "none":
         return 0.0
     if part.endswith("%"):
         share = ratio(part)
-        return None if share is None else share * whole
+        return None if share is None else share * scale
     return ratio(part)
 
 

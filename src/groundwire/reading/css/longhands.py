@@ -14,9 +14,9 @@ from typing import Final
 from groundwire.reading.css.colors import color
 from groundwire.reading.css.values import arguments, four_sides, pixels, ratio
 
-__all__ = ["is_told", "longhands", "may_hide"]
+__all__ = ["affects_visibility", "longhands", "may_hide"]
 
-_WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
+_CSS_WIDE_KEYWORDS: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _ALIASES: Final[Mapping[str, str]] = {
     **{
         f"-webkit-{name}": name
@@ -52,7 +52,7 @@ _DISPLAY: Final = re.compile(
 )
 _NAMED_SIZE: Final = re.compile(r"(?:xx?-)?small|(?:x{1,3}-)?large|medium|smaller|larger|math")
 _OVERFLOWS: Final = frozenset({"visible", "hidden", "clip", "scroll", "auto", "overlay"})
-_ALIGNED: Final = frozenset({"super", "sub", "baseline", "top", "text-top"})
+_VERTICAL_ALIGNMENTS: Final = frozenset({"super", "sub", "baseline", "top", "text-top"})
 _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
 _FONT_SIZE: Final = re.compile(
     r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
@@ -61,15 +61,15 @@ _MASK_SIZE: Final = re.compile(r"(?:[\d%a-z]|top|left|center)\s*/\s*([\d.]+(?:px
 _WORD: Final = re.compile(r"[a-z-]+")
 
 
-def _words(known: frozenset[str]) -> Callable[[str], bool]:
-    return lambda value: value in known
+def _one_of(words: frozenset[str]) -> Callable[[str], bool]:
+    return lambda value: value in words
 
 
 def _is_length(value: str) -> bool:
     return value in _LENGTH_WORDS or pixels(value, 100.0) is not None or "content" in value or "(" in value
 
 
-def _is_room(value: str) -> bool:
+def _is_positive_length(value: str) -> bool:
     return _is_length(value) and not value.startswith("-")
 
 
@@ -84,20 +84,20 @@ def _is_color(value: str) -> bool:
 
 _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
     "display": lambda value: all(map(_DISPLAY.fullmatch, value.split())),
-    "visibility": _words(frozenset({"visible", "hidden", "collapse"})),
+    "visibility": _one_of(frozenset({"visible", "hidden", "collapse"})),
     "opacity": lambda value: ratio(value) is not None,
-    "content-visibility": _words(frozenset({"visible", "hidden", "auto"})),
-    "position": _words(frozenset({"static", "relative", "absolute", "fixed", "sticky", "-webkit-sticky"})),
-    "overflow-x": _words(_OVERFLOWS),
-    "overflow-y": _words(_OVERFLOWS),
+    "content-visibility": _one_of(frozenset({"visible", "hidden", "auto"})),
+    "position": _one_of(frozenset({"static", "relative", "absolute", "fixed", "sticky", "-webkit-sticky"})),
+    "overflow-x": _one_of(_OVERFLOWS),
+    "overflow-y": _one_of(_OVERFLOWS),
     "font-size": _is_size,
     "flex-direction": lambda value: value.startswith("column"),
     "color": _is_color,
     "background-color": _is_color,
     "text-fill": _is_color,
-    "vertical-align": lambda value: value in _ALIGNED or pixels(value, 16.0) is not None,
-    "text-decoration-line": _words(frozenset({"none", "line-through"})),
-    "user-select": _words(frozenset({"none", "text", "all", "auto"})),
+    "vertical-align": lambda value: value in _VERTICAL_ALIGNMENTS or pixels(value, 16.0) is not None,
+    "text-decoration-line": _one_of(frozenset({"none", "line-through"})),
+    "user-select": _one_of(frozenset({"none", "text", "all", "auto"})),
     **dict.fromkeys(
         (
             "left", "right", "top", "bottom", "margin-left", "margin-top", "text-indent", "letter-spacing",
@@ -109,10 +109,10 @@ _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
             "width", "height", "max-width", "max-height", "min-width", "min-height", "padding-left", "padding-top",
             "padding-bottom", "padding-right",
         ),
-        _is_room,
+        _is_positive_length,
     ),
 }  # fmt: skip
-_KEPT: Final = frozenset(_VALID) | {
+_LONGHANDS: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
@@ -122,9 +122,9 @@ _KEPT: Final = frozenset(_VALID) | {
 }  # fmt: skip
 
 
-def is_told(name: str) -> bool:
+def affects_visibility(name: str) -> bool:
     """Return whether a property, in lower case, affects visibility."""
-    return name in _TOLD or name in _ALIASES
+    return name in _PROPERTIES or name in _ALIASES
 
 
 def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
@@ -134,13 +134,13 @@ def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
         name: The property in lower case.
         value: Its value in lower case, with `var()` already resolved.
     """
-    if not is_told(name):
+    if not affects_visibility(name):
         return ()
-    return _known(name, value) if len(value) <= _COMMON else tuple(_split(name, value))
+    return _longhands(name, value) if len(value) <= _MAX_CACHED else tuple(_split(name, value))
 
 
 @lru_cache(maxsize=4096)
-def _known(name: str, value: str) -> tuple[tuple[str, str], ...]:
+def _longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
     return tuple(_split(name, value))
 
 
@@ -148,13 +148,13 @@ def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     name = _ALIASES.get(name, name)
     if not value:  # of an unset custom property
         return
-    if name in _KEPT:
-        if value in _WIDE:
+    if name in _LONGHANDS:
+        if value in _CSS_WIDE_KEYWORDS:
             yield name, value
         elif (valid := _VALID.get(name)) is None or valid(value := value.removesuffix(" each-line")):
             yield name, value.split()[-1] if name == "text-indent" and value.endswith(" hanging") else value
-    elif (split := _SHORTHANDS.get(name)) is not None:
-        for longhand, part in split(name, value):
+    elif (shorthand := _SHORTHANDS.get(name)) is not None:
+        for longhand, part in shorthand(name, value):
             yield from _split(longhand, part)
 
 
@@ -183,7 +183,7 @@ def _overflow(_: str, value: str) -> Iterator[tuple[str, str]]:
 def _font(_: str, value: str) -> Iterator[tuple[str, str]]:
     if match := _FONT_SIZE.search(value):
         yield "font-size", match[1] or match[2]
-    elif value in _WIDE:
+    elif value in _CSS_WIDE_KEYWORDS:
         yield "font-size", value
     else:
         for word in value.split():
@@ -270,5 +270,6 @@ def may_hide(name: str, value: str) -> bool:
     return size is not None and size < (0.5 if name == "opacity" else 0.0 if name == "left" else 5.0)
 
 
-_TOLD: Final = _KEPT | frozenset(_SHORTHANDS) | {"content"}
-_COMMON: Final = 80  # characters of a value that is likely to be repeated on other pages
+_PROPERTIES: Final = _LONGHANDS | frozenset(_SHORTHANDS) | {"content"}
+"""The properties that affect visibility or meaning, but for their aliases."""
+_MAX_CACHED: Final = 80  # characters of a value that is likely to be repeated on other pages

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from groundwire.reading.css.at_rules import in_container, is_supported, on_screen
-from groundwire.reading.css.longhands import is_told
+from groundwire.reading.css.longhands import affects_visibility
 
 __all__ = ["OTHERS", "UNLAYERED", "Declaration", "Sheet", "StyleRule", "declarations", "read_sheet"]
 
@@ -24,9 +24,9 @@ UNLAYERED: Final = 1 << 60
 
 OTHERS: Final = " others"
 """After the name of an animation, the key of all its frames but the last."""
-_LAST: Final = frozenset({"to", "100%"})
-_LAYERS: Final = 1_000  # in one layer; further ones have the place of the last
-_LEVELS: Final = 5  # of layers in layers
+_LAST_STOPS: Final = frozenset({"to", "100%"})
+_MAX_LAYERS: Final = 1_000  # in one layer; further ones have the place of the last
+_MAX_LEVELS: Final = 5  # of layers in layers
 _MAX_DEPTH: Final = 24
 _MAX_SELECTOR: Final = 2_000  # characters
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -40,7 +40,7 @@ _STRUCTURE: Final = str.maketrans({";": r"\3b ", "{": r"\7b ", "}": r"\7d "})
 """Braces and semicolons as escapes, which mean the same in a string."""
 _SIGNS: Final = re.compile("[;{}]")
 _SCOPE: Final = re.compile(r"\A\((.*)\)\Z")
-_COMMON: Final = 60  # characters of a declaration that is likely to be repeated
+_MAX_CACHED: Final = 60  # characters of a declaration that is likely to be repeated
 _NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
 _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
 
@@ -95,7 +95,7 @@ class _Block:
 
 def declarations(text: str) -> list[Declaration]:
     """Parse the declarations of a `style` attribute that may affect visibility, in order."""
-    return _told(_without_structure(text))
+    return _relevant(_without_structure(text))
 
 
 def _without_structure(text: str) -> str:
@@ -134,8 +134,8 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
             if block.kind == "skip":
                 continue
             if prelude[:1] not in {"@", "}"} and "&" not in prelude and ";" not in prelude:
-                wanted = len(prelude) <= _MAX_SELECTOR and (may_match is None or may_match(prelude))
-                if wanted and (declared := _told(body)):
+                is_rule = len(prelude) <= _MAX_SELECTOR and (may_match is None or may_match(prelude))
+                if is_rule and (declared := _relevant(body)):
                     sheet.rules.append(StyleRule(prelude, tuple(declared), block.layer))
                 continue
         for prelude in parts:
@@ -143,8 +143,8 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
             statements, _, prelude = prelude.rpartition(";")
             _end_statements(statements, block, sheet)
             opened = _open(prelude.strip(), block, sheet, deep=len(stack) > _MAX_DEPTH)
-            unwanted = opened.kind == "rule" and may_match is not None and not may_match(opened.selector)
-            stack.append(_Block("skip") if unwanted else opened)  # nor do the rules nested in it match
+            is_foreign = opened.kind == "rule" and may_match is not None and not may_match(opened.selector)
+            stack.append(_Block("skip") if is_foreign else opened)  # nor do the rules nested in it match
         _end_statements(body, stack[-1], sheet)
         if len(stack) > 1:
             _close(stack.pop(), sheet)
@@ -154,25 +154,21 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
         _close(block, sheet)
 
 
-def _told(body: str) -> list[Declaration]:
+def _relevant(body: str) -> list[Declaration]:
     """Return the declarations of a rule that may affect visibility."""
-    parts = body.split(";")
-    return [told for part in parts if (told := _common(part) if len(part) <= _COMMON else _telling(part))]
-
-
-def _telling(text: str) -> Declaration | None:
-    """Parse a declaration that may affect visibility."""
-    name = text.partition(":")[0]
-    name = (_unescape(name) if "\\" in name else name).strip()
-    return _read(text) if name.startswith("--") or is_told(name.lower()) else None
+    cached, direct = _relevant_declaration, _relevant_declaration.__wrapped__
+    return [row for part in body.split(";") if (row := cached(part) if len(part) <= _MAX_CACHED else direct(part))]
 
 
 @lru_cache(maxsize=4096)
-def _common(text: str) -> Declaration | None:
-    return _telling(text)
+def _relevant_declaration(text: str) -> Declaration | None:
+    """Parse a declaration that may affect visibility; None for any other."""
+    name = text.partition(":")[0]
+    name = (_unescape(name) if "\\" in name else name).strip()
+    return _declaration(text) if name.startswith("--") or affects_visibility(name.lower()) else None
 
 
-def _read(text: str) -> Declaration | None:
+def _declaration(text: str) -> Declaration | None:
     name, colon, value = text.partition(":")
     if not colon:
         return None
@@ -188,11 +184,9 @@ def _read(text: str) -> Declaration | None:
     custom = name.startswith("--")
     value = " ".join(value.split())
     lowered, is_text = value.lower(), name.lower() == "content"  # not in the names of custom properties, or strings
-    return (
-        Declaration(name if custom else name.lower(), value if "var(" in lowered or is_text else lowered, important)
-        if value
-        else None
-    )
+    if not value:
+        return None
+    return Declaration(name if custom else name.lower(), value if "var(" in lowered or is_text else lowered, important)
 
 
 def _unescape(text: str) -> str:
@@ -212,7 +206,7 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
         return _Block("skip")
     if around.kind == "frames":
         stops = {stop.strip().lower() for stop in prelude.split(",")}
-        return _Block("frame", around.selector if not stops.isdisjoint(_LAST) else around.selector + OTHERS)
+        return _Block("frame", around.selector if not stops.isdisjoint(_LAST_STOPS) else around.selector + OTHERS)
     if not prelude.startswith("@"):
         if len(prelude) > _MAX_SELECTOR or "}" in prelude:
             return _Block("skip")
@@ -221,45 +215,45 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
         if around.kind == "group":
             prelude = prelude.replace(":scope", "&")
         return _Block("rule", _nested(prelude, around.selector), around.layer)
-    name, _, rest = " ".join(prelude[1:].split()).partition(" ")
+    name, _, condition = " ".join(prelude[1:].split()).partition(" ")
     name, paren, more = name.lower().partition("(")
-    rest = (paren + more + " " + rest).strip()
-    return _open_at(name, rest, around, sheet)
+    condition = (paren + more + " " + condition).strip()
+    return _open_at(name, condition, around, sheet)
 
 
-def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
+def _open_at(name: str, text: str, around: _Block, sheet: Sheet) -> _Block:
     inside = _Block(around.kind, around.selector, around.layer, around.path)
     if name == "media":
-        return inside if on_screen(rest) else _Block("skip")
+        return inside if on_screen(text) else _Block("skip")
     if name == "supports":
-        return inside if is_supported(rest) else _Block("skip")
+        return inside if is_supported(text) else _Block("skip")
     if name == "layer":
-        inside.path = f"{around.path}.{rest or f'({len(sheet.layers)})'}".lstrip(".")
+        inside.path = f"{around.path}.{text or f'({len(sheet.layers)})'}".lstrip(".")
         inside.layer = _layer(inside.path, sheet)
         return inside
     if name == "container":
-        return inside if in_container(rest) else _Block("skip")
+        return inside if in_container(text) else _Block("skip")
     if name == "scope":
-        return _Block("skip" if " to " in rest else "group", _SCOPE.sub(r"\1", rest) or around.selector, around.layer)
+        return _Block("skip" if " to " in text else "group", _SCOPE.sub(r"\1", text) or around.selector, around.layer)
     if name == "property":
-        return _Block("property", rest)
+        return _Block("property", text)
     if name.endswith("keyframes"):
-        rest = rest.strip("\"' ")
-        for key in (rest, rest + OTHERS):
+        text = text.strip("\"' ")
+        for key in (text, text + OTHERS):
             sheet.keyframes.setdefault(key, {})
-        return _Block("frames", rest)
+        return _Block("frames", text)
     return _Block("skip")
 
 
 def _layer(name: str, sheet: Sheet) -> int:
     """Return the place of a layer in the order of precedence; that of one within another is before it."""
-    whole, place, width = "", 0, _LAYERS**_LEVELS
-    for part in name.strip().split(".", _LEVELS)[:_LEVELS]:
-        around, whole = whole, f"{whole}.{part.strip()}".lstrip(".")
-        if whole not in sheet.layers:
-            beside = sheet.inside[around] = min(sheet.inside.get(around, 0) + 1, _LAYERS - 1)
-            sheet.layers[whole] = (place - width if around else 0) + beside * (width // _LAYERS)
-        place, width = sheet.layers[whole], width // _LAYERS
+    path, place, width = "", 0, _MAX_LAYERS**_MAX_LEVELS
+    for part in name.strip().split(".", _MAX_LEVELS)[:_MAX_LEVELS]:
+        around, path = path, f"{path}.{part.strip()}".lstrip(".")
+        if path not in sheet.layers:
+            beside = sheet.inside[around] = min(sheet.inside.get(around, 0) + 1, _MAX_LAYERS - 1)
+            sheet.layers[path] = (place - width if around else 0) + beside * (width // _MAX_LAYERS)
+        place, width = sheet.layers[path], width // _MAX_LAYERS
     return place
 
 
@@ -273,13 +267,13 @@ def _nested(selector: str, parent: str) -> str:
 
 def _end_statements(text: str, block: _Block, sheet: Sheet) -> None:
     if block.kind in {"rule", "frame"}:
-        block.declared += _told(text)
+        block.declared += _relevant(text)
     elif block.kind == "property":
-        block.declared += [declared for part in text.split(";") if (declared := _read(part))]
+        block.declared += [declared for part in text.split(";") if (declared := _declaration(part))]
     elif block.kind == "group" and "@" in text:
         for statement in text.split(";"):
             if (layers := statement.strip())[:6].lower() == "@layer":
-                for name in layers[6:].split(",")[:_LAYERS]:
+                for name in layers[6:].split(",")[:_MAX_LAYERS]:
                     _layer(f"{block.path}.{name.strip()}".lstrip("."), sheet)
 
 
@@ -287,8 +281,8 @@ def _close(block: _Block, sheet: Sheet) -> None:
     if block.kind == "rule" and block.declared and block.selector:
         sheet.rules.append(StyleRule(block.selector, tuple(block.declared), block.layer))
     elif block.kind == "property":
-        said = {declared.name: declared.value for declared in block.declared}
-        sheet.initial[block.selector] = said.get("initial-value", "")
+        values = {declared.name: declared.value for declared in block.declared}
+        sheet.initial[block.selector] = values.get("initial-value", "")
     elif block.kind == "frame":
         frame = {declared.name: declared.value for declared in block.declared if not declared.important}
         sheet.keyframes[block.selector].update(frame)

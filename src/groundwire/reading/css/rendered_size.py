@@ -14,9 +14,10 @@ from typing import Final
 from turbohtml import Document, Element
 
 from groundwire.reading.css.cascade import Styles
-from groundwire.reading.css.values import NUMBER, arguments, bounded, four_sides, pixels, ratio
+from groundwire.reading.css.values import CALL, NUMBER, OUT_OF_FLOW, arguments, bounded, four_sides, pixels, ratio
 
 __all__ = [
+    "PATH_NUMBER",
     "TINY_FONT",
     "TRANSFORMS",
     "cuts_all",
@@ -32,21 +33,21 @@ _Matrix = tuple[float, float, float, float, float, float]
 """The matrix of `matrix()`: what is seen from the front."""
 
 _IDENTITY: Final[_Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\)")
 _ANGLE: Final = re.compile(rf"({NUMBER})(deg|grad|rad|turn)?")
 _TURN: Final[Mapping[str, float]] = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
-_PLACED: Final = frozenset({"absolute", "fixed"})
-_SHARE_OF: Final = 200.0  # pixels; what a percentage of a translation refers to
-_FLAT: Final = 4e-4  # of its area; a text of 20 pixels is then less than a pixel
-_THIN: Final = 0.02  # of its width or height
-_SKEWED: Final = 1_000.0  # times its height
+_BASIS: Final = 200.0  # pixels; what a percentage of a translation refers to
+_FLAT_AREA: Final = 4e-4  # of its area; a text of 20 pixels is then less than a pixel
+_THIN_SIDE: Final = 0.02  # of its width or height
+_MAX_SLOPE: Final = 1_000.0  # times its height
 _MAX_CALLS: Final = 500
+PATH_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
+"""A number of an SVG path."""
 
 
 def is_flat(style: Mapping[str, str]) -> bool:
     """Return whether an element is scaled to nothing, turned edge-on or skewed into a line."""
     return any(
-        abs(a * d - b * c) <= _FLAT or math.hypot(a, c) <= _THIN or math.hypot(b, d) <= _THIN
+        abs(a * d - b * c) <= _FLAT_AREA or math.hypot(a, c) <= _THIN_SIDE or math.hypot(b, d) <= _THIN_SIDE
         for a, b, c, d, _, _ in _steps(style)
     )
 
@@ -56,7 +57,7 @@ def is_turned_away(style: Mapping[str, str]) -> bool:
     if style.get("backface-visibility") != "hidden":
         return False
     turns = [f"rotate({style['rotate']})" if "rotate" in style else "", style.get("transform", "")]
-    steps = [_step(name, arguments(inside), 0.0) for name, inside in _CALL.findall(" ".join(turns)) if "rot" in name]
+    steps = [_step(name, arguments(inside), 0.0) for name, inside in CALL.findall(" ".join(turns)) if "rot" in name]
     a, b, c, d, _, _ = _product(steps)
     return a * d - b * c < 0
 
@@ -72,16 +73,16 @@ def moves(style: Mapping[str, str]) -> tuple[float, float]:
 
 def _steps(style: Mapping[str, str]) -> list[_Matrix]:
     """Return the matrices of an element's transforms, in order."""
-    own = [_step(name, style[name].split(), _SHARE_OF) for name in ("translate", "rotate", "scale") if name in style]
-    calls = _CALL.findall(style["transform"])[:_MAX_CALLS] if "transform" in style else ()
-    return own + [_step(name, arguments(inside), _SHARE_OF) for name, inside in calls]
+    own = [_step(name, style[name].split(), _BASIS) for name in ("translate", "rotate", "scale") if name in style]
+    calls = CALL.findall(style["transform"])[:_MAX_CALLS] if "transform" in style else ()
+    return own + [_step(name, arguments(inside), _BASIS) for name, inside in calls]
 
 
-def _step(name: str, parts: Sequence[str], whole: float) -> _Matrix:
+def _step(name: str, parts: Sequence[str], basis: float) -> _Matrix:
     """Return the matrix of one function; the identity if it is unknown."""
     axis = name[-1] if name[-1] in "xyz" and name != "matrix" else ""
     if name.startswith("translate"):
-        x, y = _lengths(parts, whole)
+        x, y = _lengths(parts, basis)
         return (1.0, 0.0, 0.0, 1.0, *((0.0, x) if axis == "y" else (0.0, 0.0) if axis == "z" else (x, y)))
     numbers = [1.0 if (number := ratio(part)) is None else number for part in parts]
     if name.startswith("scale") and numbers:
@@ -108,7 +109,7 @@ def _scaling(axis: str, numbers: Sequence[float]) -> _Matrix:
 def _skewing(axis: str, slopes: Sequence[float]) -> _Matrix:
     x = 0.0 if axis == "y" else slopes[0]
     y = slopes[-1] if axis == "y" or len(slopes) > 1 else 0.0
-    return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0) if max(abs(x), abs(y)) > _SKEWED else (1.0, y, x, 1.0, 0.0, 0.0)
+    return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0) if max(abs(x), abs(y)) > _MAX_SLOPE else (1.0, y, x, 1.0, 0.0, 0.0)
 
 
 def _product(matrices: Sequence[_Matrix]) -> _Matrix:
@@ -127,12 +128,12 @@ def _turn(axis: str, direction: Sequence[float], angle: float) -> _Matrix:
         return _IDENTITY
     x, y, z = x / length, y / length, z / length
     cosine, sine = math.cos(angle), math.sin(angle)
-    rest = 1 - cosine
-    return cosine + x * x * rest, y * x * rest + z * sine, x * y * rest - z * sine, cosine + y * y * rest, 0.0, 0.0
+    vers = 1 - cosine
+    return cosine + x * x * vers, y * x * vers + z * sine, x * y * vers - z * sine, cosine + y * y * vers, 0.0, 0.0
 
 
-def _lengths(parts: Sequence[str], whole: float) -> tuple[float, float]:
-    x, y = [*(pixels(part, whole) or 0.0 for part in parts[:2]), 0.0, 0.0][:2]
+def _lengths(parts: Sequence[str], basis: float) -> tuple[float, float]:
+    x, y = [*(pixels(part, basis) or 0.0 for part in parts[:2]), 0.0, 0.0][:2]
     return x, y
 
 
@@ -145,18 +146,17 @@ def _angle(value: str) -> float | None:
 
 
 _SLIVER: Final = 2.0  # pixels
-_ALL: Final = 99.0  # percent of a box
-_WIDE: Final = 1_000.0  # pixels
-_FEW: Final = 4  # numbers of a path that is a point or a line
-_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
+_FULL_PERCENT: Final = 99.0  # percent of a box
+_FULL_PIXELS: Final = 1_000.0  # pixels
+_LINE_NUMBERS: Final = 4  # numbers of a path that is a point or a line
 
 
 def cuts_all(style: Mapping[str, str]) -> bool:
     """Return whether `clip` or `clip-path` leaves nothing of an element."""
     clip = style.get("clip", "")
-    if clip.startswith("rect(") and style.get("position") in _PLACED and _is_sliver(clip[5:-1]):
+    if clip.startswith("rect(") and style.get("position") in OUT_OF_FLOW and _is_sliver(clip[5:-1]):
         return True
-    return any(_cuts_all(name, inside) for name, inside in _CALL.findall(style.get("clip-path", "")))
+    return any(_cuts_all(name, inside) for name, inside in CALL.findall(style.get("clip-path", "")))
 
 
 def _is_sliver(edges: str) -> bool:
@@ -193,38 +193,38 @@ def _cuts_all(name: str, inside: str) -> bool:
         )
     if name == "polygon":
         return _has_no_area(inside)
-    return name == "path" and len(_NUMBER.findall(inside)) <= _FEW
+    return name == "path" and len(PATH_NUMBER.findall(inside)) <= _LINE_NUMBERS
 
 
-def _covers(one: str, other: str) -> bool:
-    first, second = pixels(one, 100.0), pixels(other, 100.0)
+def _covers(start: str, end: str) -> bool:
+    first, second = pixels(start, 100.0), pixels(end, 100.0)
     if first is None or second is None:
         return False
-    shares = "%" in one or "%" in other
-    return first + second >= (_ALL if shares and first >= 0 and second >= 0 else _WIDE)
+    shares = "%" in start or "%" in end
+    return first + second >= (_FULL_PERCENT if shares and first >= 0 and second >= 0 else _FULL_PIXELS)
 
 
 def _has_no_area(points: str) -> bool:
     """Return whether a polygon has no area (the shoelace formula), or lies outside of any box."""
     pairs = [arguments(pair) for pair in points.removeprefix("evenodd,").removeprefix("nonzero,").split(",")]
     corners = [[pixels(part, 1_000.0) for part in pair] for pair in pairs if len(pair) == 2]
-    known = [(x, y) for x, y in corners if x is not None and y is not None]
-    if len(known) != len(corners) or not known:
+    vertices = [(x, y) for x, y in corners if x is not None and y is not None]
+    if len(vertices) != len(corners) or not vertices:
         return False
-    if any(all(corner[place] <= 0 for corner in known) for place in (0, 1)):
+    if any(all(corner[place] <= 0 for corner in vertices) for place in (0, 1)):
         return True
-    area = sum(x * v - u * y for (x, y), (u, v) in zip(known, known[1:] + known[:1], strict=True))
+    area = sum(x * v - u * y for (x, y), (u, v) in zip(vertices, vertices[1:] + vertices[:1], strict=True))
     return abs(area) / 2 < 4
 
 
 _MEDIUM_FONT: Final = 16.0  # pixels
 TINY_FONT: Final = 2.0  # pixels; smaller text is unreadable
 
-_RELATIVE: Final = re.compile(rf"({NUMBER})(em|%|ex|ch|lh|ic|cap)")
-_IN_RELATION: Final = re.compile(r"(?<=[\d.])em(?![a-z])")
-_OF_LETTER: Final[Mapping[str, float]] = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5, "lh": 1.2, "ic": 1.0, "cap": 0.7}
-_STEPS: Final[Mapping[str, float]] = {"larger": 1.2, "smaller": 1 / 1.2}
-_SMALL: Final = 0.5  # relative to the parent; a few nested ones leave nothing
+_RELATIVE_SIZE: Final = re.compile(rf"({NUMBER})(em|%|ex|ch|lh|ic|cap)")
+_EM_UNIT: Final = re.compile(r"(?<=[\d.])em(?![a-z])")
+_EM_RATIOS: Final[Mapping[str, float]] = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5, "lh": 1.2, "ic": 1.0, "cap": 0.7}
+_SIZE_RATIOS: Final[Mapping[str, float]] = {"larger": 1.2, "smaller": 1 / 1.2}
+_SMALL_RATIO: Final = 0.5  # relative to the parent; a few nested ones leave nothing
 
 
 def _resolved(value: str, around: float) -> float:
@@ -236,21 +236,21 @@ def _resolved(value: str, around: float) -> float:
     """
     if value in {"inherit", "unset"}:
         return around
-    if match := _RELATIVE.fullmatch(value):
-        return bounded(float(match[1]) * _OF_LETTER[match[2]] * around)
-    if value in _STEPS:
-        return _STEPS[value] * around
+    if match := _RELATIVE_SIZE.fullmatch(value):
+        return bounded(float(match[1]) * _EM_RATIOS[match[2]] * around)
+    if value in _SIZE_RATIOS:
+        return _SIZE_RATIOS[value] * around
     if "em" in value:
-        value = _IN_RELATION.sub(f"px*{around:.6f}", value)
+        value = _EM_UNIT.sub(f"px*{around:.6f}", value)
     size = pixels(value, around)
     return _MEDIUM_FONT if size is None else size
 
 
 def may_be_tiny(value: str) -> bool:
     """Return whether a font size may make text unreadable, depending on the parent element."""
-    match = _RELATIVE.fullmatch(value)
+    match = _RELATIVE_SIZE.fullmatch(value)
     return _resolved(value, _MEDIUM_FONT) <= TINY_FONT or (
-        match is not None and float(match[1]) * _OF_LETTER[match[2]] <= _SMALL
+        match is not None and float(match[1]) * _EM_RATIOS[match[2]] <= _SMALL_RATIO
     )
 
 
@@ -258,30 +258,30 @@ def measure_fonts(document: Document, states: dict[Element, bool], styles: Style
     """Compute font sizes where some may be tiny: a relative size depends on that of the parent element."""
     if not any(states.values()):
         return
-    known: dict[Element, float] = {}
+    sizes: dict[Element, float] = {}
     for element in states:
         if "font-size" in styles.get(element):  # and not only in an animation
-            states[element] = font_size(element, styles, known) <= TINY_FONT
+            states[element] = _font_size(element, styles, sizes) <= TINY_FONT
     for control in document.select("button"):
         states.setdefault(control, False)  # has its own size, whatever its parent's
 
 
-def font_size(element: Element, styles: Styles, known: dict[Element, float]) -> float:
+def _font_size(element: Element, styles: Styles, sizes: dict[Element, float]) -> float:
     """Return the font size of an element in pixels.
 
     Args:
         element: The element.
         styles: All styles of the page.
-        known: The sizes computed so far, which makes it linear: no path is visited twice.
+        sizes: The sizes computed so far, which makes it linear: no path is visited twice.
     """
     path: list[Element] = []
     node: object = element
-    while isinstance(node, Element) and node not in known:
+    while isinstance(node, Element) and node not in sizes:
         path.append(node)
         node = node.parent
-    size = known[node] if isinstance(node, Element) else _MEDIUM_FONT
+    size = sizes[node] if isinstance(node, Element) else _MEDIUM_FONT
     for step in reversed(path):
         if (value := styles.get(step).get("font-size")) is not None:
             size = _resolved(value, size)
-        known[step] = size
+        sizes[step] = size
     return size

@@ -49,25 +49,25 @@ _MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page in total
 _MAX_WORK: Final = 5_000_000  # steps: elements visited by selectors, and characters of attributes searched
 SHADOW_STEPS: Final = 1_000_000  # elements of shadow trees visited by selectors
 _STEP: Final = 64  # characters of attributes; searching them takes as long as visiting an element
-_DEEP: Final = 64  # nested elements that may have an attribute
-_MATCHES: Final = 8  # elements visited in the time of one individual match
-_FEW: Final = 12  # elements; matching each of them is faster than searching the page
+_DEPTH: Final = 64  # nested elements that may have an attribute
+_MATCH_STEPS: Final = 8  # elements visited in the time of one individual match
+_FEW_ELEMENTS: Final = 12  # elements; matching each of them is faster than searching the page
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
 )
 _STATE: Final = re.compile(r"(:not\()?:(checked|hover|active|focus|focus-within|focus-visible|target)(?![\w-])(?(1)\))")
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
-_ADDED: Final = re.compile(r"::?(?:before|after)\Z")
+_GENERATED_BOX: Final = re.compile(r"::?(?:before|after)\Z")
 _FORGIVING: Final = re.compile(r":(?:is|where)\(")
 _TEXT: Final = re.compile(r"none|normal|attr\(|[\"']\s*[^\s\"'\ufffd]")
 """A value of `content` that is a text, or sets none."""
 _ICON: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]|url\\(|counter")
-_OF_OTHERS: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
+_FOREIGN_PSEUDO: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
 """What makes a whole selector list invalid, as it does in browsers of other vendors."""
-_ALWAYS: Final = ":not(.\u2205)"
+_ANY_ELEMENT: Final = ":not(.\u2205)"
 """A selector that matches every element, with the specificity of the replaced one."""
 _PSEUDOS: Final[Mapping[str, str]] = {
-    ":-webkit-any": ":is", ":-webkit-any-link": ":any-link", ":defined": _ALWAYS, ":open": "[open]",
+    ":-webkit-any": ":is", ":-webkit-any-link": ":any-link", ":defined": _ANY_ELEMENT, ":open": "[open]",
     ":placeholder-shown": "[placeholder]:not([value])", ":valid": ":is(input, select, textarea):not([required])",
     ":invalid": ":is(input, select, textarea)[required]:not([value])",
     ":indeterminate": ":is([type=radio i]:not([checked]), progress:not([value]))", ":in-range": "[min][value]",
@@ -83,7 +83,7 @@ _HEX: Final = re.compile(r"\\[0-9a-fA-F\s]")
 _ATTRIBUTE: Final = re.compile(r"\[(?:[^\[\]\"']|\"[^\"]*+\"|'[^']*+')*+\]")
 _ATTRIBUTE_NAME: Final = re.compile(r"\[\s*([\w-]+)")
 _BRACKETS: Final = re.compile(r"\([^()]*+\)")
-_NESTED: Final = 20  # brackets within brackets
+_MAX_BRACKETS: Final = 20  # brackets within brackets
 _COMBINED: Final = re.compile(r"[\s>+~]")
 _BEFORE: Final = re.compile(r"\A.*[\s>+~]", re.DOTALL)
 """What is before the part of a selector that stands for the element itself."""
@@ -94,8 +94,8 @@ def read_styles(document: Document) -> Styles:
     elements = _sheets(document)
     texts = [element.text if element.tag == "style" else sheet_of(element.attr("href") or "") for element in elements]
     classes, ids, inline = (_by_attribute(document, name) for name in ("class", "id", "style"))
-    named = frozenset(" ".join(classes).split())
-    names = _Names({*("." + name for name in named), *("#" + own for own in ids)})
+    page_classes = frozenset(" ".join(classes).split())
+    names = _Names({*("." + name for name in page_classes), *("#" + own for own in ids)})
     sheet, incomplete = Sheet(), None in texts
     room = _MAX_SHEETS
     for element, text in zip(elements, texts, strict=True):
@@ -115,32 +115,32 @@ def read_styles(document: Document) -> Styles:
         ):
             room -= len(text)
             read_sheet(text, sheet, lambda selector: bool(names.arms(selector)))
-    styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=named)
-    styles.initial, styles.stripped = sheet.initial, bool(named) and not any(texts)
-    styles.classes = {name[1:] for name in names.asked if name[0] == "."}
+    styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, page_classes=page_classes)
+    styles.initial, styles.without_sheets = sheet.initial, bool(page_classes) and not any(texts)
+    styles.sheet_classes = {name[1:] for name in names.sheet_names if name[0] == "."}
     if sheet.rules:
-        _apply(_Finder(document, _index(classes, ids, names.asked)), sheet.rules, styles, names)
+        _apply(_Finder(document, _index(classes, ids, names.sheet_names)), sheet.rules, styles, names)
     for text, elements in inline.items():
-        styles.give(elements, text)
+        styles.apply_inline(elements, text)
     return styles
 
 
 def _by_attribute(document: Document, name: str) -> dict[str, list[Element]]:
     """Return the elements with an attribute by its value: many share one, which is then judged once."""
-    found: dict[str, list[Element]] = defaultdict(list)
+    groups: dict[str, list[Element]] = defaultdict(list)
     for element in document.select(f"[{name}]"):
-        found[element.attr(name) or ""].append(element)
-    return found
+        groups[element.attr(name) or ""].append(element)
+    return groups
 
 
 def _index(
-    classes: Mapping[str, list[Element]], ids: Mapping[str, list[Element]], asked: Container[str]
+    classes: Mapping[str, list[Element]], ids: Mapping[str, list[Element]], sheet_names: Container[str]
 ) -> dict[str, list[Element]]:
     """Return the elements by those of their classes and ids that style sheets have, written as selectors."""
     index: dict[str, list[Element]] = {}
     for names, elements in classes.items():
         for name in dict.fromkeys(names.split()):
-            if (key := "." + name) in asked:
+            if (key := "." + name) in sheet_names:
                 index.setdefault(key, []).extend(elements)
     return index | {"#" + own: elements for own, elements in ids.items()}
 
@@ -160,7 +160,7 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
     sheet = Sheet()
     for element in shadow.iter_elements():
         styles.isolate(element)
-        styles.give((element,), element.attr("style") or "")
+        styles.apply_inline((element,), element.attr("style") or "")
     for element in shadow.select('style, link[rel~="stylesheet" i]'):
         text = element.text if element.tag == "style" else sheet_of(element.attr("href") or "")
         styles.incomplete = styles.incomplete or text is None
@@ -168,7 +168,7 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
     size = sum(1 for _ in shadow.descendants) if sheet.rules else 0
     for rule in sheet.rules:
         for arm in filter(None, comma_parts(rule.selector)):
-            room -= size * _FEW ** (2 * nested_levels(arm))
+            room -= size * _FEW_ELEMENTS ** (2 * nested_levels(arm))
             if room < 0:
                 styles.incomplete = True
                 return room
@@ -199,10 +199,10 @@ class _Names:
     """The classes and ids of a page, and those in its style sheets."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self.asked: set[str] = set()
+        self.sheet_names: set[str] = set()
         """The classes and ids in selectors, written as selectors."""
         self._arms: dict[str, Sequence[str]] = {}
-        self._known = frozenset(names)
+        self._page_names = frozenset(names)
 
     def arms(self, selector: str) -> Sequence[str]:
         """Return the selectors of a list that may match an element: none of their classes and ids is missing."""
@@ -213,9 +213,9 @@ class _Names:
 
     def _split(self, selector: str) -> Sequence[str]:
         names = _names_in(selector)
-        self.asked.update(names)
+        self.sheet_names.update(names)
         if _SPECIAL.search(selector) is None:
-            return (selector,) if self._known.issuperset(names) else ()
+            return (selector,) if self._page_names.issuperset(names) else ()
         arms = comma_parts(selector)
         return [arm for arm in arms if self._may_match(arm)] if all(arms) else ()
 
@@ -223,9 +223,9 @@ class _Names:
         if "\\" in arm:
             if "(" in arm or "[" in arm or _HEX.search(arm) is not None:
                 return True
-            return self._known.issuperset(_names_in(arm))
-        known, outside = self._known.issuperset, _outside_brackets(arm)
-        return any(known(_NAMED.findall(part)) for part in outside.split(","))  # brackets in strings may be unbalanced
+            return self._page_names.issuperset(_names_in(arm))
+        exist, outside = self._page_names.issuperset, _outside_brackets(arm)
+        return any(exist(_NAMED.findall(part)) for part in outside.split(","))  # brackets in strings may be unbalanced
 
 
 def _names_in(selector: str) -> list[str]:
@@ -239,7 +239,7 @@ def _outside_brackets(selector: str) -> str:
     """Return a selector without attributes and without what is in parentheses; nothing of one with too many."""
     if "[" in selector:
         selector = _ATTRIBUTE.sub("", selector)
-    for _ in range(_NESTED):
+    for _ in range(_MAX_BRACKETS):
         if "(" not in selector or (shorter := _BRACKETS.sub("", selector)) == selector:
             return selector
         selector = shorter
@@ -267,7 +267,7 @@ class _Finder:
         self.document = document
         self._index = index
         self._room = _MAX_WORK
-        self._found: dict[str, list[Element]] = {}
+        self._matches: dict[str, list[Element]] = {}
         self._lengths: dict[str, int] = {}
 
     @cached_property
@@ -284,25 +284,25 @@ class _Finder:
         if "[" in selector:
             before, _, own = selector.replace(">", " ").rpartition(" ")
             looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(before)))
-            self._take((looked_through + _DEEP * sum(map(self._length, _ATTRIBUTE_NAME.findall(own)))) // _STEP)
+            self._take((looked_through + _DEPTH * sum(map(self._length, _ATTRIBUTE_NAME.findall(own)))) // _STEP)
         key = _key_of(selector)
         elements: Sequence[Element] = self._index.get(key, ()) if key else ()
         above = ":has(" in selector and _COMBINED.search(selector.rpartition(")")[2]) is not None
         if ":has(" in selector:  # it searches all descendants of an element, of one around others for each of these
             among = len(elements) if key and above else self._size
-            self._take(self._size * among // (_STEP if above else _STEP * _MATCHES))
+            self._take(self._size * among // (_STEP if above else _STEP * _MATCH_STEPS))
         if "(" in selector and (levels := nested_levels(selector)):
             self._take_levels(levels + above, selector, elements if key else list(self.document.iter_elements()))
         if key:
             if key == selector or not elements:
                 self._take(len(elements))  # each is given the rule
                 return elements
-            self._take(_MATCHES * len(elements))
+            self._take(_MATCH_STEPS * len(elements))
             return Matcher(selector).filter(elements)
         if not any(sign in selector for sign in "+~([\\") and (names := _NAMED.findall(selector)):
             around = min([self._index.get(name, ()) for name in names], key=len)
-            if len(around) <= _FEW:
-                self._take(_MATCHES * len(around))
+            if len(around) <= _FEW_ELEMENTS:
+                self._take(_MATCH_STEPS * len(around))
                 inside = [element for outer in around for element in outer.select(selector)]
                 self._take(len(inside))
                 return inside if len(around) < 2 else list(dict.fromkeys(inside))
@@ -310,7 +310,7 @@ class _Finder:
 
     def _take_levels(self, levels: int, selector: str, elements: Sequence[Element]) -> None:
         """Take the steps of selectors within selectors: on each level, all elements around one may be visited."""
-        sample = elements[:: len(elements) // _FEW + 1]
+        sample = elements[:: len(elements) // _FEW_ELEMENTS + 1]
         around = sum(len(list(element.ancestors)) for element in sample)
         if "~" in selector or " of " in selector:
             around += sum(len(list(element.previous_siblings)) for element in sample)
@@ -320,15 +320,15 @@ class _Finder:
         """Return how many attribute characters may be searched for an element and its ancestors."""
         if attribute not in self._lengths:
             values = [len(element.attr(attribute) or "") for element in self._all(f"[{attribute}]")]
-            self._lengths[attribute] = min(sum(values), _DEEP * max(values, default=0))
+            self._lengths[attribute] = min(sum(values), _DEPTH * max(values, default=0))
         return self._lengths[attribute]
 
     def _all(self, selector: str) -> list[Element]:
-        found = self._found.get(selector)
-        self._take(self._size if found is None else len(found))
-        if found is None:
-            found = self._found[selector] = self.document.select(selector)
-        return found
+        elements = self._matches.get(selector)
+        self._take(self._size if elements is None else len(elements))
+        if elements is None:
+            elements = self._matches[selector] = self.document.select(selector)
+        return elements
 
     def _take(self, steps: int) -> None:
         self._room -= steps
@@ -346,12 +346,12 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
         pairs = styles.pairs(rule.declarations) if arms else ()
         if not pairs and not (arms and any(declared.name == "content" for declared in rule.declarations)):
             continue
-        if ":-" in rule.selector and _OF_OTHERS.search(rule.selector) and not _FORGIVING.search(rule.selector):
+        if ":-" in rule.selector and _FOREIGN_PSEUDO.search(rule.selector) and not _FORGIVING.search(rule.selector):
             continue
         for arm in arms:
             if ":" in arm:
-                arm = _PSEUDO.sub(lambda match: _PSEUDOS[match[0]], _NOT_STATE.sub(_ALWAYS, arm))
-                if _ADDED.search(arm):
+                arm = _PSEUDO.sub(lambda match: _PSEUDOS[match[0]], _NOT_STATE.sub(_ANY_ELEMENT, arm))
+                if _GENERATED_BOX.search(arm):
                     _note_added(finder, arm, rule, styles)
                 if (state := _STATE.search(arm)) is not None:
                     styles.note_state(arm, state, rule.declarations)
@@ -373,13 +373,13 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
 
 def _note_added(finder: _Finder, arm: str, rule: StyleRule, styles: Styles) -> None:
     """Record the generated box of a rule if it has a background, as some pages shade text this way, or a text."""
-    said = {declared.name: declared.value for declared in rule.declarations}
-    placed = said.get("position") in {"absolute", "fixed"}
-    shades = placed and any(name.startswith("background") for name in said)
-    content = "" if placed or _STATES.search(arm) or said.get("display") == "none" else said.get("content", "")
+    values = {declared.name: declared.value for declared in rule.declarations}
+    placed = values.get("position") in {"absolute", "fixed"}
+    shades = placed and any(name.startswith("background") for name in values)
+    content = "" if placed or _STATES.search(arm) or values.get("display") == "none" else values.get("content", "")
     if not (shades or (_TEXT.search(content) and not _ICON.search(content))):
         return
-    base = _ADDED.sub("", arm) or "*"
+    base = _GENERATED_BOX.sub("", arm) or "*"
     try:
         elements = finder.find(base)
         specificity = css_specificity(base)[0]
@@ -389,7 +389,7 @@ def _note_added(finder: _Finder, arm: str, rule: StyleRule, styles: Styles) -> N
     precedence = rule.layer, specificity
     for element in elements:
         if shades:
-            styles.added.setdefault(element, {}).update(style)
+            styles.box_styles.setdefault(element, {}).update(style)
         key = element, arm.rpartition(":")[2]
         if content and styles.generated.get(key, (precedence,))[0] <= precedence:
             styles.generated[key] = precedence, content

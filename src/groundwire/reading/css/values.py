@@ -15,7 +15,9 @@ from typing import Final
 from urllib.parse import unquote
 
 __all__ = [
+    "CALL",
     "NUMBER",
+    "OUT_OF_FLOW",
     "SCREEN_HEIGHT",
     "SCREEN_WIDTH",
     "arguments",
@@ -41,6 +43,10 @@ _UNITS: Final[Mapping[str, float]] = {
 }  # fmt: skip
 NUMBER: Final = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
 """A pattern of the numbers of CSS in lower case."""
+CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\)")
+"""The name and the arguments of a function, such as those of `transform` and `filter`."""
+OUT_OF_FLOW: Final = frozenset({"absolute", "fixed"})
+"""Values of `position` that take an element out of the flow."""
 _QUANTITY: Final = re.compile(rf"({NUMBER})(%|[a-z]*)")
 _TERM: Final = re.compile(rf"\s*(?:({NUMBER})(%|[a-z]*)|([a-z-]*\()|([()*/+,-]))\s*")
 _CONSTANTS: Final[Mapping[str, str]] = {"pi": f"{math.pi}", "e": f"{math.e}", "infinity": "1e300"}
@@ -58,42 +64,38 @@ _COMBINED: Final = re.compile(r"[^\s,>+~](?:\s+(?=[^\s,>+~])|\s*+[>+~])")
 _MAX_SHEET: Final = 200_000  # characters
 _MAX_FORMULA: Final = 500  # characters
 _MAX_DEPTH: Final = 16
-_MOST: Final = 1e10  # what an infinite number counts as
-_COMMON: Final = 80  # characters of a value that is likely to be repeated
+_INFINITY: Final = 1e10  # what an infinite number counts as
+_MAX_CACHED: Final = 80  # characters of a value that is likely to be repeated
 
 
 def bounded(number: float) -> float:
     """Return a finite number: not a number is zero, and an infinite one the largest (CSS Values 4, section 10.9.1)."""
-    return min(max(number, -_MOST), _MOST) if number == number else 0.0
+    return min(max(number, -_INFINITY), _INFINITY) if number == number else 0.0
 
 
 class _NotANumber(Exception):
     """A formula that cannot be evaluated."""
 
 
-def pixels(value: str, whole: float | None = None) -> float | None:
+def pixels(value: str, basis: float | None = None) -> float | None:
     """Return a length in pixels, or None if it is not one.
 
     Args:
         value: The value in lower case, such as `-9999px` or `calc(-1 * 100em)`.
-        whole: The reference of percentages, in pixels; without it, a percentage is not a length.
+        basis: The reference of percentages, in pixels; without it, a percentage is not a length.
     """
-    return _known_pixels(value, whole) if len(value) <= _COMMON else _pixels(value, whole)
+    return _pixels(value, basis) if len(value) <= _MAX_CACHED else _pixels.__wrapped__(value, basis)
 
 
 @lru_cache(maxsize=4096)
-def _known_pixels(value: str, whole: float | None) -> float | None:
-    return _pixels(value, whole)
-
-
-def _pixels(value: str, whole: float | None) -> float | None:
+def _pixels(value: str, basis: float | None) -> float | None:
     if match := _QUANTITY.fullmatch(value):
         number, unit = float(match[1]), match[2]
         if not unit:
             return 0.0 if number == 0 else None
-        length = _scale(number, unit, whole)
+        length = _scale(number, unit, basis)
         return None if length is None else bounded(length)
-    return _reckon(value, whole)
+    return _reckon(value, basis)
 
 
 def ratio(value: str) -> float | None:
@@ -122,11 +124,11 @@ def nested_levels(selector: str) -> int:
     """Return how many selectors, one in another, are matched with elements around the one in question or inside it."""
     selector, levels = _ATTRIBUTES.sub("", selector), 0
     for _ in range(_MAX_DEPTH):
-        if not (found := _INNERMOST.findall(selector)):
+        if not (functions := _INNERMOST.findall(selector)):
             return levels
         levels += max(
             (" of " in inside) if name.startswith("nth-") else (name == "has") + (_COMBINED.search(inside) is not None)
-            for name, inside in found
+            for name, inside in functions
         )
         selector = _INNERMOST.sub("x", selector)
     return _MAX_DEPTH
@@ -157,21 +159,21 @@ def _split(value: str, signs: str) -> list[str]:
     return [*parts, value[start:]]
 
 
-def _scale(number: float, unit: str, whole: float | None) -> float | None:
+def _scale(number: float, unit: str, basis: float | None) -> float | None:
     if unit == "%":
-        return None if whole is None else number / 100 * whole
+        return None if basis is None else number / 100 * basis
     factor = _UNITS.get(unit)
     return None if factor is None else number * factor
 
 
-def _reckon(value: str, whole: float | None) -> float | None:
+def _reckon(value: str, basis: float | None) -> float | None:
     """Evaluate a formula such as `calc(1px - 100em)`."""
     value = value.removeprefix("-webkit-")
     if len(value) > _MAX_FORMULA or value.partition("(")[0] + "(" not in _FUNCTIONS:
         return None
     try:
         terms = _terms(_CONSTANT.sub(lambda match: _CONSTANTS[match[0]], value))
-        result = _sum(terms, whole, 0)
+        result = _sum(terms, basis, 0)
     except (_NotANumber, IndexError, ArithmeticError, ValueError, TypeError):
         return None
     return None if terms else bounded(result)
@@ -179,57 +181,57 @@ def _reckon(value: str, whole: float | None) -> float | None:
 
 def _terms(value: str) -> list[tuple[str | None, ...]]:
     """Return the terms of a formula, in reverse order."""
-    found, position = [], 0
+    terms, position = [], 0
     while position < len(value):
         match = _TERM.match(value, position)
         if match is None:
             raise _NotANumber
-        found.append(match.groups())
+        terms.append(match.groups())
         position = match.end()
-    return found[::-1]
+    return terms[::-1]
 
 
-def _sum(terms: list[tuple[str | None, ...]], whole: float | None, depth: int) -> float:
-    result = _product(terms, whole, depth)
+def _sum(terms: list[tuple[str | None, ...]], basis: float | None, depth: int) -> float:
+    result = _product(terms, basis, depth)
     while terms:
         sign, number = terms[-1][3], terms[-1][0]
         if sign in {"+", "-"}:
             terms.pop()
-            right = _product(terms, whole, depth)
+            right = _product(terms, basis, depth)
             result += right if sign == "+" else -right
         elif number is not None and number[0] in "+-":
-            result += _product(terms, whole, depth)
+            result += _product(terms, basis, depth)
         else:
             break
     return result
 
 
-def _product(terms: list[tuple[str | None, ...]], whole: float | None, depth: int) -> float:
-    result = _factor(terms, whole, depth)
+def _product(terms: list[tuple[str | None, ...]], basis: float | None, depth: int) -> float:
+    result = _factor(terms, basis, depth)
     while terms and terms[-1][3] in {"*", "/"}:
         sign = terms.pop()[3]
-        right = _factor(terms, whole, depth)
+        right = _factor(terms, basis, depth)
         result = result * right if sign == "*" else result / right
     return result
 
 
-def _factor(terms: list[tuple[str | None, ...]], whole: float | None, depth: int) -> float:
+def _factor(terms: list[tuple[str | None, ...]], basis: float | None, depth: int) -> float:
     number, unit, function, sign = terms.pop()
     if number is not None:
         if not unit:
             return float(number)
         if unit in _ANGLES:
             return float(number) * _ANGLES[unit]
-        scaled = _scale(float(number), unit, whole)
+        scaled = _scale(float(number), unit, basis)
         if scaled is None:
             raise _NotANumber
         return scaled
     name = function or ("(" if sign == "(" else "")
     if name not in _FUNCTIONS or depth > _MAX_DEPTH:
         raise _NotANumber
-    values = [_sum(terms, whole, depth + 1)]
+    values = [_sum(terms, basis, depth + 1)]
     while (mark := terms.pop()[3]) == ",":
-        values.append(_sum(terms, whole, depth + 1))
+        values.append(_sum(terms, basis, depth + 1))
     if mark != ")":
         raise _NotANumber
     return float(_FUNCTIONS[name](*values))

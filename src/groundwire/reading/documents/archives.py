@@ -6,6 +6,7 @@ import tarfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from io import BytesIO
 from itertools import islice
 from typing import Final
@@ -19,7 +20,7 @@ from groundwire.reading.markdown.escaping import escape_text
 
 __all__ = ["TextOf", "read_archive"]
 
-_LISTED: Final = 1_000  # files
+_MAX_LISTED: Final = 1_000  # files
 _MAX_FILES: Final = 200  # that are read
 _MAX_FILE: Final = 20_000_000  # bytes
 _MAX_TOTAL: Final = 60_000_000  # bytes that are unpacked
@@ -43,23 +44,23 @@ def read_archive(body: bytes, text_of: TextOf, *, seconds: float) -> Extracted:
         UnreadableDocument: it is damaged, encrypted, or has too many parts.
     """
     until = time.monotonic() + seconds
-    files = _zipped(body) if body.startswith(b"PK") else _tarred(body)
+    files = _zip_files(body) if body.startswith(b"PK") else _tar_files(body)
     names = [(escape_text(" ".join(name.split())), size) for name, size, _ in files]
     parts, total, count = list[str](), 0, 0
     for (label, size), (name, _, unpack) in zip(names, files, strict=True):
         total += size
         if max(sum(map(len, parts)) / MAX_CONTENT, total / _MAX_TOTAL, len(parts) / _MAX_FILES) >= 1:
             break
-        if (left := until - time.monotonic()) <= 0:
+        if (remaining_seconds := until - time.monotonic()) <= 0:
             break
         count += 1
-        if 0 < size <= _MAX_FILE and _is_meant(name) and (text := _text(name, unpack, text_of, left)):
+        if 0 < size <= _MAX_FILE and _is_authored(name) and (text := _text(name, unpack, text_of, remaining_seconds)):
             parts.append(f"## {label}\n\n{text}")
-    rows = [["File", "Bytes"], *([label, f"{size:,}"] for label, size in names[:_LISTED])]
+    rows = [["File", "Bytes"], *([label, f"{size:,}"] for label, size in names[:_MAX_LISTED])]
     content = "\n\n".join([to_table(rows), *parts]) if files else ""
     warnings = []
-    if len(files) > _LISTED:
-        warnings.append(f"the archive has {len(files):,} files; the first {_LISTED:,} are listed")
+    if len(files) > _MAX_LISTED:
+        warnings.append(f"the archive has {len(files):,} files; the first {_MAX_LISTED:,} are listed")
     if count < len(files):
         warnings.append(f"the first {count:,} of {len(files):,} files were read")
     if unread := count - len(parts):
@@ -67,7 +68,7 @@ def read_archive(body: bytes, text_of: TextOf, *, seconds: float) -> Extracted:
     return Extracted(
         content=content[:MAX_CONTENT],
         kind="listing",
-        cut=len(files) > min(_LISTED, count) or len(content) > MAX_CONTENT,
+        cut=len(files) > min(_MAX_LISTED, count) or len(content) > MAX_CONTENT,
         warnings=tuple(warnings),
     )
 
@@ -84,27 +85,23 @@ def _text(name: str, unpack: Callable[[], bytes], text_of: TextOf, seconds: floa
     return text_of(body, address, seconds).strip()
 
 
-def _is_meant(name: str) -> bool:
+def _is_authored(name: str) -> bool:
     """Return whether a file is one that its author put there, not one of the operating system's."""
     return not name.startswith("__MACOSX/") and not name.rpartition("/")[2].startswith(".")
 
 
-def _zipped(body: bytes) -> list[_File]:
+def _zip_files(body: bytes) -> list[_File]:
     archive = SafeZip(body, "a ZIP archive")
-
-    def unpacked(name: str) -> Callable[[], bytes]:
-        return lambda: archive.read(name)
-
-    return [(name, size, unpacked(name)) for name, size in archive.sizes() if not name.endswith("/")]
+    return [(name, size, partial(archive.read, name)) for name, size in archive.sizes() if not name.endswith("/")]
 
 
-def _tarred(body: bytes) -> list[_File]:
+def _tar_files(body: bytes) -> list[_File]:
     def unpacked(member: tarfile.TarInfo) -> Callable[[], bytes]:
         return lambda: body[member.offset_data : member.offset_data + member.size]
 
-    found: list[_File] = []
+    files: list[_File] = []
     broken = suppress(tarfile.TarError, ValueError, OverflowError)  # cut off or damaged: those before it are listed
     with broken, tarfile.open(fileobj=BytesIO(body), mode="r:") as archive:
-        for member in islice(archive, 10 * _LISTED):
-            found += [(member.name, member.size, unpacked(member))] if member.isfile() else []
-    return found
+        for member in islice(archive, 10 * _MAX_LISTED):
+            files += [(member.name, member.size, unpacked(member))] if member.isfile() else []
+    return files

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +13,9 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
+from groundwire.json_text import json_object
 from groundwire.reading.documents.office_package import MAX_ELEMENTS, local_name, parse_xml
+from groundwire.reading.documents.runs import TARGET
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text
@@ -52,7 +53,7 @@ _BODY: Final = (
     "dc:description", "itunes:summary", "itunes:subtitle", "media:description",
 )  # fmt: skip
 """The elements that may have the text of an entry, the fullest first."""
-_CHANGED: Final = ("lastBuildDate", "updated", "modified", "dc:date", "pubDate")
+_CHANGE_DATE: Final = ("lastBuildDate", "updated", "modified", "dc:date", "pubDate")
 _DATE: Final = (
     "pubDate", "published", "issued", "dcterms:issued", "dc:date", "created", "dcterms:created", "updated", "modified",
 )  # fmt: skip
@@ -62,7 +63,6 @@ _FILES: Final[Mapping[str, str]] = {"audio": "Audio", "video": "Video"}
 _TAG_PREFIX: Final = re.compile(r"(</?)[A-Za-z][\w.-]{0,30}:(?=[A-Za-z])")
 _MAX_AUTHORS: Final = 10
 _MAX_FILES: Final = 5  # of an entry
-_UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": "", "\t": ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ def read_feed(text: str, url: str) -> Extracted | None:
         [_entry(item) for item in items],
         url,
         _language(root) or _language(channel),
-        _text(channel, *_CHANGED),
+        _text(channel, *_CHANGE_DATE),
     )
 
 
@@ -154,11 +154,8 @@ def is_json_feed(text: str) -> bool:
 
 def read_json_feed(text: str, url: str) -> Extracted | None:
     """Convert a JSON Feed (https://www.jsonfeed.org/version/1.1/) to Markdown; None if it is not one."""
-    try:
-        feed = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(feed, dict) or not isinstance(items := feed.get("items"), list):
+    feed = json_object(text)
+    if feed is None or not isinstance(items := feed.get("items"), list):
         return None
     entries = [_json_entry(item) for item in items if isinstance(item, dict)]
     about = _FeedEntry(
@@ -172,19 +169,19 @@ def read_json_feed(text: str, url: str) -> Extracted | None:
 
 def _feed(about: _FeedEntry, entries: Sequence[_FeedEntry], url: str, language: str, changed: str = "") -> Extracted:
     removed: Counter[str] = Counter()
-    said = [part for part in (escape_text(about.author), _address(url, about.link)) if part]
-    parts = [f"# {escape_text(about.title)}" if about.title else "", " \u00b7 ".join(said)]
+    facts = [part for part in (escape_text(about.author), _address(url, about.link)) if part]
+    parts = [f"# {escape_text(about.title)}" if about.title else "", " \u00b7 ".join(facts)]
     parts.append(_summary(about.body, url, removed))
     size = 0
     for entry in entries[:_MAX_ENTRIES]:
         label = escape_text(entry.title or "Untitled", in_label=True)
         address = _address(url, entry.link)
         parts.append(f"## [{label}]({address})" if address else f"## {label}")
-        said = [part for part in (iso_date(entry.date), escape_text(entry.author)) if part]
+        facts = [part for part in (iso_date(entry.date), escape_text(entry.author)) if part]
         base = _joined(url, entry.base or entry.link) or url
         text = _summary(entry.body, base, removed, MAX_CONTENT - size)
         size += len(text)
-        parts += [" \u00b7 ".join(said), text]
+        parts += [" \u00b7 ".join(facts), text]
         files = [(_FILES.get(kind.partition("/")[0], "File"), _address(url, link)) for kind, link in entry.files]
         parts.append("\n".join(f"- {label}: {link}" for label, link in files if link))
     warnings = []
@@ -221,8 +218,8 @@ def _summary(markup: str, url: str, removed: Counter[str], room: int = MAX_CONTE
 
 def _addresses(root: etree._Element) -> Iterator[tuple[str, str]]:
     """Yield the addresses of a sitemap with their days."""
-    for entry in _limited(root):
-        address = "".join(_UNSAFE.get(letter, letter) for letter in _text(entry, "loc"))
+    for entry in islice(root, MAX_ELEMENTS):
+        address = _text(entry, "loc").translate(TARGET)
         if address.startswith(("http://", "https://")):
             yield address, iso_date(_text(entry, "lastmod")) or ""
 
@@ -282,8 +279,8 @@ def _link(place: etree._Element) -> str:
 
 
 def _author(place: etree._Element) -> str:
-    authors = next((found for name in _AUTHOR if (found := _children(place, name))), [])
-    names = (_text(one, "name", "dc:title") or ("" if len(one) else _plain(_own_text(one))) for one in authors)
+    authors = next((children for name in _AUTHOR if (children := _children(place, name))), [])
+    names = (_text(item, "name", "dc:title") or ("" if len(item) else _plain(_own_text(item))) for item in authors)
     return ", ".join(dict.fromkeys(filter(None, islice(names, _MAX_AUTHORS))))
 
 
@@ -297,14 +294,14 @@ def _media(item: etree._Element) -> Iterator[etree._Element]:
 
 def _files(item: etree._Element) -> Iterator[tuple[str, str]]:
     """Yield the media types and addresses of an entry's recordings and attached files."""
-    for one in _children(item, "enclosure"):
-        yield one.get("type", ""), one.get("url", "")
-    for one in _children(item, "link"):
-        if one.get("rel") == "enclosure":
-            yield one.get("type", ""), _joined(one.base or "", one.get("href", ""))
-    for one in _media(item):
-        if (kind := one.get("type") or one.get("medium", "")).partition("/")[0] in _FILES:
-            yield kind, one.get("url", "")
+    for element in _children(item, "enclosure"):
+        yield element.get("type", ""), element.get("url", "")
+    for element in _children(item, "link"):
+        if element.get("rel") == "enclosure":
+            yield element.get("type", ""), _joined(element.base or "", element.get("href", ""))
+    for element in _media(item):
+        if (kind := element.get("type") or element.get("medium", "")).partition("/")[0] in _FILES:
+            yield kind, element.get("url", "")
 
 
 def _json_entry(item: dict[str, Any]) -> _FeedEntry:
@@ -317,9 +314,9 @@ def _json_entry(item: dict[str, Any]) -> _FeedEntry:
         author=_names(item),
         body=html or _escaped(text or _string(item, "summary")),
         files=tuple(
-            (_string(one, "mime_type"), _string(one, "url"))
-            for one in (files[:_MAX_FILES] if isinstance(files, list) else ())
-            if isinstance(one, dict)
+            (_string(attachment, "mime_type"), _string(attachment, "url"))
+            for attachment in (files[:_MAX_FILES] if isinstance(files, list) else ())
+            if isinstance(attachment, dict)
         ),
     )
 
@@ -328,12 +325,12 @@ def _names(item: dict[str, Any]) -> str:
     """Return the authors of a JSON Feed or of an item of it."""
     authors = item.get("authors")
     people = authors if isinstance(authors, list) and authors else [item.get("author")]
-    return ", ".join(name for one in people if isinstance(one, dict) and (name := _string(one, "name")))
+    return ", ".join(name for person in people if isinstance(person, dict) and (name := _string(person, "name")))
 
 
 def _address(url: str, link: str) -> str:
     """Return an address as the target of a Markdown link."""
-    return "".join(_UNSAFE.get(letter, letter) for letter in _joined(url, link)) if link else ""
+    return _joined(url, link).translate(TARGET) if link else ""
 
 
 def _joined(base: str, address: str) -> str:
@@ -404,20 +401,13 @@ def _qualified(element: etree._Element) -> str:
 
 
 def _children(element: etree._Element, name: str) -> list[etree._Element]:
-    return [child for child in _limited(element) if _qualified(child) == name]
-
-
-def _limited(element: etree._Element) -> Iterator[etree._Element]:
-    for count, child in enumerate(element):
-        if count >= MAX_ELEMENTS:
-            return
-        yield child
+    return [child for child in islice(element, MAX_ELEMENTS) if _qualified(child) == name]
 
 
 def _first(element: etree._Element, names: Sequence[str]) -> etree._Element | None:
     """Return the first non-empty child with the first of the names that one has."""
     children: dict[str, etree._Element] = {}
-    for child in _limited(element):
+    for child in islice(element, MAX_ELEMENTS):
         if (name := _qualified(child)) in names and name not in children and (len(child) or _own_text(child)):
             children[name] = child
     return next((children[name] for name in names if name in children), None)
@@ -425,8 +415,8 @@ def _first(element: etree._Element, names: Sequence[str]) -> etree._Element | No
 
 def _text(element: etree._Element, *names: str) -> str:
     """Return the text of the first non-empty child with the first of the names that one has."""
-    found = _first(element, names)
-    return _own_text(found) if found is not None else ""
+    child = _first(element, names)
+    return _own_text(child) if child is not None else ""
 
 
 def _own_text(element: etree._Element) -> str:
@@ -439,13 +429,9 @@ def _language(element: etree._Element) -> str:
 
 def _string(value: dict[str, Any], name: str) -> str:
     text = value.get(name)
-    return (
-        " ".join(text.split())
-        if isinstance(text, str) and name != "content_html"
-        else text
-        if isinstance(text, str)
-        else ""
-    )
+    if not isinstance(text, str):
+        return ""
+    return text if name == "content_html" else " ".join(text.split())
 
 
 def _without_declaration(text: str) -> str:
@@ -470,9 +456,9 @@ def read_svg(text: str) -> Extracted | None:
         if parent in skipped or name == "defs" or _is_unseen(element):
             skipped.add(element)
             removed += name in {"text", "tspan"} and parent not in skipped
-        elif name in {"title", "desc", "text"} and (said := " ".join("".join(_seen(element)).split())):
-            title = title or (said if name == "title" and parent is root else "")
-            lines.append(said)
+        elif name in {"title", "desc", "text"} and (words := " ".join("".join(_visible_text(element)).split())):
+            title = title or (words if name == "title" and parent is root else "")
+            lines.append(words)
     embedded = sum(1 for element in islice(root.iter("{*}foreignObject"), MAX_ELEMENTS))
     warnings = ["only the text of the drawing was read"]
     if removed:
@@ -485,16 +471,16 @@ def read_svg(text: str) -> Extracted | None:
 
 def _is_unseen(element: etree._Element) -> bool:
     style = dict(part.partition(":")[::2] for part in "".join(element.get("style", "").lower().split()).split(";"))
-    said = {
+    values = {
         name: style.get(name, element.get(name, "")) for name in ("display", "visibility", "opacity", "fill-opacity")
     }
-    unseen = said["display"] == "none" or said["visibility"] in {"hidden", "collapse"}
-    return unseen or any(re.fullmatch(r"0(?:\.0*)?%?", said[name]) for name in ("opacity", "fill-opacity"))
+    unseen = values["display"] == "none" or values["visibility"] in {"hidden", "collapse"}
+    return unseen or any(re.fullmatch(r"0(?:\.0*)?%?", values[name]) for name in ("opacity", "fill-opacity"))
 
 
-def _seen(element: etree._Element) -> Iterator[str]:
+def _visible_text(element: etree._Element) -> Iterator[str]:
     yield element.text or ""
     for child in element:
         if isinstance(child.tag, str) and not _is_unseen(child):
-            yield from _seen(child)
+            yield from _visible_text(child)
         yield child.tail or ""

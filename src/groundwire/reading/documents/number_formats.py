@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Final
 
-__all__ = ["BUILT_IN", "shown_number"]
+__all__ = ["BUILT_IN", "format_number"]
 
 BUILT_IN: Final[Mapping[int, str]] = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: '"$"#,##0', 6: '"$"#,##0', 7: '"$"#,##0.00', 8: '"$"#,##0.00',
@@ -25,26 +25,26 @@ _PART: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SECTION: Final = re.compile(r'((?:"[^"]*"|\\.|[^;"\\])*)(?:;|$)', re.DOTALL)
-_LONGEST: Final = 200  # characters of a format
+_MAX_FORMAT_LENGTH: Final = 200  # characters of a format
 _DIGITS: Final = 15  # significant ones of a number that a spreadsheet stores
-_LARGEST: Final = 1e21
-_MOST_DECIMALS: Final = 15
+_MAX_VALUE: Final = 1e21
+_MAX_DECIMALS: Final = 15
 
 
 def _plain_number(value: float) -> str:
     """Return a number with the digits that a spreadsheet has of it, without an exponent unless it is very large."""
     text = f"{value:.{_DIGITS}g}"
-    return f"{Decimal(text):f}" if "e" in text and abs(value) < _LARGEST else text
+    return f"{Decimal(text):f}" if "e" in text and abs(value) < _MAX_VALUE else text
 
 
-def shown_number(value: float, code: str) -> str:
+def format_number(value: float, code: str) -> str:
     """Return a number in a format; with all its digits if it is a format for something else, such as fractions.
 
     Args:
         value: The number.
         code: The format, such as `#,##0.00 "EUR"`.
     """
-    if not code or len(code) > _LONGEST or abs(value) >= _LARGEST:
+    if not code or len(code) > _MAX_FORMAT_LENGTH or abs(value) >= _MAX_VALUE:
         return _plain_number(value)
     sections = [match[1] for match in _SECTION.finditer(code)][: 1 + code.count(";")]
     place = 2 if value == 0 and len(sections) > 2 else 1 if value < 0 and len(sections) > 1 else 0
@@ -53,13 +53,13 @@ def shown_number(value: float, code: str) -> str:
     if len(numbers) != 1 or any(part["condition"] or part["text"] for part in parts):
         return _plain_number(value)
     scaled = Decimal(repr(abs(value))) * 100 ** sum(part["sign"] == "%" for part in parts)
-    shown = _digits(scaled, numbers[0]["digits"], numbers[0]["exponent"] or "")
-    sign = "-" if value < 0 and place == 0 and shown.strip("0.,") else ""
-    said = (
-        shown if part["digits"] else part["quoted"] or part["escaped"] or part["currency"] or part["sign"] or ""
+    digits = _digits(scaled, numbers[0]["digits"], numbers[0]["exponent"] or "")
+    sign = "-" if value < 0 and place == 0 and digits.strip("0.,") else ""
+    pieces = (
+        digits if part["digits"] else part["quoted"] or part["escaped"] or part["currency"] or part["sign"] or ""
         for part in parts
     )
-    return sign + " ".join("".join(said).split())
+    return sign + " ".join("".join(pieces).split())
 
 
 def _digits(value: Decimal, form: str, exponent: str) -> str:
@@ -67,15 +67,15 @@ def _digits(value: Decimal, form: str, exponent: str) -> str:
     if exponent:
         decimals = form.partition(".")[2].count("0")
         return f"{value:.{decimals}E}"
-    whole, _, rest = form.rstrip(",").partition(".")
+    integer_form, _, decimal_form = form.rstrip(",").partition(".")
     value /= 1_000 ** (len(form) - len(form.rstrip(",")))
-    most = min(sum(rest.count(sign) for sign in "0#?"), _MOST_DECIMALS)
+    most = min(sum(decimal_form.count(sign) for sign in "0#?"), _MAX_DECIMALS)
     with localcontext(prec=60):
         text = f"{value.quantize(Decimal(1).scaleb(-most), ROUND_HALF_UP):f}"
     before, _, after = text.partition(".")
-    while len(after) > rest.count("0") and after.endswith("0"):
+    while len(after) > decimal_form.count("0") and after.endswith("0"):
         after = after[:-1]
-    before = before.zfill(whole.count("0")) if whole.count("0") else before.lstrip("0")
-    if "," in whole:
+    before = before.zfill(integer_form.count("0")) if integer_form.count("0") else before.lstrip("0")
+    if "," in integer_form:
         before = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",", before)
-    return f"{before}.{after}" if after else before or ("" if not whole.strip("?") else "0")
+    return f"{before}.{after}" if after else before or ("" if not integer_form.strip("?") else "0")

@@ -11,13 +11,13 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from lxml import etree
 
-from groundwire.reading.extracted import UnreadableDocument
+from groundwire.reading.extracted import Extracted, UnreadableDocument
 from groundwire.reading.metadata.dates import iso_date, later_day
 
 __all__ = [
@@ -25,9 +25,10 @@ __all__ = [
     "MAX_ELEMENTS",
     "Properties",
     "SafeZip",
+    "current_elements",
     "gunzipped",
-    "left_out",
     "local_name",
+    "omissions",
     "own_attribute",
     "parse_xml",
     "read_properties",
@@ -70,6 +71,22 @@ def local_name(element: etree._Element) -> str:
     return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
 
 
+def current_elements(root: etree._Element, closed: str = "") -> Iterator[etree._Element]:
+    """Yield an element and those in it, without those for programs that cannot show the others.
+
+    Args:
+        root: The element.
+        closed: The name of elements whose content is left out.
+    """
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        name = local_name(element)
+        if name != "Fallback":
+            yield element
+            waiting.extend(() if name == closed else reversed(element))
+
+
 def whole_number(text: str, default: int) -> int:
     """Return the number that at most nine ASCII digits stand for; the default for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
@@ -82,7 +99,7 @@ def _without_doctype(body: bytes) -> bytes:
 _MAX_ENTRIES: Final = 10_000
 _MAX_TOTAL: Final = 300_000_000  # bytes, uncompressed; most of it is images, which are never decompressed
 _MAX_PART: Final = 40_000_000  # bytes, uncompressed, of one part
-_ENCRYPTED: Final = 1  # the flag of an encrypted entry
+_ENCRYPTION_FLAG: Final = 1  # the flag of an encrypted entry
 
 
 class SafeZip:
@@ -110,10 +127,10 @@ class SafeZip:
                 f"The response is {name} that unpacks to {len(entries):,} parts of {total:,} bytes, over the "
                 "limit. Look for a smaller document on the same subject.",
             )
-        if any(entry.flag_bits & _ENCRYPTED for entry in entries):
+        if any(entry.flag_bits & _ENCRYPTION_FLAG for entry in entries):
             raise UnreadableDocument("protected", f"The response is {name} that opens only with a password.")
         self._entries = {entry.filename: entry for entry in entries}
-        self._left = _MAX_TOTAL
+        self._bytes_left = _MAX_TOTAL
 
     def sizes(self) -> list[tuple[str, int]]:
         """Return the names of the parts and their uncompressed sizes in bytes."""
@@ -131,8 +148,8 @@ class SafeZip:
         entry = self._entries.get(part)
         if entry is None:
             return b""
-        self._left -= entry.file_size
-        if entry.file_size > _MAX_PART or self._left < 0:
+        self._bytes_left -= entry.file_size
+        if entry.file_size > _MAX_PART or self._bytes_left < 0:
             raise UnreadableDocument(
                 "large",
                 f"It is {self._name} with a part of {entry.file_size:,} bytes, over the limit. Look "
@@ -140,15 +157,7 @@ class SafeZip:
             )
         try:
             return self._zip.read(entry)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            OSError,
-            EOFError,
-            ValueError,
-            NotImplementedError,
-            RuntimeError,
-        ) as error:
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError) as error:
             raise self._broken("a part of it cannot be unpacked") from error
 
     def xml(self, part: str) -> etree._Element | None:
@@ -160,14 +169,14 @@ class SafeZip:
         """Return the targets of an Open XML part's relationships: URLs, or names of parts."""
         folder, name = posixpath.split(part)
         root = self.xml(posixpath.join(folder, "_rels", name + ".rels"))
-        found: dict[str, str] = {}
+        targets: dict[str, str] = {}
         for relation in root if root is not None else ():
             if local_name(relation) == "Relationship":
                 target = relation.get("Target", "")
                 if relation.get("TargetMode") != "External":
                     target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-                found[relation.get("Id", "")] = target
-        return found
+                targets[relation.get("Id", "")] = target
+        return targets
 
     def broken(self) -> UnreadableDocument:
         """Return the error for an archive that is not the expected document."""
@@ -189,14 +198,14 @@ def gunzipped(body: bytes) -> bytes:
     """
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
-        found = unpacker.decompress(body, _MAX_PART)
+        content = unpacker.decompress(body, _MAX_PART)
     except zlib.error as error:
         message = "The response is a gzip archive, but it is damaged. Look for another copy of it."
         raise UnreadableDocument("broken", message) from error
     if unpacker.unconsumed_tail:
         message = f"The response is a gzip archive that unpacks to more than {_MAX_PART:,} bytes, the limit."
         raise UnreadableDocument("large", message)
-    return found
+    return content
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +219,27 @@ class Properties:
     language: str | None = None
     description: str = ""
 
+    def extracted(self, *, title: str, content: str, warnings: tuple[str, ...], cut: bool = False) -> Extracted:
+        """Return the result for a document with these metadata.
+
+        Args:
+            title: Its title.
+            content: Its content as Markdown.
+            warnings: What was left out.
+            cut: Whether the end of it is missing.
+        """
+        return Extracted(
+            title=title,
+            content=content,
+            author=self.author,
+            published=self.published,
+            modified=self.modified,
+            language=self.language,
+            cut=cut,
+            kind="document",
+            warnings=warnings,
+        )
+
 
 _MAX_AUTHORS: Final = 10
 
@@ -220,29 +250,29 @@ def read_properties(root: etree._Element | None) -> Properties:
     The date is that of publication (`date`) if present, else of the last change, else of creation. In OpenDocument,
     `date` is that of the last change; EPUB 3 states it as `property="dcterms:modified"`.
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     authors: list[str] = []
     for element in root.iter("*") if root is not None else ():
         text = " ".join("".join(element.itertext()).split()) if not len(element) else ""
         if text and local_name(element) == "creator" and text not in authors and len(authors) < _MAX_AUTHORS:
             authors.append(text)
         elif text:
-            found.setdefault("modified" if element.get("property") == "dcterms:modified" else local_name(element), text)
-    days = {name: iso_date(found.get(name, "")[:10]) for name in ("date", "modified", "created", "creation-date")}
+            texts.setdefault("modified" if element.get("property") == "dcterms:modified" else local_name(element), text)
+    days = {name: iso_date(texts.get(name, "")[:10]) for name in ("date", "modified", "created", "creation-date")}
     published = next(filter(None, days.values()), None)
-    made = days["created"] or days["creation-date"]
+    created = days["created"] or days["creation-date"]
     changed = days["modified"] or (days["date"] if root is not None and local_name(root) == "document-meta" else None)
     return Properties(
-        title=found.get("title", ""),
-        author=", ".join(authors) or found.get("initial-creator"),
+        title=texts.get("title", ""),
+        author=", ".join(authors) or texts.get("initial-creator"),
         published=published,
-        modified=later_day(changed, made if changed == published else published),
-        language=found.get("language"),
-        description=found.get("description", ""),
+        modified=later_day(changed, created if changed == published else published),
+        language=texts.get("language"),
+        description=texts.get("description", ""),
     )
 
 
-_DEEPEST: Final = 40  # nested parts of a formula
+_MAX_FORMULA_DEPTH: Final = 40  # nested parts of a formula
 _INTEGRAL: Final = "\u222b"  # the sign of a sum over something if none is named
 
 
@@ -251,7 +281,7 @@ def tex_of(place: etree._Element, depth: int = 0) -> str:
     name = local_name(place)
     if name == "t":
         return place.text or ""
-    inside = [(local_name(child), tex_of(child, depth + 1)) for child in place] if depth < _DEEPEST else []
+    inside = [(local_name(child), tex_of(child, depth + 1)) for child in place] if depth < _MAX_FORMULA_DEPTH else []
     part = dict(inside).get
     scripts = _script("_", part("sub")) + _script("^", part("sup"))
     if name == "f":
@@ -290,6 +320,6 @@ def own_attribute(element: etree._Element, name: str) -> str:
     return next((value for key, value in element.attrib.items() if str(key).rpartition("}")[2] == name), "")
 
 
-def left_out(counts: Mapping[str, int]) -> tuple[str, ...]:
+def omissions(counts: Mapping[str, int]) -> tuple[str, ...]:
     """Return what was not read of a document as warnings: `comments left out: 2`."""
     return tuple(f"{name} left out: {count}" for name, count in counts.items() if count > 0)

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import SafeZip, left_out, local_name, read_properties, whole_number
+from groundwire.reading.documents.office_package import SafeZip, local_name, omissions, read_properties, whole_number
 from groundwire.reading.documents.runs import MONOSPACED, TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.encoding.decode import decode
@@ -28,19 +28,19 @@ _TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _STYLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _FONT: Final = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 _LINK: Final = "{http://www.w3.org/1999/xlink}href"
-_SKIPPED: Final = frozenset(
+_SKIPPED_ELEMENTS: Final = frozenset(
     {"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "user-field-decls", "notes",
      "variable-decls", "hidden-text", "hidden-paragraph", "note-citation", "image", "object", "title", "desc"}
 )  # fmt: skip
-_REMOVED: Final = (
+_REMOVAL_WARNINGS: Final = (
     ("hidden", "hidden text removed"),
     ("annotation", "comments left out"),
 )
 _PLAIN: Final = TextRun("")
 _BOLD: Final = 600
-_DEPTH: Final = 30
+_MAX_DEPTH: Final = 30
 _MAX_SPACES: Final = 100
-_MAX_REPEATED: Final = 60
+_MAX_REPEATS: Final = 60
 
 
 def read_opendocument(body: bytes) -> Extracted:
@@ -58,19 +58,14 @@ def read_opendocument(body: bytes) -> Extracted:
         raise archive.broken()
     reader = _OpenDocumentReader(_styles(archive.xml("styles.xml")) | _styles(root))
     content = "\n\n".join(part for part in reader.blocks(place, 0) if part)
-    said = read_properties(archive.xml("meta.xml"))
+    properties = read_properties(archive.xml("meta.xml"))
     kinds = Counter(map(local_name, place.iter()))  # an embedded object has a picture of itself
-    return Extracted(
-        title=said.title or reader.title,
+    return properties.extracted(
+        title=properties.title or reader.title,
         content=content,
-        author=said.author,
-        published=said.published,
-        modified=said.modified,
-        language=said.language,
-        kind="document",
         warnings=(
-            *(f"{words}: {reader.removed[name]}" for name, words in _REMOVED if reader.removed[name]),
-            *left_out({"pictures": kinds["image"] - kinds["object"], "embedded objects": kinds["object"]}),
+            *(f"{words}: {reader.removed[name]}" for name, words in _REMOVAL_WARNINGS if reader.removed[name]),
+            *omissions({"pictures": kinds["image"] - kinds["object"], "embedded objects": kinds["object"]}),
         ),
     )
 
@@ -90,7 +85,7 @@ class _OpenDocumentReader:
 
     def blocks(self, place: etree._Element, depth: int) -> Iterator[str]:
         """Yield the blocks below an element."""
-        if depth > _DEPTH:
+        if depth > _MAX_DEPTH:
             return
         for element in place:
             name = local_name(element)
@@ -106,15 +101,15 @@ class _OpenDocumentReader:
                 self._slides += 1
                 yield f"[slide {self._slides}]"
                 yield from self.blocks(element, depth + 1)
-            elif name == "frame" and (said := _description(element)):
-                yield f"Picture: {escape_text(said)}"
+            elif name == "frame" and (text := _description(element)):
+                yield f"Picture: {escape_text(text)}"
                 yield from self.blocks(element, depth + 1)
             elif name == "annotation":
                 self.removed[name] += bool("".join(element.itertext()).strip())
             elif name == "notes":
-                if said := "\n\n".join(part for part in self.blocks(element, depth + 1) if part):
-                    yield f"Notes: {said}"
-            elif name and name not in _SKIPPED:
+                if text := "\n\n".join(part for part in self.blocks(element, depth + 1) if part):
+                    yield f"Notes: {text}"
+            elif name and name not in _SKIPPED_ELEMENTS:
                 yield from self.blocks(element, depth + 1)
 
     def _heading(self, element: etree._Element) -> str:
@@ -130,7 +125,7 @@ class _OpenDocumentReader:
             if local_name(item) not in {"list-item", "list-header"}:
                 continue
             for element in item:
-                if local_name(element) == "list" and depth < _DEPTH:
+                if local_name(element) == "list" and depth < _MAX_DEPTH:
                     yield from self._items(element, depth + 1)
                 elif local_name(element) in {"p", "h"} and (text := " ".join(self._inline(element).split())):
                     yield f"{'  ' * depth}- {text}"
@@ -143,15 +138,15 @@ class _OpenDocumentReader:
                 continue
             cells: list[str] = []
             for cell in row:
-                times = min(whole_number(cell.get(_TABLE + "number-columns-repeated", "1"), 1), _MAX_REPEATED)
+                times = min(whole_number(cell.get(_TABLE + "number-columns-repeated", "1"), 1), _MAX_REPEATS)
                 if local_name(cell) == "covered-table-cell":
                     cells += [spanning.get(len(cells) + place, "") for place in range(times)]
                 elif local_name(cell) == "table-cell":
                     text = " ".join(part.replace("\n", " ") for part in self.blocks(cell, depth + 1) if part)
-                    width = min(whole_number(cell.get(_TABLE + "number-columns-spanned", "1"), 1), _MAX_REPEATED)
+                    width = min(whole_number(cell.get(_TABLE + "number-columns-spanned", "1"), 1), _MAX_REPEATS)
                     spanning |= dict.fromkeys(range(len(cells), len(cells) + width), text)
                     cells += [text] * times
-            rows.append(cells[:_MAX_REPEATED])
+            rows.append(cells[:_MAX_REPEATS])
         return to_table(rows)
 
     def _inline(self, place: etree._Element) -> str:
@@ -166,7 +161,7 @@ class _OpenDocumentReader:
         if depth:  # the style of a whole paragraph is no emphasis
             names = {name for name in above.styles if marks.get(name, True)} | {name for name in marks if marks[name]}
             above = replace(above, styles=frozenset(names))
-        yield replace(above, text=_shown(place.text))
+        yield replace(above, text=_with_single_spaces(place.text))
         for element in place:
             name = local_name(element)
             if name == "s":
@@ -181,13 +176,13 @@ class _OpenDocumentReader:
             elif name == "note":
                 if text := to_inline(self._runs(element, _PLAIN, depth + 1)).strip():
                     yield TextRun(f" ({text})", is_markdown=True)
-            elif name and name not in _SKIPPED and depth < _DEPTH:
+            elif name and name not in _SKIPPED_ELEMENTS and depth < _MAX_DEPTH:
                 link = link_target(element.get(_LINK, "")) if name == "a" else ""
                 yield from self._runs(element, replace(above, link=link or above.link), depth + 1)
-            yield replace(above, text=_shown(element.tail))
+            yield replace(above, text=_with_single_spaces(element.tail))
 
 
-def _shown(text: str | None) -> str:
+def _with_single_spaces(text: str | None) -> str:
     """Return the characters of a text as OpenDocument counts them: white space is one space."""
     return re.sub(r"\s+", " ", text or "")
 
@@ -208,30 +203,30 @@ def _styles(root: etree._Element | None) -> dict[str, dict[str, bool]]:
     for style in root.iter(_STYLE + "style") if root is not None else ():
         marks: dict[str, bool] = {}
         for part in style.iterchildren(_STYLE + "text-properties"):
-            said = {str(name).rpartition("}")[2]: str(value) for name, value in part.attrib.items()}
-            raised = said.get("text-position", "").partition(" ")[0]
+            attributes = {str(name).rpartition("}")[2]: str(value) for name, value in part.attrib.items()}
+            raised = attributes.get("text-position", "").partition(" ")[0]
             if raised:
                 marks |= {"sup": raised == "super" or _is_offset(raised), "sub": raised == "sub" or raised[0] == "-"}
-            if struck := said.get("text-line-through-style") or said.get("text-line-through-type"):
+            if struck := attributes.get("text-line-through-style") or attributes.get("text-line-through-type"):
                 marks["del"] = struck != "none"
             if weight := part.get(_FONT + "font-weight"):
                 marks["strong"] = weight == "bold" or whole_number(weight, 0) >= _BOLD
             if slant := part.get(_FONT + "font-style"):
                 marks["em"] = slant != "normal"
-            if font := said.get("font-name") or said.get("font-family"):
+            if font := attributes.get("font-name") or attributes.get("font-family"):
                 marks["code"] = bool(MONOSPACED.search(font)) and style.get(_STYLE + "family") == "text"
             if part.get(_TEXT + "display"):
                 marks["hidden"] = part.get(_TEXT + "display") == "none"
         own[style.get(_STYLE + "name", "")] = marks, style.get(_STYLE + "parent-style-name", "")
-    found = {}
+    styles = {}
     for name, (marks, parent) in own.items():
         for _ in range(10):
             if parent not in own:
                 break
             above, parent = own[parent]
             marks = above | marks
-        found[name] = marks
-    return found
+        styles[name] = marks
+    return styles
 
 
 def _is_offset(position: str) -> bool:
@@ -263,8 +258,9 @@ def read_epub(body: bytes, url: str) -> Extracted:
     if root is None:
         raise archive.broken()
     removed: Counter[str] = Counter()
-    said = read_properties(root)
-    parts = [fragment_to_markdown(said.description, url, removed, web_links_only=True)] if said.description else []
+    properties = read_properties(root)
+    about = properties.description
+    parts = [fragment_to_markdown(about, url, removed, web_links_only=True)] if about else []
     length = sum(map(len, parts))
     chapters = _chapters(root, posixpath.dirname(package))
     protected = _protected(archive)
@@ -279,15 +275,10 @@ def read_epub(body: bytes, url: str) -> Extracted:
             parts.append(markdown)
             length += len(markdown)
     content = "\n\n".join(filter(None, parts))
-    return Extracted(
-        title=said.title,
+    return properties.extracted(
+        title=properties.title,
         content=content[:MAX_CONTENT],
-        author=said.author,
-        published=said.published,
-        modified=said.modified,
-        language=said.language,
         cut=length > MAX_CONTENT or len(chapters) > _MAX_CHAPTERS,
-        kind="document",
         warnings=(f"hidden text removed: {removed['hidden']}",) if removed["hidden"] else (),
     )
 

@@ -17,16 +17,16 @@ OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """The first bytes of a compound file."""
 _ENTRY: Final = 128  # bytes of a directory entry
 _STREAM, _ROOT = 2, 5  # types of entries
-_MOST_ENTRIES: Final = 20_000
+_MAX_ENTRIES: Final = 20_000
 _IN_DIFAT: Final = 109  # sectors of the allocation table that the header lists
-_LAST: Final = 0xFFFFFFFA  # a higher sector number ends a chain
+_END_OF_CHAIN: Final = 0xFFFFFFFA  # a higher sector number ends a chain
 _HEADERS: Final = (("Subject", "0037"), ("To", "0E04"), ("Cc", "0E03"))
 _NAME, _ADDRESS = "0C1A", ("5D01", "0C1F")  # of the sender
 _BODY, _HTML = "1000", "1013"
-_ATTACHED: Final = ("3707", "3704")
+_ATTACHMENT_NAMES: Final = ("3707", "3704")
 _TIMES: Final = (0x0039, 0x0E06)  # sent, delivered
 _FILETIME: Final = 0x0040
-_LATEST: Final = 2_500_000_000_000_000_000  # in the year 9523
+_MAX_TICKS: Final = 2_500_000_000_000_000_000  # in the year 9523
 _EPOCH: Final = datetime(1601, 1, 1, tzinfo=UTC)
 
 
@@ -49,15 +49,15 @@ class _CompoundFile:
         directory, _, self._least, small, _ = struct.unpack_from("<5I", body, 48)
         next_table, tables = struct.unpack_from("<II", body, 68)
         self._size, self._short = 1 << min(shift, 16), 1 << min(short, 16)
-        self._left = 4 * (len(body) // self._size) + _MOST_ENTRIES  # sectors that are read, some of them twice
+        self._sectors_left = 4 * (len(body) // self._size) + _MAX_ENTRIES  # sectors that are read, some of them twice
         places = list(struct.unpack_from(f"<{_IN_DIFAT}I", body, 76))
         for _ in range(min(tables, len(body) // self._size)):
-            if next_table >= _LAST:
+            if next_table >= _END_OF_CHAIN:
                 break
             *more, next_table = struct.unpack(f"<{self._size // 4}I", self._sector(next_table))
             places += more
-        self._table = self._numbers(self._sector(place) for place in places if place < _LAST)
-        data = self._chain(directory, _MOST_ENTRIES * _ENTRY)
+        self._table = self._numbers(self._sector(place) for place in places if place < _END_OF_CHAIN)
+        data = self._chain(directory, _MAX_ENTRIES * _ENTRY)
         self.entries = [self._entry(data[at : at + _ENTRY]) for at in range(0, len(data) - _ENTRY + 1, _ENTRY)]
         root = next(entry for entry in self.entries if entry.kind == _ROOT)
         self.root: _DirectoryEntry = root
@@ -84,8 +84,8 @@ class _CompoundFile:
     def _chain(self, number: int, size: int) -> bytes:
         parts: list[bytes] = []
         while number < len(self._table) and len(parts) * self._size < size:
-            self._left -= 1
-            if not self._left:
+            self._sectors_left -= 1
+            if not self._sectors_left:
                 raise IndexError("the streams overlap")
             parts.append(self._sector(number))
             number = self._table[number]
@@ -104,12 +104,12 @@ class _CompoundFile:
 
     def children(self, entry: _DirectoryEntry) -> Iterator[_DirectoryEntry]:
         """Yield what is directly in a storage."""
-        waiting, seen = [entry.child], set[int]()
+        waiting, numbers = [entry.child], set[int]()
         while waiting:
             number = waiting.pop()
-            if number >= len(self.entries) or number in seen:
+            if number >= len(self.entries) or number in numbers:
                 continue
-            seen.add(number)
+            numbers.add(number)
             yield self.entries[number]
             waiting += self.entries[number].left, self.entries[number].right
 
@@ -125,53 +125,54 @@ def to_mail(body: bytes) -> bytes:
     """
     try:
         file = _CompoundFile(body)
-        said = _properties(file, file.root)
-        times = next((file.read(one) for one in file.children(file.root) if one.name == "__properties_version1.0"), b"")
+        properties = _properties(file, file.root)
+        entries = file.children(file.root)
+        times = next((file.read(entry) for entry in entries if entry.name == "__properties_version1.0"), b"")
     except (struct.error, StopIteration, IndexError) as error:
         raise UnreadableDocument("broken", "The Outlook message is damaged. Look for another copy of it.") from error
     if not times:
         raise UnreadableDocument("broken", "The file is an old Office document, which cannot be read as text.")
     message = EmailMessage()
-    address = next((said[name] for name in _ADDRESS if "@" in said.get(name, "")), "")
-    name = said.get(_NAME, "")
+    address = next((properties[name] for name in _ADDRESS if "@" in properties.get(name, "")), "")
+    name = properties.get(_NAME, "")
     sender = f"{name} <{address}>" if address and name not in {"", address} else address or name
-    for header, value in (("From", sender), *((header, said.get(number, "")) for header, number in _HEADERS)):
+    for header, value in (("From", sender), *((header, properties.get(number, "")) for header, number in _HEADERS)):
         if header in {"To", "Cc"}:  # names between semicolons
-            names = (" ".join(one.split()) for one in value.split(";"))
-            value = ", ".join(f'"{one}"' if "," in one else one for one in names if one)
+            names = (" ".join(recipient.split()) for recipient in value.split(";"))
+            value = ", ".join(f'"{recipient}"' if "," in recipient else recipient for recipient in names if recipient)
         if value := " ".join(value.split()):
             message[header] = value
-    if (sent := _sent(times)) is not None:
-        message["Date"] = format_datetime(sent)
-    if _BODY in said or _HTML not in said:
-        message.set_content(said.get(_BODY, ""))
+    if (date := _sent_at(times)) is not None:
+        message["Date"] = format_datetime(date)
+    if _BODY in properties or _HTML not in properties:
+        message.set_content(properties.get(_BODY, ""))
     else:
-        message.set_content(said[_HTML], subtype="html")
+        message.set_content(properties[_HTML], subtype="html")
     for storage in file.children(file.root):
         if storage.name.startswith("__attach_version1.0"):
             own = _properties(file, storage)
-            attached = next((own[number] for number in _ATTACHED if own.get(number)), "a file")
-            message.add_attachment(b"", maintype="application", subtype="octet-stream", filename=attached)
+            filename = next((own[number] for number in _ATTACHMENT_NAMES if own.get(number)), "a file")
+            message.add_attachment(b"", maintype="application", subtype="octet-stream", filename=filename)
     return message.as_bytes()
 
 
 def _properties(file: _CompoundFile, storage: _DirectoryEntry) -> dict[str, str]:
     """Return the texts of a storage by the number of their property."""
-    found = {}
+    texts = {}
     for entry in file.children(storage):
         name, number, kind = entry.name[:12], entry.name[12:16], entry.name[16:]
         if entry.kind != _STREAM or name != "__substg1.0_" or (kind == "0102" and number != _HTML):
             continue
         if kind in {"001F", "001E", "0102"}:
-            found[number] = file.read(entry).decode("utf-16-le" if kind == "001F" else "utf-8", "replace").rstrip("\0")
-    return found
+            texts[number] = file.read(entry).decode("utf-16-le" if kind == "001F" else "utf-8", "replace").rstrip("\0")
+    return texts
 
 
-def _sent(properties: bytes) -> datetime | None:
+def _sent_at(properties: bytes) -> datetime | None:
     for at in range(32, len(properties) - 15, 16):
         kind, number = struct.unpack_from("<HH", properties, at)
         if kind == _FILETIME and number in _TIMES:
             (ticks,) = struct.unpack_from("<Q", properties, at + 8)
-            if 0 < ticks <= _LATEST:
+            if 0 < ticks <= _MAX_TICKS:
                 return _EPOCH + timedelta(microseconds=ticks // 10)
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from groundwire.reading.markdown.escaping import inline_code
 from groundwire.reading.markdown.writer import BREAK, MarkdownWriter
 
-__all__ = ["MONOSPACED", "TextRun", "link_target", "to_inline"]
+__all__ = ["MONOSPACED", "TARGET", "TextRun", "link_target", "to_inline"]
 
 MONOSPACED: Final = re.compile(
     r"mono|courier|consol|typewriter|fixed|menlo|terminal|(?:^|\+)(?:cmtt|cmsltt|sftt|ectt|lmtt|lmmono|txtt|pcrr)",
@@ -20,7 +20,8 @@ MONOSPACED: Final = re.compile(
 """What the name of a monospaced font has."""
 _MARKS: Final = ("del", "strong", "em", "sup", "sub")
 """The styles from the outermost to the innermost."""
-_UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
+TARGET: Final = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": "", "\t": ""})
+"""What makes an address the target of a Markdown link, for `str.translate`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def link_target(address: str) -> str:
     """Return an address as the target of a Markdown link; empty if it does not lead to the web."""
     if not address.startswith(("http://", "https://")):
         return ""
-    return "".join(_UNSAFE.get(letter, letter) for letter in address)
+    return address.translate(TARGET)
 
 
 def to_inline(runs: Iterable[TextRun]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from html import unescape
 from itertools import groupby, islice
 from typing import Any, Final
 
+from groundwire.json_text import json_object
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.encoding.detect import CODECS, name_of
@@ -51,23 +51,23 @@ def _read_mail(body: bytes, url: str) -> Extracted:
     message = BytesParser(policy=policy.default).parsebytes(body[: 4 * MAX_CONTENT])
     removed: Counter[str] = Counter()
     title = _header(message, "Subject")
-    head = [f"{name}: {escape_text(said)}" for name in _HEADERS if (said := _header(message, name))]
+    head = [f"{name}: {escape_text(value)}" for name in _HEADERS if (value := _header(message, name))]
     texts: list[str] = []
     part = message.get_body(("plain", "html"))
     if part is not None:
         texts.append(_markdown_of(part, url, removed))
-    attached: list[str] = []
+    attachments: list[str] = []
     for other in islice(_outer_parts(message), _MAX_PARTS):
         if name := other.get_filename():
-            attached.append(str(name))
+            attachments.append(str(name))
         elif other.get_content_type() == "message/rfc822":
-            attached += [_header(inner, "Subject") or "a message" for inner in other.iter_parts()]
+            attachments += [_header(inner, "Subject") or "a message" for inner in other.iter_parts()]
         elif other is not part and other.get_content_maintype() == "text":
             texts.append(_markdown_of(other, url, removed))
     warnings = [f"hidden text removed: {removed['hidden']}"] if removed["hidden"] else []
-    if attached:
-        warnings.append(f"attachments left out: {len(attached)}")
-        texts.append("Attached:\n\n" + "\n".join(f"- {escape_text(' '.join(name.split()))}" for name in attached))
+    if attachments:
+        warnings.append(f"attachments left out: {len(attachments)}")
+        texts.append("Attached:\n\n" + "\n".join(f"- {escape_text(' '.join(name.split()))}" for name in attachments))
     heading = f"# {escape_text(title)}" if title else ""
     return Extracted(
         title=title,
@@ -114,7 +114,7 @@ _RTF: Final = re.compile(
     rb"\\(?P<word>[a-zA-Z]{1,32})(?P<number>-?\d{1,10})? ?|\\'(?P<hex>[0-9a-fA-F]{2})|\\(?P<symbol>[^a-zA-Z])"
     rb"|(?P<brace>[{}])|[\r\n]+|(?P<text>[^\\{}\r\n]+)"
 )
-_UNSEEN: Final = frozenset(
+_INVISIBLE_GROUPS: Final = frozenset(
     (
         b"fonttbl colortbl stylesheet info pict object header footer headerl headerr headerf footerl footerr footerf "
         b"listtable listoverridetable generator xmlnstbl themedata colorschememapping datastore latentstyles shprslt "
@@ -126,7 +126,7 @@ _UNSEEN: Final = frozenset(
     ).split()
 )
 """Groups whose text is no text of the document."""
-_STYLED: Final[Mapping[bytes, str]] = {
+_STYLE_WORDS: Final[Mapping[bytes, str]] = {
     b"super": "sup", b"up": "sup", b"sub": "sub", b"dn": "sub", b"strike": "del", b"striked": "del",
 }  # fmt: skip
 _CHARACTERS: Final[Mapping[bytes, str]] = {
@@ -149,10 +149,10 @@ def read_rtf(body: bytes) -> Extracted:
         reader.read(token)
         if reader.size > MAX_CONTENT:
             break
-    known, removed = reader.known, reader.removed
+    properties, removed = reader.properties, reader.removed
     return Extracted(
-        title=_joined(known.get(b"title", "")),
-        author=_joined(known.get(b"author", "")) or None,
+        title=_joined(properties.get(b"title", "")),
+        author=_joined(properties.get(b"author", "")) or None,
         content="\n\n".join(filter(None, _rtf_blocks(_paired("".join(reader.pieces))))),
         kind="document",
         cut=reader.size > MAX_CONTENT,
@@ -166,12 +166,12 @@ class _RtfReader:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.removed = self.size = 0
-        self.known: dict[bytes, str] = {}
+        self.properties: dict[bytes, str] = {}
         """The document properties that were read."""
         self._inside = b""
         """The property that is being read."""
         self._skip = self._hidden = self._first = self._in_table = False
-        self._unit, self._left = 1, 0
+        self._unit, self._fallbacks = 1, 0
         """The fallback characters that follow a numeric one, and those of the last one that still follow."""
         self._page = "cp1252"
         self._styles = frozenset[str]()
@@ -194,25 +194,25 @@ class _RtfReader:
             number = int(token["number"]) if token["number"] else None
             text = self._control(token["word"], number) or self._format(token["word"], number)
         elif token["hex"]:
-            if not self._left:
+            if not self._fallbacks:
                 text = _decoded(bytes.fromhex(token["hex"].decode()), self._page)
-            self._left = max(0, self._left - 1)
+            self._fallbacks = max(0, self._fallbacks - 1)
         elif symbol := token["symbol"]:
             self._skip = self._skip or symbol == b"*"
             text = {b"~": " ", b"_": "-"}.get(symbol, symbol.decode("ascii", "replace") if symbol in b"\\{}" else "")
         elif raw := token["text"]:
-            text, self._left = _decoded(raw[self._left :], self._page), max(0, self._left - len(raw))
+            text, self._fallbacks = _decoded(raw[self._fallbacks :], self._page), max(0, self._fallbacks - len(raw))
         self._first = False
         self._add(text)
 
     def _control(self, word: bytes, number: int | None) -> str:
         """Heed a word about what is read, and how; return the text that it stands for."""
-        if word in _UNSEEN:
+        if word in _INVISIBLE_GROUPS:
             self._skip = self._skip or self._first or word == b"pict"
         elif (self._first and self._skip and word in {b"title", b"author"}) or word == b"fldinst":
             self._inside, self._skip = word, True
-            self.known.pop(b"fldinst", None)
-        elif word == b"fldrslt" and (match := _LINK.search(self.known.get(b"fldinst", ""))):
+            self.properties.pop(b"fldinst", None)
+        elif word == b"fldrslt" and (match := _LINK.search(self.properties.get(b"fldinst", ""))):
             self._inside, self._target = word, match[1]
             return "\x02"
         elif word == b"shptxt":  # of a drawing, whose other values are skipped
@@ -222,7 +222,7 @@ class _RtfReader:
         elif word == b"uc" and number is not None:
             self._unit = min(max(number, 0), 10)
         elif word == b"u" and number is not None:
-            self._left = self._unit
+            self._fallbacks = self._unit
             return chr(number % 0x10000)
         elif word == b"bin" and number:
             self._skip = True
@@ -235,7 +235,7 @@ class _RtfReader:
         elif word in {b"plain", b"nosupersub"}:
             self._hidden = self._hidden and word != b"plain"
             self._styles = self._styles & {"del"} if word == b"nosupersub" else frozenset()
-        elif (name := _STYLED.get(word)) is not None:
+        elif (name := _STYLE_WORDS.get(word)) is not None:
             self._styles = self._styles - {name} if number == 0 else self._styles | {name}
         elif word in {b"pard", b"intbl"}:
             self._in_table = word == b"intbl"
@@ -245,8 +245,8 @@ class _RtfReader:
 
     def _add(self, text: str) -> None:
         """Add a text to the property that is being read, and to the content unless it is skipped or hidden."""
-        if self._inside and len(self.known.get(self._inside, "")) < _MAX_TITLE:
-            self.known[self._inside] = self.known.get(self._inside, "") + text
+        if self._inside and len(self.properties.get(self._inside, "")) < _MAX_TITLE:
+            self.properties[self._inside] = self.properties.get(self._inside, "") + text
         if text and not self._skip:
             self.removed += self._hidden and bool(text.strip())
             self.size += len(text)
@@ -315,13 +315,13 @@ def read_subtitles(text: str) -> Extracted | None:
             before, *voices = _VOICE.split(line)
             for name, words in zip((speaker, *voices[::2]), (before, *voices[1::2]), strict=True):
                 speaker = " ".join(unescape(name).split())
-                said = " ".join(unescape(_TAG.sub("", words)).split())
-                if not said:
+                caption = " ".join(unescape(_TAG.sub("", words)).split())
+                if not caption:
                     continue
                 if not parts or seconds - parts[-1][0] >= _MINUTE or speaker != parts[-1][1]:
                     parts.append((seconds, speaker, []))
-                if parts[-1][2][-1:] != [said]:  # rolling captions repeat lines
-                    parts[-1][2].append(said)
+                if parts[-1][2][-1:] != [caption]:  # rolling captions repeat lines
+                    parts[-1][2].append(caption)
     content = "\n\n".join(
         f"[{second // 3600}:{second // 60 % 60:02}:{second % 60:02}] "
         + (f"{escape_text(speaker)}: " if speaker else "")
@@ -343,11 +343,8 @@ _HEADING: Final = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", 
 
 def read_notebook(text: str) -> Extracted | None:
     """Return a notebook as Markdown; None when the text is none."""
-    try:
-        notebook = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(notebook, dict):
+    notebook = json_object(text)
+    if notebook is None:
         return None
     cells = notebook.get("cells")
     if cells is None and isinstance(sheets := notebook.get("worksheets"), list):  # nbformat 3
@@ -400,11 +397,11 @@ def _outputs(cell: dict[str, Any]) -> Iterator[tuple[str, bool]]:
         if not text and output.get("output_type") in {"error", "pyerr"}:
             text = f"{output.get('ename', '')}: {output.get('evalue', '')}"
         if text.startswith("<IPython.") or not text:  # a name of an object that other forms show
-            shown = _text(data.get("text/markdown")) or _text(data.get("text/latex"))
-            if not shown and (markup := _text(data.get("text/html"))):
-                shown = fragment_to_markdown(markup, "", Counter())
-            if shown:
-                yield shown, True
+            markdown = _text(data.get("text/markdown")) or _text(data.get("text/latex"))
+            if not markdown and (markup := _text(data.get("text/html"))):
+                markdown = fragment_to_markdown(markup, "", Counter())
+            if markdown:
+                yield markdown, True
                 continue
         if text:
             yield text if text.endswith("\n") else text + "\n", False
@@ -414,9 +411,9 @@ def _language(metadata: object) -> str:
     if isinstance(metadata, dict):
         for place, name in (("language_info", "name"), ("kernelspec", "language")):
             section = metadata.get(place)
-            said = section.get(name) if isinstance(section, dict) else None
-            if isinstance(said, str) and _LANGUAGE.fullmatch(said):
-                return said.lower()
+            language = section.get(name) if isinstance(section, dict) else None
+            if isinstance(language, str) and _LANGUAGE.fullmatch(language):
+                return language.lower()
     return "python"
 
 

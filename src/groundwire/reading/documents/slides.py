@@ -10,14 +10,15 @@ from lxml import etree
 
 from groundwire.reading.documents.office_package import (
     SafeZip,
-    left_out,
+    current_elements,
     local_name,
+    omissions,
     read_properties,
     tex_of,
     whole_number,
 )
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
-from groundwire.reading.documents.tabular import MAX_COLUMNS, drawn, to_table
+from groundwire.reading.documents.tabular import MAX_COLUMNS, graphic_to_markdown, to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line
 
@@ -26,7 +27,7 @@ __all__ = ["read_slides"]
 _A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES: Final = frozenset({"title", "ctrTitle"})
-_SKIPPED: Final = frozenset({"dt", "ftr", "sldNum", "hdr"})
+_FURNITURE: Final = frozenset({"dt", "ftr", "sldNum", "hdr"})
 _TRUE: Final = frozenset({"1", "true"})
 _MAX_SLIDES: Final = 2_000
 
@@ -56,7 +57,7 @@ def read_slides(body: bytes) -> Extracted:
             continue
         relations = archive.relations(name)
         heading, blocks = _slide(slide, relations, archive)
-        removed["pictures"] += sum(1 for element in _shown(slide) if local_name(element) == "pic")
+        removed["pictures"] += sum(1 for element in current_elements(slide) if local_name(element) == "pic")
         removed["comments"] += sum(part.startswith("ppt/comments/") for part in relations.values())
         title = title or heading.replace("\\", "")
         parts.append(f"[slide {number}]")
@@ -65,40 +66,25 @@ def read_slides(body: bytes) -> Extracted:
         parts += blocks
         note = next((part for part in relations.values() if part.startswith("ppt/notesSlides/")), "")
         parts += _notes(archive.xml(note)) if note else ()
-    said = read_properties(archive.xml("docProps/core.xml"))
-    return Extracted(
-        title=said.title if said.title.lower() not in {"", "powerpoint presentation"} else title,
+    properties = read_properties(archive.xml("docProps/core.xml"))
+    return properties.extracted(
+        title=properties.title if properties.title.lower() not in {"", "powerpoint presentation"} else title,
         content="\n\n".join(parts),
-        author=said.author,
-        published=said.published,
-        modified=said.modified,
-        language=said.language,
         cut=len(names) > _MAX_SLIDES,
-        kind="document",
-        warnings=left_out(removed),
+        warnings=omissions(removed),
     )
-
-
-def _shown(slide: etree._Element) -> Iterator[etree._Element]:
-    """Yield the elements of a slide, without those for programs that cannot show the others."""
-    waiting = [slide]
-    while waiting:
-        element = waiting.pop()
-        if local_name(element) != "Fallback":
-            yield element
-            waiting.extend(reversed(element))
 
 
 def _slide(slide: etree._Element, relations: dict[str, str], archive: SafeZip) -> tuple[str, list[str]]:
     """Return a slide's title and its blocks."""
     title = ""
     blocks: list[str] = []
-    for shape in _shown(slide):
+    for shape in current_elements(slide):
         name = local_name(shape)
-        blocks.append(drawn(shape, archive, relations))
+        blocks.append(graphic_to_markdown(shape, archive, relations))
         if name == "sp":
             kind = _placeholder(shape)
-            if kind in _SKIPPED or _is_hidden(shape):
+            if kind in _FURNITURE or _is_hidden(shape):
                 continue
             if kind in _TITLES and not title:
                 title = " ".join(" ".join(to_inline(_runs(line, {})) for line in shape.iter(_A + "p")).split())
@@ -130,8 +116,8 @@ def _notes(page: etree._Element | None) -> Iterator[str]:
     for shape in page.iter() if page is not None else ():
         if local_name(shape) != "sp" or _placeholder(shape) != "body" or _is_hidden(shape):
             continue
-        if said := "\n".join(_paragraphs(shape, {}, listed=False)).strip():
-            yield f"Notes: {said}"
+        if text := "\n".join(_paragraphs(shape, {}, listed=False)).strip():
+            yield f"Notes: {text}"
 
 
 def _paragraphs(shape: etree._Element, relations: dict[str, str], *, listed: bool) -> Iterator[str]:
@@ -163,7 +149,9 @@ def _runs(line: etree._Element, relations: dict[str, str]) -> Iterator[TextRun]:
             yield TextRun(" ")
         elif name in {"m", "AlternateContent"}:
             yield from (
-                TextRun(f"${tex_of(one)}$", is_markdown=True) for one in _shown(run) if local_name(one) == "oMath"
+                TextRun(f"${tex_of(element)}$", is_markdown=True)
+                for element in current_elements(run)
+                if local_name(element) == "oMath"
             )
 
 

@@ -18,11 +18,11 @@ from typing import Any, Final
 
 from lxml import etree
 
-from groundwire.reading.documents.number_formats import BUILT_IN, shown_number
+from groundwire.reading.documents.number_formats import BUILT_IN, format_number
 from groundwire.reading.documents.office_package import (
     SafeZip,
-    left_out,
     local_name,
+    omissions,
     own_attribute,
     read_properties,
     whole_number,
@@ -32,7 +32,7 @@ from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocum
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.text.sanitize import strip_controls
 
-__all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "drawn", "read_delimited", "read_sheets", "to_table"]
+__all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "graphic_to_markdown", "read_delimited", "read_sheets", "to_table"]
 
 MAX_ROWS: Final = 1_000
 """Maximum rows of a table."""
@@ -59,8 +59,8 @@ def to_table(rows: Iterable[Sequence[str]]) -> str:
     width = max((index + 1 for row in table for index, cell in enumerate(row) if cell), default=0)
     if not width:
         return ""
-    head, *rest = ["| " + " | ".join((row + [""] * width)[:width]) + " |" for row in table]
-    return "\n".join([head, "|" + " --- |" * width, *rest])
+    head, *body = ["| " + " | ".join((row + [""] * width)[:width]) + " |" for row in table]
+    return "\n".join([head, "|" + " --- |" * width, *body])
 
 
 def _titled(rows: Sequence[Sequence[str]]) -> str:
@@ -105,8 +105,8 @@ def _delimiter(text: str) -> str:
         widths = [len(row) for row in islice(_rows(sample, candidate), _SAMPLE) if row]
         if not widths:
             continue
-        usual = mode(widths)
-        if usual > 1 and (score := widths.count(usual) / len(widths) * min(usual, 10) ** 0.5) > best:
+        width = mode(widths)
+        if width > 1 and (score := widths.count(width) / len(widths) * min(width, 10) ** 0.5) > best:
             best, delimiter = score, candidate
     return delimiter
 
@@ -131,10 +131,10 @@ _ERROR: Final = re.compile(
     rb"(?:<f\b[^<>]{0,500}(?:/>|>[^<>]{0,8192}</f>))?<v>([^<>]{1,20})</v>"
 )
 _LINK: Final = re.compile(rb"<hyperlink\s[^<>]{1,3000}>")
-_LINKED: Final = re.compile(rb'\b(ref|\w{1,9}:id)="([^"]{1,200})"')
+_LINK_ATTRIBUTE: Final = re.compile(rb'\b(ref|\w{1,9}:id)="([^"]{1,200})"')
 _PLACE: Final = re.compile(r"([A-Z]{1,3})(\d{1,7})")
-_MOST_CELLS: Final = 200_000  # whose formats are looked up
-_UNSOLVED: Final = re.compile(rb"(?:</f>|<f[^<>]{0,200}/>)(?:<v/>|<v></v>)?</c>")  # a formula that was never calculated
+_MAX_FORMATS: Final = 200_000  # whose formats are looked up
+_NO_VALUE: Final = re.compile(rb"(?:</f>|<f[^<>]{0,200}/>)(?:<v/>|<v></v>)?</c>")  # a formula that was never calculated
 
 
 def read_sheets(body: bytes) -> Extracted:
@@ -143,17 +143,17 @@ def read_sheets(body: bytes) -> Extracted:
     Raises:
         UnreadableDocument: it is damaged, encrypted or over the size limit, or the library is not installed.
     """
-    said = read_properties(None)
-    left = Counter[str]()
+    properties = read_properties(None)
+    unread = Counter[str]()
     looks: dict[str, _SheetLook] = {}
     if body.startswith(b"PK"):
         archive = SafeZip(body, "a spreadsheet")
         names = [name for name, _ in archive.sizes()]
         looks = _looks(archive)
-        left["charts"] = sum(name.startswith("xl/charts/chart") for name in names)
-        left["pictures"] = sum(name.startswith("xl/media/") for name in names)
-        left["comments"] = sum(len(list(root)) for name in names if (root := _comments(archive, name)) is not None)
-        said = read_properties(archive.xml("docProps/core.xml" if "docProps/core.xml" in archive else "meta.xml"))
+        unread["charts"] = sum(name.startswith("xl/charts/chart") for name in names)
+        unread["pictures"] = sum(name.startswith("xl/media/") for name in names)
+        unread["comments"] = sum(len(list(root)) for name in names if (root := _comments(archive, name)) is not None)
+        properties = read_properties(archive.xml("docProps/core.xml" if "docProps/core.xml" in archive else "meta.xml"))
     try:
         import python_calamine as calamine
     except ImportError as error:
@@ -177,11 +177,11 @@ def read_sheets(body: bytes) -> Extracted:
         if sheet.typ != calamine.SheetTypeEnum.WorkSheet:
             continue
         if sheet.visible != calamine.SheetVisibleEnum.Visible:
-            left["hidden sheets"] += 1
+            unread["hidden sheets"] += 1
             continue
         hidden = looks.get(sheet.name, _SheetLook())
-        left["hidden rows"] += len(hidden.rows)
-        left["hidden columns"] += len(hidden.columns)
+        unread["hidden rows"] += len(hidden.rows)
+        unread["hidden columns"] += len(hidden.columns)
         try:
             table, remark = _sheet(book, sheet.name, hidden)
         except (calamine.CalamineError, OSError, ValueError):
@@ -193,16 +193,16 @@ def read_sheets(body: bytes) -> Extracted:
             warnings.append(remark)
         if sum(map(len, parts)) > MAX_CONTENT:
             break
-    warnings += left_out(left)
+    warnings += omissions(unread)
     if unsolved:
         warnings.append(f"formulas without a stored value, whose cells are empty: {unsolved}")
     content = "\n\n".join(parts)
     return Extracted(
-        title=said.title,
+        title=properties.title,
         content=content[:MAX_CONTENT],
-        author=said.author,
-        published=said.published,
-        modified=said.modified,
+        author=properties.author,
+        published=properties.published,
+        modified=properties.modified,
         cut=len(content) > MAX_CONTENT or len(sheets) > _MAX_SHEETS or any("first" in remark for remark in warnings),
         kind="document",
         warnings=tuple(warnings),
@@ -233,7 +233,7 @@ def _looks(archive: SafeZip) -> dict[str, _SheetLook]:
     root = archive.xml("xl/workbook.xml")
     targets = archive.relations("xl/workbook.xml")
     codes = _format_codes(archive.xml("xl/styles.xml"))
-    found = {}
+    looks = {}
     for sheet in islice(root.iter("{*}sheet"), _MAX_SHEETS) if root is not None else ():
         part = targets.get(own_attribute(sheet, "id"), "")
         source = archive.read(part)
@@ -243,18 +243,18 @@ def _looks(archive: SafeZip) -> dict[str, _SheetLook]:
             last = min(int(edges.get(b"max", b"0")), MAX_COLUMNS)
             columns.update(range(int(edges.get(b"min", b"1")) - 1, last))
         rows = frozenset(int(match[1]) - 1 for match in _HIDDEN_ROW.finditer(source))
-        cells = islice(_CELL.finditer(source), _MOST_CELLS) if codes else ()
-        found[sheet.get("name", "")] = _SheetLook(
+        cells = islice(_CELL.finditer(source), _MAX_FORMATS) if codes else ()
+        looks[sheet.get("name", "")] = _SheetLook(
             rows,
             frozenset(columns),
-            len(_UNSOLVED.findall(source)),
+            len(_NO_VALUE.findall(source)),
             errors={
                 _place(match[1] + match[2]): match[3].decode("ascii", "replace") for match in _ERROR.finditer(source)
             },
             formats={_place(match[1] + match[2]): codes[match[3]] for match in cells if match[3] in codes},
             links=dict(_links(source, archive.relations(part) if b"<hyperlink" in source else {})),
         )
-    return found
+    return looks
 
 
 def _place(reference: bytes) -> _Place:
@@ -270,16 +270,16 @@ def _place(reference: bytes) -> _Place:
 
 def _links(source: bytes, targets: Mapping[str, str]) -> Iterator[tuple[_Place, str]]:
     for link in islice(_LINK.finditer(source), MAX_ROWS * MAX_COLUMNS):
-        said = {name.rpartition(b":")[2]: value for name, value in _LINKED.findall(link[0])}
-        if target := link_target(targets.get(said.get(b"id", b"").decode("ascii", "replace"), "")):
-            yield _place(said.get(b"ref", b"")), target
+        attributes = {name.rpartition(b":")[2]: value for name, value in _LINK_ATTRIBUTE.findall(link[0])}
+        if target := link_target(targets.get(attributes.get(b"id", b"").decode("ascii", "replace"), "")):
+            yield _place(attributes.get(b"ref", b"")), target
 
 
 def _format_codes(root: etree._Element | None) -> dict[bytes, str]:
     """Return the formats of numbers by the identifier of a cell's style, without those of the styles for any number."""
     if root is None or (styles := root.find("{*}cellXfs")) is None:
         return {}
-    own = {one.get("numFmtId", ""): one.get("formatCode", "") for one in root.iterfind("{*}numFmts/{*}numFmt")}
+    own = {number.get("numFmtId", ""): number.get("formatCode", "") for number in root.iterfind("{*}numFmts/{*}numFmt")}
     numbers = [style.get("numFmtId", "") for style in styles.iterfind("{*}xf")]
     codes = {
         str(at).encode(): own.get(name) or BUILT_IN.get(whole_number(name, 0), "") for at, name in enumerate(numbers)
@@ -299,16 +299,16 @@ def _sheet(book: Any, name: str, hidden: _SheetLook) -> tuple[str, str]:
     rows: list[list[str]] = []
     first = sheet.start[1] if sheet.start else 0  # rows come from the top of the sheet on, and columns from the first
     merged = _merged(sheet.merged_cell_ranges or ())
-    known: dict[_Place, str] = {}  # the texts of merged cells
+    merged_texts: dict[_Place, str] = {}  # the texts of merged cells
     for number, row in enumerate(sheet.iter_rows()):
         if len(rows) > MAX_ROWS:
             break
         cells = []
         for column, value in enumerate(row[:MAX_COLUMNS], first):
             place = (number, column)
-            text = known.get(merged.get(place, place)) or _shown(value, place, hidden)
+            text = merged_texts.get(merged.get(place, place)) or _cell_markdown(value, place, hidden)
             if place in merged:
-                known.setdefault(merged[place], text)
+                merged_texts.setdefault(merged[place], text)
             if column not in hidden.columns:
                 cells.append(text)
         if any(cells) and number not in hidden.rows:
@@ -323,19 +323,19 @@ def _sheet(book: Any, name: str, hidden: _SheetLook) -> tuple[str, str]:
 
 def _merged(ranges: Iterable[tuple[_Place, _Place]]) -> dict[_Place, _Place]:
     """Return the first cell of each merged one, which alone has their text, for all of its places."""
-    found: dict[_Place, _Place] = {}
+    first_cells: dict[_Place, _Place] = {}
     for (top, left), (bottom, right) in ranges:
         for row in range(top, min(bottom, top + MAX_ROWS) + 1):
             for column in range(left, min(right, left + MAX_COLUMNS) + 1):
-                if len(found) < MAX_ROWS * MAX_COLUMNS:
-                    found[row, column] = (top, left)
-    return found
+                if len(first_cells) < MAX_ROWS * MAX_COLUMNS:
+                    first_cells[row, column] = (top, left)
+    return first_cells
 
 
-def _shown(value: object, place: _Place, look: _SheetLook) -> str:
+def _cell_markdown(value: object, place: _Place, look: _SheetLook) -> str:
     text = look.errors.get(place, "")
     if not text and isinstance(value, (int, float)) and not isinstance(value, bool):
-        text = cell_text(shown_number(value, look.formats.get(place, "")))
+        text = cell_text(format_number(value, look.formats.get(place, "")))
     text = text or _cell(value)
     return f"[{text}]({look.links[place]})" if text and place in look.links else text
 
@@ -357,7 +357,7 @@ def _cell(value: object) -> str:
 _MAX_POINTS: Final = 1_000  # of a chart
 
 
-def drawn(element: etree._Element, archive: SafeZip, relations: Mapping[str, str]) -> str:
+def graphic_to_markdown(element: etree._Element, archive: SafeZip, relations: Mapping[str, str]) -> str:
     """Return the chart, diagram (SmartArt) or picture that an element stands for, as Markdown; empty for others.
 
     A chart is its title and a table, a diagram a list, and a picture what its author says of it.
@@ -369,8 +369,8 @@ def drawn(element: etree._Element, archive: SafeZip, relations: Mapping[str, str
     """
     name = local_name(element)
     if name in {"cNvPr", "docPr"} and "/picture}" not in element.tag:
-        said = " ".join((element.get("descr") or "").split())
-        return f"Picture: {escape_text(said)}" if said and element.get("hidden") not in {"1", "true"} else ""
+        alt = " ".join((element.get("descr") or "").split())
+        return f"Picture: {escape_text(alt)}" if alt and element.get("hidden") not in {"1", "true"} else ""
     if name not in {"chart", "relIds"}:
         return ""
     root = archive.xml(relations.get(own_attribute(element, "id" if name == "chart" else "dm"), ""))
@@ -380,7 +380,7 @@ def drawn(element: etree._Element, archive: SafeZip, relations: Mapping[str, str
         texts = [text.text or "" for text in title.iter("{*}t", "{*}v")] if title is not None else []
         return "\n\n".join(filter(None, (escape_line(escape_text(" ".join("".join(texts).split()))), table)))
     points = [point for point in root.iter() if local_name(point) == "pt"] if root is not None else []
-    labels = (" ".join("".join(text.text or "" for text in one.iter("{*}t")).split()) for one in points)
+    labels = (" ".join("".join(text.text or "" for text in point.iter("{*}t")).split()) for point in points)
     return "\n".join(f"- {escape_text(label)}" for label in labels if label)
 
 
@@ -389,8 +389,8 @@ def _chart_rows(root: etree._Element | None) -> list[list[str]]:
     series = list(islice(root.iter("{*}ser"), MAX_COLUMNS)) if root is not None else []
     names: list[str] = []
     rows: dict[int, list[str]] = {}
-    for number, one in enumerate(series):
-        values = {local_name(child): _points(child) for child in one}
+    for number, data_series in enumerate(series):
+        values = {local_name(child): _points(child) for child in data_series}
         names.append(next(iter(values.get("tx", {}).values()), ""))
         labels = values.get("cat") or values.get("xVal") or {}
         for at, value in (values.get("val") or values.get("yVal") or {}).items():
@@ -402,9 +402,9 @@ def _chart_rows(root: etree._Element | None) -> list[list[str]]:
 
 def _points(place: etree._Element) -> dict[int, str]:
     """Return the stored values below an element of a chart, by index."""
-    found: dict[int, str] = {}
+    values: dict[int, str] = {}
     for value in place.iter():
-        if local_name(value) == "v" and value.text and len(found) < _MAX_POINTS:
+        if local_name(value) == "v" and value.text and len(values) < _MAX_POINTS:
             at = own_attribute(parent, "idx")[:9] if (parent := value.getparent()) is not None else ""
-            found[int(at) if at.isdecimal() else len(found)] = value.text.strip()
-    return found
+            values[int(at) if at.isdecimal() else len(values)] = value.text.strip()
+    return values

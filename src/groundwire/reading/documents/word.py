@@ -13,14 +13,15 @@ from lxml import etree
 
 from groundwire.reading.documents.office_package import (
     SafeZip,
-    left_out,
+    current_elements,
     local_name,
+    omissions,
     read_properties,
     tex_of,
     whole_number,
 )
 from groundwire.reading.documents.runs import MONOSPACED, TextRun, link_target, to_inline
-from groundwire.reading.documents.tabular import drawn, to_table
+from groundwire.reading.documents.tabular import graphic_to_markdown, to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence, inline_code
 
@@ -29,11 +30,11 @@ __all__ = ["read_word"]
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _ID: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _HEADING: Final = re.compile(r"heading (\d)$", re.IGNORECASE)
-_INSIDE: Final = frozenset(
+_CONTAINERS: Final = frozenset(
     {"ins", "smartTag", "sdt", "sdtContent", "moveTo", "fldSimple", "customXml", "dir", "bdo", "drawing", "inline",
      "anchor", "graphic", "graphicData", "wsp", "txbx", "txbxContent", "AlternateContent", "Choice"}
 )  # fmt: skip
-_LINKED: Final = re.compile(r'\bHYPERLINK\s+"(https?://[^"\s]{1,2000})"')
+_FIELD_LINK: Final = re.compile(r'\bHYPERLINK\s+"(https?://[^"\s]{1,2000})"')
 _CODE: Final = re.compile(
     r"(?:source|html|inline|program)? ?(?:code|preformatted|verbatim|listing|typewriter|macro)"
     r"(?: ?(?:block|text|char|characters|example))?",
@@ -42,14 +43,14 @@ _CODE: Final = re.compile(
 """The names of styles for code."""
 _CODE_SIGN: Final = re.compile(r"[{}()\[\]=;<>\\|$#*_]|::|->|^\s{2,}\S", re.MULTILINE)
 """What tells code from a paragraph that is only set in a monospaced font."""
-_TYPEWRITTEN: Final = 0.7  # share of monospaced letters, from which they are no code
+_MAX_CODE_SHARE: Final = 0.7  # share of monospaced letters, from which they are no code
 _MARKS: Final[Mapping[str, str]] = {"b": "strong", "i": "em", "strike": "del", "dstrike": "del"}
 _OFF: Final = frozenset({"0", "false", "off"})
 _ORDINAL: Final = re.compile(r"(\d{1,9})([.)]?)")
 _LEVELS: Final = 9
 _MAX_COLUMNS: Final = 60  # of a table
-_TINY: Final = 4  # half points
-_DEPTH: Final = 20  # nested tables and other elements
+_MAX_TINY_SIZE: Final = 4  # half points
+_MAX_DEPTH: Final = 20  # nested tables and other elements
 
 
 def read_word(body: bytes) -> Extracted:
@@ -68,18 +69,13 @@ def read_word(body: bytes) -> Extracted:
     reader.compare_fonts(place)
     content = _joined(reader.blocks(place))
     notes = _joined(reader.notes())
-    said = read_properties(archive.xml("docProps/core.xml"))
-    return Extracted(
-        title=said.title or reader.title,
+    properties = read_properties(archive.xml("docProps/core.xml"))
+    return properties.extracted(
+        title=properties.title or reader.title,
         content=f"{content}\n\n{notes}".strip(),
-        author=said.author,
-        published=said.published,
-        modified=said.modified,
-        language=said.language,
-        kind="document",
         warnings=(
             *([f"hidden text removed: {reader.removed['hidden']}"] if reader.removed["hidden"] else ()),
-            *left_out(reader.left_out(root)),
+            *omissions(reader.omission_counts(root)),
         ),
     )
 
@@ -153,29 +149,29 @@ class _WordReader:
             for run in paragraph.iterchildren(_W + "r"):
                 length = sum(len(text.text or "") for text in run.iterchildren(_W + "t"))
                 letters[self._marks(run.find(_W + "rPr"), style).get("code", False)] += length
-        self._has_code = letters[True] <= _TYPEWRITTEN * letters.total()
+        self._has_code = letters[True] <= _MAX_CODE_SHARE * letters.total()
 
     def blocks(self, place: etree._Element, depth: int = 0) -> Iterator[_WordBlock]:
         """Yield the blocks below an element."""
-        if depth > _DEPTH:
+        if depth > _MAX_DEPTH:
             return
         for element in place:
             name = local_name(element)
             if name == "p":
                 yield self._paragraph(element)
-                for part in _floating(element):
+                for part in current_elements(element, closed="txbxContent"):
                     if local_name(part) == "txbxContent":
                         yield from self.blocks(part, depth + 1)
-                    elif chart := drawn(part, self._archive, self._relations):
+                    elif chart := graphic_to_markdown(part, self._archive, self._relations):
                         yield _WordBlock(chart)
             elif name == "oMathPara":
                 yield _WordBlock(f"$${tex_of(element)}$$")
             elif name == "tbl":
                 yield _WordBlock(self._table(element, depth))
-            elif name in _INSIDE:
+            elif name in _CONTAINERS:
                 yield from self.blocks(element, depth + 1)
 
-    def left_out(self, root: etree._Element) -> dict[str, int]:
+    def omission_counts(self, root: etree._Element) -> dict[str, int]:
         """Return how much of the document is not in its content, by kind."""
         parts = [part for part in self._relations.values() if not part.startswith(("http:", "https:"))]
         margins = {part for part in parts if re.search(r"/(?:header|footer)\d*\.xml$", part)}
@@ -183,7 +179,7 @@ class _WordReader:
         return {
             "pictures": sum(1 for element in root.iter() if local_name(element) in {"blip", "imagedata"}),
             "comments": len(comments) if comments is not None else 0,
-            "deleted passages": sum(one.find(f".//{_W}delText") is not None for one in root.iter(_W + "del")),
+            "deleted passages": sum(deletion.find(f".//{_W}delText") is not None for deletion in root.iter(_W + "del")),
             "headers and footers": sum(self._has_text(part) for part in margins),
         }
 
@@ -261,12 +257,12 @@ class _WordReader:
         for deeper in range(depth + 1, _LEVELS):
             counts.pop(deeper, None)
 
-        def shown(place: re.Match[str]) -> str:
-            at = int(place[1]) - 1
+        def numeral_of(reference: re.Match[str]) -> str:
+            at = int(reference[1]) - 1
             above = self._numbers.get((number, at), level)
             return numeral(counts.get(at, above.start), above.form)
 
-        return re.sub(r"%([1-9])", shown, level.label or f"%{depth + 1}.")
+        return re.sub(r"%([1-9])", numeral_of, level.label or f"%{depth + 1}.")
 
     def _runs(self, place: etree._Element, style: _WordStyle, depth: int = 0) -> Iterator[TextRun]:
         code, target = "", ""  # of a field, whose runs stand beside each other
@@ -279,7 +275,7 @@ class _WordReader:
                     if kind == "begin"
                     else code + "".join(text.text or "" for text in element.iter(_W + "instrText"))
                 )
-                if kind == "separate" and (match := _LINKED.search(code)):
+                if kind == "separate" and (match := _FIELD_LINK.search(code)):
                     target = match[1]
                 yield from _linked(self._run(element, style), target)
                 if kind == "end":
@@ -289,7 +285,7 @@ class _WordReader:
                 yield from _linked(inside, self._relations.get(element.get(_ID, ""), ""))
             elif name in {"oMath", "oMathPara"}:
                 yield TextRun(f"${tex_of(element)}$", is_markdown=True)
-            elif name in _INSIDE and name != "txbxContent" and depth < _DEPTH:
+            elif name in _CONTAINERS and name != "txbxContent" and depth < _MAX_DEPTH:
                 yield from self._runs(element, style, depth + 1)
 
     def _run(self, run: etree._Element, style: _WordStyle) -> list[TextRun]:
@@ -368,17 +364,6 @@ def _linked(runs: Iterable[TextRun], address: str) -> Iterator[TextRun]:
     return (replace(run, link=target) if target else run for run in runs)
 
 
-def _floating(paragraph: etree._Element) -> Iterator[etree._Element]:
-    """Yield the elements of a paragraph; not those in its text boxes, or for programs that cannot show the others."""
-    waiting = [paragraph]
-    while waiting:
-        element = waiting.pop()
-        name = local_name(element)
-        if name != "Fallback":
-            yield element
-            waiting.extend(() if name == "txbxContent" else reversed(element))
-
-
 def _kind(block: _WordBlock) -> str:
     return block.kind
 
@@ -408,7 +393,7 @@ def _is_hidden(properties: etree._Element | None) -> bool:
         if mark is not None and mark.get(_W + "val", "1") not in _OFF:
             return name == "vanish"
     size = _value(properties, "sz")
-    if whole_number(size, _TINY + 1) <= _TINY:
+    if whole_number(size, _MAX_TINY_SIZE + 1) <= _MAX_TINY_SIZE:
         return True
     plain = properties.find(_W + "shd") is None and properties.find(_W + "highlight") is None
     return plain and _value(properties, "color").upper() in {"FFFFFF", "FEFEFE"}
@@ -490,33 +475,33 @@ def _numbering(root: etree._Element | None) -> dict[tuple[str, int], _NumberLeve
             if 0 <= (depth := whole_number(place, -1)) < _LEVELS:
                 form = _value(level, "numFmt") or "bullet"
                 levels[depth] = _NumberLevel(name, form, _value(level, "lvlText"), whole_number(start, 1))
-    found: dict[tuple[str, int], _NumberLevel] = {}
+    numbering: dict[tuple[str, int], _NumberLevel] = {}
     for number in root.iter(_W + "num"):
         name = number.get(_W + "numId", "")
-        for depth, one in kinds.get(_value(number, "abstractNumId"), {}).items():
-            found[name, depth] = one
+        for depth, number_level in kinds.get(_value(number, "abstractNumId"), {}).items():
+            numbering[name, depth] = number_level
         for other in number.iterchildren(_W + "lvlOverride"):
             place, start = other.get(_W + "ilvl", ""), _value(other, "startOverride")
-            if start and (known := found.get((name, whole_number(place, -1)))) is not None:
-                found[name, whole_number(place, -1)] = replace(known, restart=whole_number(start, 1))
-    return found
+            if start and (base_level := numbering.get((name, whole_number(place, -1)))) is not None:
+                numbering[name, whole_number(place, -1)] = replace(base_level, restart=whole_number(start, 1))
+    return numbering
 
 
 _ROMAN: Final = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
     (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
-_LARGEST: Final = 3_999  # of the roman numerals
+_MAX_NUMERAL: Final = 3_999  # of the roman numerals
 
 
 def numeral(value: int, form: str) -> str:
     """Return a number as a list shows it; in decimal if its kind of numerals is none of the common ones."""
     text = str(value)
-    if form.endswith("Roman") and 0 < value <= _LARGEST:
+    if form.endswith("Roman") and 0 < value <= _MAX_NUMERAL:
         text = ""
         for worth, letters in _ROMAN:
             text += letters * (value // worth)
             value %= worth
-    elif form.endswith("Letter") and 0 < value <= _LARGEST:
+    elif form.endswith("Letter") and 0 < value <= _MAX_NUMERAL:
         text = chr(ord("a") + (value - 1) % 26) * ((value - 1) // 26 + 1)
     return text.upper() if form.startswith("upper") else text

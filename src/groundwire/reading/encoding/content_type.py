@@ -59,9 +59,9 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
 )
 """Offset, bytes and description, after the WHATWG MIME Sniffing Standard and the formats' own specifications."""
 
-_LISTED: Final = frozenset({"a gzip archive", "a tar archive"})
+_READABLE_ARCHIVES: Final = frozenset({"a gzip archive", "a tar archive"})
 _IMAGES: Final = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM")
-_UNSURE: Final = frozenset(
+_UNSURE_TYPES: Final = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown", "*/*"}
 )
 _NAMES: Final[Mapping[str, str]] = {
@@ -93,7 +93,7 @@ _DESCRIPTIONS: Final[Mapping[KindName, str]] = {
     "archive": "a ZIP archive",
     "binary": "a binary file",
 }
-_SNIFFED: Final = 1_024  # bytes; the MIME Sniffing Standard uses 1,445
+_SNIFF_BYTES: Final = 1_024  # bytes; the MIME Sniffing Standard uses 1,445
 _HTML = re.compile(
     rb"(?:<!--(?:(?!-->).)*-->\s*|<\?xml(?:(?!\?>).)*\?>\s*)*"
     rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|div|table|main|article|section|header|nav|h[1-6]|p|a|br)[\s/>]",
@@ -143,13 +143,13 @@ def media_type(content_type: str, body: bytes, url: str = "") -> Kind:
         The kind. Known signatures take precedence over the header; without a useful header, the bytes decide.
     """
     match = _TYPE.match(content_type.strip().lower()[:200])
-    said = match[0] if match else ""
-    announced = _announced(said)
-    kind = _by_signature(body, announced, url) or _by_header(body[:_SNIFFED], said, announced, url)
+    declared = match[0] if match else ""
+    announced = _kind_of_type(declared)
+    kind = _by_signature(body, announced, url) or _by_header(body[:_SNIFF_BYTES], declared, announced, url)
     differs = announced is not None and kind.kind != announced and not {kind.kind, announced} <= _TEXTS
-    if not differs or said in _UNSURE:
+    if not differs or declared in _UNSURE_TYPES:
         return kind
-    return Kind(kind.kind, kind.description, f"the server declares {said}, but it is {kind.description}")
+    return Kind(kind.kind, kind.description, f"the server declares {declared}, but it is {kind.description}")
 
 
 def is_image(start: bytes) -> bool:
@@ -157,19 +157,19 @@ def is_image(start: bytes) -> bool:
     return start.startswith(_IMAGES) or (start.startswith(b"RIFF") and start[8:12] == b"WEBP")
 
 
-def _announced(said: str) -> KindName | None:
+def _kind_of_type(declared: str) -> KindName | None:
     """Return the kind for a content type; None if it is ambiguous."""
-    kind = TYPES.get(said)
-    if kind is None and said in LANGUAGES:
+    kind = TYPES.get(declared)
+    if kind is None and declared in LANGUAGES:
         return "source"
-    if kind is None and said.endswith("+json"):
+    if kind is None and declared.endswith("+json"):
         return "json"
     return kind
 
 
 def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | None:
     """Return the kind proved by the first bytes."""
-    if _PDF.match(body[:_SNIFFED]) or (announced == "pdf" and b"%PDF-" in body[:_SNIFFED]):
+    if _PDF.match(body[:_SNIFF_BYTES]) or (announced == "pdf" and b"%PDF-" in body[:_SNIFF_BYTES]):
         return Kind("pdf", _DESCRIPTIONS["pdf"])
     if body.startswith(b"PK\x03\x04") and (kind := archive_kind(body[:4_096], announced, url)):
         return Kind(kind, _DESCRIPTIONS[kind])
@@ -182,26 +182,27 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
         return Kind("rtf", _DESCRIPTIONS["rtf"])
     for offset, signature, description in _SIGNATURES:
         if body.startswith(signature, offset):
-            return Kind("archive" if description in _LISTED else "binary", description)
+            return Kind("archive" if description in _READABLE_ARCHIVES else "binary", description)
     return None
 
 
-def _by_header(head: bytes, said: str, announced: KindName | None, url: str) -> Kind:
+def _by_header(head: bytes, declared: str, announced: KindName | None, url: str) -> Kind:
     """Return the kind of a body without a signature, from its header or else from its bytes."""
-    top, _, sub = said.partition("/")
+    top, _, sub = declared.partition("/")
+    is_unsure = declared in _UNSURE_TYPES
     kind = announced
     if kind in _ARCHIVES or kind == "pdf":
         kind = None  # it does not have the signature of that type
         if not _is_binary(head) and not _HTML.match(_plain(head)):
-            return Kind("binary", f"a damaged file of type {said}")
-    elif kind is None and (top in _NAMES or (top == "application" and said not in _UNSURE and not sub.endswith("xml"))):
-        return Kind("binary", _NAMES.get(top) or f"a file of type {said}")
+            return Kind("binary", f"a damaged file of type {declared}")
+    elif kind is None and (top in _NAMES or (top == "application" and not sub.endswith("xml") and not is_unsure)):
+        return Kind("binary", _NAMES.get(top) or f"a file of type {declared}")
     if kind == "binary":
         return Kind("binary", _NAMES.get(top, _DESCRIPTIONS["binary"]))
     if _is_binary(head):
         return Kind("binary", _DESCRIPTIONS["binary"])
     if kind is None:
-        kind = _sniff(head, said, url)
+        kind = _sniff(head, declared, url)
     elif kind == "html":
         plain = _plain(head)
         if _FEED.match(plain):  # as in the MIME Sniffing Standard, 7.3
@@ -232,20 +233,20 @@ def _plain(head: bytes) -> bytes:
     return plain.lstrip()
 
 
-def _sniff(head: bytes, said: str, url: str) -> KindName:
+def _sniff(head: bytes, declared: str, url: str) -> KindName:
     plain = _plain(head)
-    unsure = said in _UNSURE
-    if (unsure or said.startswith(("text/", "multipart/"))) and (kind := _by_beginning(plain)):
+    is_unsure = declared in _UNSURE_TYPES
+    if (is_unsure or declared.startswith(("text/", "multipart/"))) and (kind := _by_beginning(plain)):
         return kind
-    if said.startswith("text/") and not said.endswith("xml"):
+    if declared.startswith("text/") and not declared.endswith("xml"):
         return _by_address(url)  # browsers show the source of a page with this type
-    if (unsure or said.endswith("xml") or said in TYPES) and _HTML.match(plain):
+    if (is_unsure or declared.endswith("xml") or declared in TYPES) and _HTML.match(plain):
         return "html"
-    if said.endswith("xml") or (unsure and _XML.match(plain)):
+    if declared.endswith("xml") or (is_unsure and _XML.match(plain)):
         return "svg" if _DRAWING.match(plain) else "xml"
-    if unsure and _JSON.match(plain):
+    if is_unsure and _JSON.match(plain):
         return "notebook" if kind_of_address(url) == "notebook" else "json"
-    return _by_address(url) if unsure else "text"
+    return _by_address(url) if is_unsure else "text"
 
 
 def _by_beginning(plain: bytes) -> KindName | None:

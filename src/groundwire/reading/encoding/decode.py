@@ -33,7 +33,7 @@ EncodingSource = Literal["bom", "header", "meta", "detected", "default"]
 """The source of the encoding."""
 
 PRESCAN: Final = 4_096  # bytes; the standard requires 1,024, but many pages have their <meta> after scripts
-_FAR: Final = 65_536  # bytes for a page without another declaration; a browser restarts for a late <meta>
+_FAR_PRESCAN: Final = 65_536  # bytes for a page without another declaration; a browser restarts for a late <meta>
 _FIT_SAMPLE: Final = 1_000_000  # bytes; enough to judge, and replacing errors is slow
 
 _BOMS: Final = (
@@ -95,9 +95,8 @@ def decode(body: bytes, content_type: str = "") -> Decoded:
             return _decoded(body, name, source, warnings)
         warnings.append(f"The {source} says {name}, but the bytes do not match.")
 
-    found = detect(body)
-    if found is not None:
-        return _decoded(body, found, "detected", warnings)
+    if (guess := detect(body)) is not None:
+        return _decoded(body, guess, "detected", warnings)
     if claims:
         name, source = claims[0]
         return _decoded(body, name, source, [f"Some bytes are not in {name}, which the {source} says."])
@@ -110,13 +109,13 @@ def _claims(body: bytes, content_type: str, warnings: list[str]) -> Iterator[tup
     if match := _HEADER_CHARSET.search(content_type[:1_000]):
         labels.append((match[1] or match[2] or match[3] or "", "header"))
     labels.extend((label, "meta") for label in _labels_inside(body[:PRESCAN], content_type))
-    if not labels and utf8_letters(body[:_FAR])[1]:
-        labels.extend((label, "meta") for label in _labels_inside(body[:_FAR], content_type))
+    if not labels and utf8_letters(body[:_FAR_PRESCAN])[1]:
+        labels.extend((label, "meta") for label in _labels_inside(body[:_FAR_PRESCAN], content_type))
     for label, source in labels:
         name = name_of(label)
         if name is None:
-            shown = "".join(char if char.isalnum() or char in "-_." else "?" for char in label[:40])
-            warnings.append(f"The {source} names an unknown encoding: {shown or 'none'}.")
+            printable = "".join(char if char.isalnum() or char in "-_." else "?" for char in label[:40])
+            warnings.append(f"The {source} names an unknown encoding: {printable or 'none'}.")
         elif source == "meta" and name.startswith("utf-16"):
             yield "utf-8", source  # a page with an ASCII-readable <meta> is not in UTF-16
         else:

@@ -131,12 +131,12 @@ def name_of(label: str) -> str | None:
 
 
 _SAMPLE: Final = 200_000  # bytes that are examined
-_STUDIED: Final = 12_000  # bytes examined for letters, which is plenty
-_MANY: Final = 500  # non-ASCII letters, from which a single occurrence is an error rather than a letter
+_LETTER_SAMPLE: Final = 12_000  # bytes examined for letters, which is plenty
+_MANY_LETTERS: Final = 500  # non-ASCII letters, from which a single occurrence is an error rather than a letter
 _LATIN: Final = frozenset(
     name for name, codec in CODECS.items() if codec in {"cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "mac-roman"}
 ) | {f"iso-8859-{part}" for part in (2, 3, 4, 10, 13, 14, 15, 16)}
-_OF_LANGUAGE: Final[Mapping[str, tuple[str, ...]]] = {
+_ENCODINGS_OF_LANGUAGE: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), ("windows-1250", "iso-8859-2")),
     **dict.fromkeys(("et", "lt", "lv"), ("windows-1257", "iso-8859-13")),
     **dict.fromkeys(("az", "ku", "tr"), ("windows-1254",)),
@@ -173,8 +173,8 @@ _LETTERS: Final[Mapping[str, str]] = {
 """The non-ASCII letters of languages whose encodings differ in only a few code points."""
 
 _MARKS: Final = frozenset("„“”‚‘’«»‹›–—…•·§©®°€£ \xa0¿¡")
-_CLOSE: Final = 0.5  # of the best candidate's confidence; Hungarian and Estonian are close to Western languages
-_SURE: Final = 0.97  # of the non-ASCII letters; foreign names add a few others
+_CLOSE_CONFIDENCE: Final = 0.5  # of the best candidate's; Hungarian and Estonian are close to Western languages
+_MIN_SHARE: Final = 0.97  # of the non-ASCII letters; foreign names add a few others
 
 _LANGUAGE = re.compile(rb"""<html\b[^>]{0,500}?\slang\s*=\s*["']?([a-z]{2})\b""", re.IGNORECASE)
 _WESTERN_LETTERS: Final = frozenset(
@@ -256,12 +256,12 @@ def _by_letters(sample: bytes) -> str | None:
     words = b"\n".join(line for line in _LINE_END.split(_MARKUP.sub(b" ", sample)) if not line.isascii())
     if not words:
         return None
-    sound = _without_rare(_without_odd_lines(words[:_STUDIED]))
+    sound = _without_rare(_without_odd_lines(words[:_LETTER_SAMPLE]))
     matches = detect_all(b" " + sound)  # the prefix prevents a false byte order mark
-    found = [(name, match.confidence) for match in matches if (name := (match.encoding or "").lower()) in CODECS]
-    if not found:
+    guesses = [(name, match.confidence) for match in matches if (name := (match.encoding or "").lower()) in CODECS]
+    if not guesses:
         return None
-    name, confidence = found[0]
+    name, confidence = guesses[0]
     if name == "windows-1251" and words.count(0xDF) > words.count(0xFF):  # as if each lower-case ya were a capital one
         return "x-mac-cyrillic"
     if name not in _LATIN:
@@ -269,14 +269,14 @@ def _by_letters(sample: bytes) -> str | None:
     strange = bytes(byte for byte in words if byte >= 0x80)
     if not confidence:
         return _by_alphabet(strange, ("windows-1252", "macintosh"))
-    close = [other for other, its in found if its > confidence * _CLOSE]
+    close = [other for other, its in guesses if its > confidence * _CLOSE_CONFIDENCE]
     return _by_language(strange, sample, name) or _by_alphabet(strange, close) or name
 
 
 def _without_odd_lines(words: bytes) -> bytes:
     """Return a long text without the lines that have a unique byte, if they are few."""
     counts = Counter(byte for byte in words if byte >= 0x80)
-    if sum(counts.values()) < _MANY:
+    if sum(counts.values()) < _MANY_LETTERS:
         return words
     single = bytes(byte for byte, count in counts.items() if count == 1)
     lines = words.split(b"\n")
@@ -297,7 +297,7 @@ def _by_language(strange: bytes, sample: bytes, guess: str) -> str | None:
     language = match[1].decode("ascii").lower() if match else ""
     own = _LETTERS.get(language, "")
     scores: dict[str, int] = {}
-    for name in _OF_LANGUAGE.get(language, ()):
+    for name in _ENCODINGS_OF_LANGUAGE.get(language, ()):
         text = strange.decode(CODECS[name], "replace").lower()
         scores[name] = sum(char in own if own else char.isalpha() for char in text)
     return max(scores, key=lambda name: (scores[name], name == guess), default=None)
@@ -305,14 +305,14 @@ def _by_language(strange: bytes, sample: bytes, guess: str) -> str | None:
 
 def _by_alphabet(strange: bytes, names: Sequence[str]) -> str | None:
     """Return the encoding in which nearly all non-ASCII letters belong to one language, if any."""
-    best, found = _SURE, None
+    best, encoding = _MIN_SHARE, None
     for name in names if len(names) > 1 else ():
         text = strange.decode(CODECS[name], "replace").lower()
         for letters in _LETTERS.values():
             score = sum(char in letters or char in _MARKS for char in text) / max(1, len(text))
-            if score > best or (found is None and score == best):
-                best, found = score, name
-    return found
+            if score > best or (encoding is None and score == best):
+                best, encoding = score, name
+    return encoding
 
 
 def looks_western(body: bytes) -> bool:

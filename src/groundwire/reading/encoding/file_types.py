@@ -167,18 +167,18 @@ _PACKAGE: Final = (b"[Content_Types].xml", b"_rels/", b"docProps/", b"customXml/
 """The first bytes of document archives (ECMA-376, part 2; EPUB 3.3, OCF)."""
 
 
-def archive_kind(head: bytes, said: KindName | None, url: str) -> KindName | None:
+def archive_kind(head: bytes, declared: KindName | None, url: str) -> KindName | None:
     """Return the document kind of a ZIP archive from its first bytes, else its type or URL; None if unknown.
 
     Args:
         head: The beginning of the archive.
-        said: The kind of its media type.
+        declared: The kind of its media type.
         url: Its URL.
     """
     for mark, kind in _OFFICE_PARTS:
         if mark in head:
             return kind
-    hint = said if said in set(_ENDS.values()) - {"markdown", "delimited", "notebook"} else kind_of_address(url)
+    hint = declared if declared in set(_ENDS.values()) - {"markdown", "delimited", "notebook"} else kind_of_address(url)
     if hint in {"word", "slides", "sheet", "opendocument", "epub"}:
         return hint
     return "word" if any(mark in head for mark in _PACKAGE) else None
@@ -189,14 +189,14 @@ def kind_of_address(url: str) -> KindName | None:
     return _ENDS.get(_end(url)[1])
 
 
-def language_of(said: str, url: str) -> str:
+def language_of(media_type: str, url: str) -> str:
     """Return the language of source code for a code block; empty if there is none.
 
     Args:
-        said: The media type, in lower case and without parameters.
+        media_type: The media type, in lower case and without parameters.
         url: The URL.
     """
-    if language := LANGUAGES.get(said):
+    if language := LANGUAGES.get(media_type):
         return language
     name, end = _end(url)
     return _NAMES.get(name) or _CODE_ENDS.get(end, "")

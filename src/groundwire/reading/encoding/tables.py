@@ -54,7 +54,7 @@ _LETTERS: Final[Mapping[str, Mapping[int, str]]] = {
     "windows-1255": {0xCA: "\u05ba"},
 }
 _ESCAPE: Final = re.compile(rb"\x1b(?P<set>\([BJI]|\$[@B])")
-_RAISED: Final = bytes(byte | 0x80 if 0x21 <= byte <= 0x7E else byte for byte in range(256))
+_HIGH_BYTES: Final = bytes(byte | 0x80 if 0x21 <= byte <= 0x7E else byte for byte in range(256))
 _KANA: Final = re.compile(rb"([\x21-\x5f])")
 
 
@@ -101,24 +101,24 @@ def _big5_others() -> Mapping[bytes, str]:
     """Return what Python's table of Big5 does not have."""
     row = [bytes([0x87, trail]) for trail in (*range(0x7A, 0x7F), *range(0xA1, 0xFF))]
     pictures = [bytes([0xA3, trail]) for trail in range(0xC0, 0xE1)]
-    found = dict(zip(row, _BIG5_ROW, strict=False))
-    found |= {pair: chr(0x2400 + at) for at, pair in enumerate(pictures[:-1])} | {pictures[-1]: "\u2421"}
-    found |= {bytes.fromhex(pair): bytes.fromhex(pair).decode("cp950") for pair in _BIG5_OLD.split()}
-    found |= {bytes.fromhex(_BIG5_OTHERS[at : at + 4]): _BIG5_OTHERS[at + 4] for at in range(0, len(_BIG5_OTHERS), 5)}
-    return found
+    table = dict(zip(row, _BIG5_ROW, strict=False))
+    table |= {pair: chr(0x2400 + at) for at, pair in enumerate(pictures[:-1])} | {pictures[-1]: "\u2421"}
+    table |= {bytes.fromhex(pair): bytes.fromhex(pair).decode("cp950") for pair in _BIG5_OLD.split()}
+    table |= {bytes.fromhex(_BIG5_OTHERS[at : at + 4]): _BIG5_OTHERS[at + 4] for at in range(0, len(_BIG5_OTHERS), 5)}
+    return table
 
 
 def _as_euc_jp(body: bytes) -> bytes:
     """Return ISO-2022-JP, which switches between sets of characters, in EUC-JP, which has a byte range for each."""
     first, *parts = _ESCAPE.split(body)
-    found = [first]
+    pieces = [first]
     for escape, text in zip(parts[::2], parts[1::2], strict=True):
         if escape[:1] == b"$":
-            text = text.translate(_RAISED)
+            text = text.translate(_HIGH_BYTES)
         elif escape == b"(I":
             text = _KANA.sub(lambda kana: b"\x8e" + bytes([kana[0][0] | 0x80]), text)
-        found.append(text)
-    return b"".join(found)
+        pieces.append(text)
+    return b"".join(pieces)
 
 
 def _euc_jp(piece: re.Match[bytes]) -> str:

@@ -23,9 +23,9 @@ _SLOTS: Final = ("num", "den", "box", "root", "base", "under", "over", "script")
 _SIGNS_OF_ROOTS: Final = frozenset({"surd", "assistive-mml"})
 _CODE: Final = re.compile(r"(?:^|\s)mjx-c([0-9A-Fa-f]{2,5})(?:\s|$)")
 _DIGITS: Final = re.compile("[0-9A-Fa-f]{2,5}")
-_ITALIC: Final = ((0x1D434, 0x1D467), (0x1D6E2, 0x1D71B))
-_UNSEEN: Final = range(0x2061, 0x2065)  # operators such as the one of a product
-_LEAST: Final = 0x20
+_ITALIC_RANGES: Final = ((0x1D434, 0x1D467), (0x1D6E2, 0x1D71B))
+_INVISIBLE_OPERATORS: Final = range(0x2061, 0x2065)  # operators such as the one of a product
+_FIRST_PRINTABLE: Final = 0x20
 _HEIGHT: Final = re.compile(r"translate\(\s*[-\d.]+\s*[,\s]\s*(-?[\d.]+)")
 _MAX_DEPTH: Final = 40
 
@@ -36,7 +36,7 @@ def read_drawing(container: Element) -> Element | None:
     Args:
         container: The `mjx-container` element.
     """
-    return _joined("math", [_part(child, 0) for child in _inside(container)])
+    return _element_of("math", [_part(child, 0) for child in _inside(container)])
 
 
 def _name(node: Element) -> str:
@@ -78,10 +78,10 @@ def _part(node: Element, depth: int) -> Element | None:
         inside[1:] = sorted(inside[1:], key=_height)
     elif name == "msqrt":
         inside = [child for child in inside if _name(child) != "mo" or "".join(_glyphs(child)) != "√"]
-    return _joined(name if name in _PARTS else "mrow", [_part(child, depth + 1) for child in inside])
+    return _element_of(name if name in _PARTS else "mrow", [_part(child, depth + 1) for child in inside])
 
 
-def _joined(name: str, parts: list[Element | None]) -> Element | None:
+def _element_of(name: str, parts: list[Element | None]) -> Element | None:
     """Return an element with its parts, or None if one of them cannot be read."""
     readable = [part for part in parts if part is not None]
     return Element(name, {}, list(readable)) if readable and len(readable) == len(parts) else None
@@ -89,18 +89,18 @@ def _joined(name: str, parts: list[Element | None]) -> Element | None:
 
 def _height(node: Element) -> float:
     """Return how high a part of a drawing is above its line."""
-    found = _HEIGHT.match((node.attr("transform") or "").strip())
-    return float(found[1]) if found is not None and found[1].count(".") < 2 else 0.0
+    match = _HEIGHT.match((node.attr("transform") or "").strip())
+    return float(match[1]) if match is not None and match[1].count(".") < 2 else 0.0
 
 
 def _glyphs(token: Element) -> Iterator[str]:
     """Yield the characters of a token, with italic letters as plain ones: those that a formula has anyway."""
     for glyph in token.descendants:
         if isinstance(glyph, Element):
-            found = _CODE.search(glyph.attr("class") or "")
-            digits = found[1] if found is not None else glyph.attr("data-c") or ""
+            match = _CODE.search(glyph.attr("class") or "")
+            digits = match[1] if match is not None else glyph.attr("data-c") or ""
             code = int(digits, 16) if _DIGITS.fullmatch(digits) else 0
-            if any(first <= code <= last for first, last in _ITALIC):
+            if any(first <= code <= last for first, last in _ITALIC_RANGES):
                 yield unicodedata.normalize("NFKC", chr(code))
-            elif code >= _LEAST and not 0xD800 <= code < 0xE000:
-                yield "" if code in _UNSEEN else chr(code)
+            elif code >= _FIRST_PRINTABLE and not 0xD800 <= code < 0xE000:
+                yield "" if code in _INVISIBLE_OPERATORS else chr(code)

@@ -1,21 +1,20 @@
-"""Limits on the size of a page, applied before and after parsing, and a flat tokenizer for pages beyond them.
+"""Limits on the size of a page, applied before and after parsing.
 
-A page over a limit is read up to it, with a warning; nothing is rejected or dropped silently. The tokenizer is linear
-in time, without a tree or nesting. It is for pages that would cost a tree parser seconds or overflow its stack (a
-hundred thousand siblings, ten thousand nested elements), and follows the HTML Standard
-(https://html.spec.whatwg.org/multipage/parsing.html#tokenization) as far as visible text requires.
+A page over a limit is read up to it, with a warning; nothing is rejected or dropped silently. Pages that would cost a
+tree parser seconds or overflow its stack (a hundred thousand siblings, ten thousand nested elements) are tokenized,
+which is linear in time, without a tree or nesting.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from turbohtml import Document, Element
+    from turbohtml import Document, Element, Token
 
 __all__ = [
     "HEAVY_BYTES",
@@ -24,79 +23,27 @@ __all__ = [
     "MAX_MARKUP",
     "MAX_NODES",
     "MAX_TAGS",
-    "Token",
     "fit",
     "is_heavy",
     "shorten",
-    "tokens",
     "trim",
 ]
 
-# A lookahead and a backreference make the group atomic, so that a page of unclosed quotes takes linear time. Possessive
-# groups are equivalent but matched incorrectly by Python up to 3.11.4 (CPython issue 106052).
-_ATTRIBUTES = r"""(?:[^>=]+|=\s*(?!\s)(?:"[^"]*"|'[^']*'|(?!["'])))*"""
-_TAG = re.compile(rf"<(/?)([a-zA-Z][^\s/>]*+)(?=({_ATTRIBUTES}))\3>")
-_RAW: Final[Mapping[str, re.Pattern[str]]] = {
-    name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
-    for name in ("script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes")
-}
-_TELLING: Final = 100_000  # characters of a style or of JSON-LD that are worth keeping
-_LONG: Final = 2_000  # characters of a value of an attribute
+_TEXT, _START, _END, _COMMENT = range(4)  # of `turbohtml.TokenType`, which takes long to load
+_MAX_KEPT: Final = 100_000  # characters of a style or of JSON-LD that are worth keeping
+_LONG_TAG: Final = 2_000  # characters of a value of an attribute
 _LONG_VALUE = re.compile(r"""=\s*+(?:"[^"]{2000,}+"|'[^']{2000,}+'|[^\s>"'=]{2000,}+)""")
-_RUN = re.compile(
-    r"""(?:[^<]*<(?!/?(?:[sS](?:[cC]|[tT][yY])|[tT](?:[iI]|[eE])|[xX][mM]|[iI][fF]|[nN][oO][eEfF]))/?[a-zA-Z]"""
-    r"""[^<>"']{0,1500}(?:="[^<>"]{0,1500}"[^<>"']{0,1500})*>){1,500}"""
-)
-"""Text and tags of which nothing is removed, with attributes in plain quotes, all at once."""
 
 
-class Token(NamedTuple):
-    """A token of HTML: text, a start tag or an end tag."""
+def _tokens_with_starts(markup: str) -> Iterator[tuple[Token, int]]:
+    """Yield the tokens of markup whose lines end in a line feed, and where they begin."""
+    from turbohtml import tokenize
 
-    kind: str
-    """`text`, `start`, `end`, or `raw` for the content of a script, style, title and the like."""
-    name: str
-    """The element's name in lower case; empty for text."""
-    text: str
-    """The unprocessed text, with references; for a start tag, its attributes."""
-    start: int
-    """The position of the token."""
-
-
-def tokens(markup: str) -> Iterator[Token]:
-    """Yield the tokens of `markup` in order, without comments, doctypes and processing instructions."""
-    position, end = 0, len(markup)
-    while position < end:
-        opening = markup.find("<", position)
-        if opening < 0:
-            yield Token("text", "", markup[position:], position)
-            return
-        if opening > position:
-            yield Token("text", "", markup[position:opening], position)
-        if (tag := _TAG.match(markup, opening)) is not None:
-            position = tag.end()
-            name = tag[2].lower()
-            yield Token("end" if tag[1] else "start", name, tag[3], opening)
-            if not tag[1] and (closing := _RAW.get(name)) is not None:
-                close = closing.search(markup, position)
-                until = close.start() if close else end
-                yield Token("raw", name, markup[position:until], position)
-                position = until
-            continue
-        position = _past(markup, opening)
-        if position == opening + 1:
-            yield Token("text", "", "<", opening)
-
-
-def _past(markup: str, opening: int) -> int:
-    """Return the end of what begins with a `<` that is no tag: a comment, an unterminated tag, or only itself."""
-    follower = markup[opening + 1 : opening + 2]
-    if follower.isascii() and (follower.isalpha() or (follower == "/" and markup[opening + 2 : opening + 3].isalpha())):
-        return len(markup)  # an unterminated tag swallows the rest
-    if markup.startswith("<!--", opening):
-        close_at = opening + 2 if markup.startswith(("<!-->", "<!--->"), opening) else opening + 4
-        return _after(markup, "-->", close_at)
-    return _after(markup, ">", opening + 1) if follower in {"!", "?", "/"} and follower else opening + 1
+    line, begin = 1, 0
+    for token in tokenize(markup, resolve_references=False, capture_attributes=False):
+        while line < token.line:
+            line, begin = line + 1, markup.index("\n", begin) + 1
+        yield token, begin + token.col
 
 
 def shorten(markup: str, length: int) -> tuple[str, bool]:
@@ -110,52 +57,32 @@ def shorten(markup: str, length: int) -> tuple[str, bool]:
     if len(markup) <= length:
         return markup, False
     cut = 0
-    for token in tokens(markup):
-        if token.start >= length:
-            cut = length if token.start == length else cut
+    for token, start in _tokens_with_starts(markup):
+        if start >= length:
+            cut = length if start == length else cut
             break
-        cut = length if token.kind == "text" else token.start
+        cut = length if token.type == _TEXT else start
     return markup[:cut], True
 
 
 def _without_programs(markup: str) -> str:
     """Return markup without scripts, huge styles, comments, and huge attribute values."""
+    from turbohtml import tokenize
+
     parts: list[str] = []
-    done = position = 0
-    while True:
-        if (run := _RUN.match(markup, position)) is not None:
-            position = run.end()
-        opening = markup.find("<", position)
-        if opening < 0:
-            return "".join([*parts, markup[done:]])
-        tag = _TAG.match(markup, opening)
-        if tag is None:
-            position = _past(markup, opening)
-            if position > opening + 1:
-                parts.append(markup[done:opening])
-                done = position
-            continue
-        position = tag.end()
-        if tag[1]:
-            continue
-        if position - opening >= _LONG:
-            parts += [markup[done : tag.start(3)], _LONG_VALUE.sub("=''", tag[3])]
-            done = tag.end(3)
-        name = tag[2].lower()
-        if (closing := _RAW.get(name)) is not None:
-            close = closing.search(markup, position)
-            until = close.start() if close else len(markup)
+    program = ""
+    for token in tokenize(markup, resolve_references=False, capture_source=True, capture_attributes=False):
+        text, source = token.data or "", token.source or ""
+        if token.type in {_START, _END}:
+            parts.append(source if len(source) < _LONG_TAG else _LONG_VALUE.sub("=''", source))
+            program = token.tag if token.tag in {"script", "style"} and token.type == _START else ""
+        elif program and not source:
             # styles determine what is hidden
-            telling = name == "style" or (name == "script" and markup.find('"@context"', position, until) >= 0)
-            if name in {"script", "style"} and not (telling and until - position < _TELLING):
-                parts.append(markup[done:position])
-                done = until
-            position = until
-
-
-def _after(markup: str, mark: str, position: int) -> int:
-    found = markup.find(mark, position)
-    return len(markup) if found < 0 else found + len(mark)
+            is_telling = program == "style" or '"@context"' in text
+            parts.append(text if is_telling and len(text) < _MAX_KEPT else "")
+        elif token.type != _COMMENT:
+            parts.append(source or text)
+    return "".join(parts)
 
 
 MAX_MARKUP: Final = 2_000_000
@@ -186,7 +113,7 @@ _NAMES: Final = (
     "[bisuBISU]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL]{2}"
     "|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG])|[tT]{2}"
 )
-_TOLD = re.compile(  # the name only of `html` and `body`; twice as fast as IGNORECASE
+_ROOT_OR_FORMATTING = re.compile(  # the name only of `html` and `body`; twice as fast as IGNORECASE
     rf"<(?=[bcefhinstuBCEFHINSTU])(?:([hH][tT][mM][lL]|[bB][oO][dD][yY])|{_NAMES})[\s/>]"
 )
 _ATTRIBUTES_PATTERN: Final = r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*/?>"""
@@ -223,17 +150,17 @@ def fit(markup: str) -> tuple[str, bool]:
         markup: The HTML of a page, of any size.
     """
     tags = markup.count("<")
-    many = tags > MAX_TAGS
-    if many:
+    has_many_tags = tags > MAX_TAGS
+    if has_many_tags:
         markup, tags = _first_tags(markup, MAX_TAGS), MAX_TAGS
-    markup, long = shorten(markup, MAX_MARKUP)
-    told = _TOLD.findall(markup) if tags > _MAX_ROOTS else []
-    roots = len(told) - told.count("")
+    markup, is_shortened = shorten(markup, MAX_MARKUP)
+    root_names = _ROOT_OR_FORMATTING.findall(markup) if tags > _MAX_ROOTS else []
+    roots = len(root_names) - root_names.count("")
     if roots > _MAX_ROOTS:
         markup = _with_few_roots(markup)
-    if _may_explode(markup, tags, len(told) - roots) and (end := _explosion(markup)) is not None:
+    if _may_explode(markup, tags, len(root_names) - roots) and (end := _explosion(markup)) is not None:
         return markup[:end], True
-    return markup, many or long
+    return markup, has_many_tags or is_shortened
 
 
 def _with_few_roots(markup: str) -> str:
@@ -241,13 +168,15 @@ def _with_few_roots(markup: str) -> str:
 
     The parser adds the attributes of each to the element, and copies all of it for that.
     """
-    parts, done, roots = [], 0, 0
-    for token in tokens(markup):
-        if token.kind == "start" and token.name in {"html", "body"}:
+    parts, done, roots, surplus = [], 0, 0, False
+    for token, start in _tokens_with_starts(markup):
+        if surplus:
+            done, surplus = start, False
+        if token.type == _START and token.tag in {"html", "body"}:
             roots += 1
             if roots > _MAX_ROOTS:
-                parts.append(markup[done : token.start])
-                done = markup.index(">", token.start + len(token.name) + len(token.text) + 1) + 1
+                parts.append(markup[done:start])
+                done, surplus = len(markup), True
     return "".join([*parts, markup[done:]])
 
 
@@ -306,8 +235,8 @@ def _may_explode(markup: str, tags: int, opened: int) -> bool:
     """Return whether formatting elements might be reopened so often that a simulation is worthwhile."""
     if opened * tags <= MAX_NODES:
         return False
-    needed = opened - MAX_NODES // tags  # this many must end where they seem to; no more are looked for
-    return sum(1 for _ in islice(_CLOSED_LATER.finditer(markup), needed)) < needed
+    min_ends = opened - MAX_NODES // tags  # this many must end where they seem to; no more are looked for
+    return sum(1 for _ in islice(_CLOSED_LATER.finditer(markup), min_ends)) < min_ends
 
 
 def _explosion(markup: str) -> int | None:
@@ -317,22 +246,23 @@ def _explosion(markup: str) -> int | None:
     """
     nodes = 0
     scopes = [_Open("", {})]
-    for token in tokens(markup):
-        if token.kind not in {"start", "end"}:
+    for token, start in _tokens_with_starts(markup):
+        name = token.tag
+        if name is None:
             continue
-        opened = scopes[-1].names
-        if token.name in _FORMATTING:
-            if token.kind == "start":
-                opened[token.name] = 1 if token.name == "a" else opened.get(token.name, 0) + 1
-            elif opened.get(token.name, 0):
-                opened[token.name] -= 1
-        elif token.name in _BORDERS:
-            if token.kind == "start":
-                scopes.append(_Open(token.name, {}))
-            elif scopes[-1].border == token.name:
+        opened, is_start = scopes[-1].names, token.type == _START
+        if name in _FORMATTING:
+            if is_start:
+                opened[name] = 1 if name == "a" else opened.get(name, 0) + 1
+            elif opened.get(name, 0):
+                opened[name] -= 1
+        elif name in _BORDERS:
+            if is_start:
+                scopes.append(_Open(name, {}))
+            elif scopes[-1].border == name:
                 scopes.pop()
-        if token.kind == "start":
+        if is_start:
             nodes += 1 + sum(sum(scope.names.values()) for scope in scopes[-3:])
             if nodes > MAX_NODES:
-                return token.start
+                return start
     return None

@@ -33,10 +33,10 @@ _STRUCTURE: Final = re.compile(
 )
 """Commands with an argument that is not text, or is one word of it."""
 _COMMAND: Final = re.compile(r"\\([a-zA-Z]+)\*?")
-_LONG: Final = 5  # letters; shorter command names are weak evidence
+_MIN_COMMAND: Final = 5  # letters; shorter command names are weak evidence
 _PROSE: Final = re.compile(r"[^\W\d_]{4,}")
 _MAX_PROSE: Final = 2  # words in a formula that are neither commands nor displayed
-_MAX_UNSHOWN: Final = 3  # the same for a formula with an unknown display
+_MAX_INVISIBLE: Final = 3  # the same for a formula with an unknown display
 _COMMANDS: Final = """
     acute aleph align aligned alpha amalg angle approx approxeq arccos arccot arcsin arctan argmax argmin array
     arrow asymp backepsilon backslash barwedge bcancel because begin between bigcap bigcirc bigcup biggl Biggl biggm
@@ -81,24 +81,24 @@ _COMMANDS: Final = """
     vcentcolon vcenter vdash vdots veebar vmatrix vphantom Vvdash wedge widecheck widehat widetilde wreath xcancel
     xhookrightarrow xleftarrow xleftrightarrow xlongequal xmapsto xrightarrow
 """
-_KNOWN: Final = frozenset(_COMMANDS.split())
+_KNOWN_COMMANDS: Final = frozenset(_COMMANDS.split())
 _MAX_FORMULA: Final = 5_000  # characters; longer ones are data
 
 
-def is_formula(tex: str, shown: str = "") -> bool:
+def is_formula(tex: str, visible_text: str = "") -> bool:
     """Return whether a text is TeX rather than prose.
 
     Args:
         tex: The text, which is invisible.
-        shown: What the page shows of the formula, if known: its words may appear in the text.
+        visible_text: What the page shows of the formula, if known: its words may appear in the text.
     """
     if len(tex) > _MAX_FORMULA:
         return False
     bare = _STRUCTURE.sub(_word_of, tex)
-    squeezed = "".join(shown[: 2 * _MAX_FORMULA].split())
-    commands = {name for name in _COMMAND.findall(bare) if len(name) >= _LONG and name not in _KNOWN}
+    squeezed = "".join(visible_text[: 2 * _MAX_FORMULA].split())
+    commands = {name for name in _COMMAND.findall(bare) if len(name) >= _MIN_COMMAND and name not in _KNOWN_COMMANDS}
     words = [word for word in _PROSE.findall(_COMMAND.sub(" ", bare)) if word not in squeezed]
-    return len(words) + len(commands) <= (_MAX_PROSE if squeezed else _MAX_UNSHOWN)
+    return len(words) + len(commands) <= (_MAX_PROSE if squeezed else _MAX_INVISIBLE)
 
 
 def _word_of(match: re.Match[str]) -> str:
@@ -108,11 +108,11 @@ def _word_of(match: re.Match[str]) -> str:
 
 _TEX: Final = frozenset({"application/x-tex", "application/x-latex", "tex", "latex", "text/x-tex"})
 _STYLE: Final = re.compile(r"\{\\(?:display|text|script)style\s*(.*)\}", re.DOTALL)
-_DELIMITED: Final = re.compile(r"\\\((.*)\\\)|\\\[(.*)\\\]|\$\$?(.*?)\$\$?", re.DOTALL)
+_DELIMITED_TEX: Final = re.compile(r"\\\((.*)\\\)|\\\[(.*)\\\]|\$\$?(.*?)\$\$?", re.DOTALL)
 _IMAGE: Final = re.compile(
     r"(?:^|[\s_-])(?:tex|latex|math|mwe-math\S*|wp-katex|mathjax|equation)(?=[\s_-]|$)", re.IGNORECASE
 )
-_DRAWN: Final = re.compile(
+_SERVICE_URL: Final = re.compile(
     r"[./]latex[.?]|codecogs|/(?:gif|png|svg)\.(?:image|latex)\?|/math/render/|render/math\?|mathtex|mimetex|[?&]cht=tx"
     r"|/equation\?tex=|//(?:math|tex|latex)\.[^/?]+/(?:svg/|png/|\?)|upmath\.",
     re.IGNORECASE,
@@ -127,9 +127,9 @@ _COMMON: Final = re.compile(
     r"\\(?:frac|sqrt|sum|prod|cdot|vec|hat|leq|geq|neq|infty|operatorname|mathrm|mathbf|mathbb|begin)\b"
 )
 """Commands by which a text without any other mark is known as a formula."""
-_SIGN: Final = re.compile(r"[\\^_{}=+<>|/]")
-_JOINED: Final[Mapping[str, str]] = {"msup": "^", "msub": "_", "munder": "_", "mover": "^"}
-_SCRIPTED: Final = frozenset({"msubsup", "munderover"})
+_TEX_SIGN: Final = re.compile(r"[\\^_{}=+<>|/]")
+_SCRIPT_SIGNS: Final[Mapping[str, str]] = {"msup": "^", "msub": "_", "munder": "_", "mover": "^"}
+_DOUBLE_SCRIPTS: Final = frozenset({"msubsup", "munderover"})
 _ACCENTS: Final[Mapping[str, str]] = {
     "\u2192": "vec", "\u20d7": "vec", "\u00af": "overline", "\u203e": "overline", "_": "overline", "\u2015": "overline",
     "^": "hat", "\u02c6": "hat", "~": "tilde", "\u02dc": "tilde", "\u02d9": "dot", "\u00a8": "ddot",
@@ -154,8 +154,8 @@ def formula(element: Element) -> tuple[str, bool]:
         if (annotation.attr("encoding") or "").strip().lower() in _TEX:
             tex = annotation.text
             break
-    if not tex.strip() and (script := element.find("script")) is not None and (found := script_formula(script)):
-        return found[0], block or found[1]
+    if not tex.strip() and (script := element.find("script")) is not None and (script_tex := script_formula(script)):
+        return script_tex[0], block or script_tex[1]
     if not tex.strip() and math is not None:
         tex = _unless_prose(math.attr("alttext") or "", math.text)
     if not tex.strip():
@@ -198,27 +198,27 @@ def image_formula(image: Element) -> str:
     alt = (image.attr("alt") or "").strip()
     source, classes = (image.attr("src") or "")[:_MAX_FORMULA], image.attr("class") or ""
     drawn = _is_service(source)
-    if drawn and (not alt or _SIGN.search(alt) is None) and (tex := _in_url(source)):
+    if drawn and (not alt or _TEX_SIGN.search(alt) is None) and (tex := _in_url(source)):
         return tex
     if not alt or len(alt) > _MAX_FORMULA:
         return ""
-    sure = drawn or (alt[0] in "$\\" and _DELIMITED.fullmatch(alt) is not None) or bool(_COMMON.search(alt))
-    if not sure and (not classes or _IMAGE.search(classes) is None or (" " in alt and not _SIGN.search(alt))):
+    sure = drawn or (alt[0] in "$\\" and _DELIMITED_TEX.fullmatch(alt) is not None) or bool(_COMMON.search(alt))
+    if not sure and (not classes or _IMAGE.search(classes) is None or (" " in alt and not _TEX_SIGN.search(alt))):
         return ""
     return _tidy(_unless_prose(alt))
 
 
 def _is_service(source: str) -> bool:
     may_be = any(word in source for word in ("tex", "math", "cht=tx", "codecogs", "equation"))
-    return may_be and not source.startswith("data:") and _DRAWN.search(source) is not None
+    return may_be and not source.startswith("data:") and _SERVICE_URL.search(source) is not None
 
 
 def _in_url(source: str) -> str:
     """Return the TeX in the URL of a rendering service."""
-    found = _IN_URL.search(source)
-    tex = unquote_plus(found[1] or found[2] or found[3] or "").strip() if found else ""
+    match = _IN_URL.search(source)
+    tex = unquote_plus(match[1] or match[2] or match[3] or "").strip() if match else ""
     tex = _SETTINGS.sub("", tex).strip()
-    return _tidy(_unless_prose(tex)) if _SIGN.search(tex) or len(tex) == 1 else ""
+    return _tidy(_unless_prose(tex)) if _TEX_SIGN.search(tex) or len(tex) == 1 else ""
 
 
 _SETTINGS: Final = re.compile(r"\A(?:\\(?:dpi|bg|fg|large|small|tiny|huge|inline|LARGE|Large)\b(?:\s*\{[^{}]*\})?\s*)+")
@@ -226,9 +226,9 @@ _SETTINGS: Final = re.compile(r"\A(?:\\(?:dpi|bg|fg|large|small|tiny|huge|inline
 UNREAD: Final = "[unreadable formula]"
 """What stands for a formula that is only drawn."""
 _SOURCES: Final = ("data-latex", "data-math", "data-tex", "data-formula", "data-katex")
-_SOURCED: Final = ", ".join(f"[{name}]" for name in _SOURCES)
-_DRAWINGS: Final = f"mjx-container, .katex, [data-mathml], {_SOURCED}"
-_SHOWN: Final = 300  # characters of what is drawn that are compared with its source
+_SOURCE_SELECTOR: Final = ", ".join(f"[{name}]" for name in _SOURCES)
+_DRAWINGS: Final = f"mjx-container, .katex, [data-mathml], {_SOURCE_SELECTOR}"
+_MAX_DISPLAYED: Final = 300  # characters of what is drawn that are compared with its source
 
 
 def write_out_drawings(document: Document) -> None:
@@ -246,7 +246,7 @@ def write_out_drawings(document: Document) -> None:
             element.replace_with(math)
         elif tex := _source(element):
             element.replace_with(_script(tex, block=_is_block(element) or element.tag == "div"))
-        elif (math := _drawn(element)) is not None:
+        elif (math := _drawn_mathml(element)) is not None:
             element.replace_with(math)
         elif element.tag == "mjx-container" or element.has_class("katex"):
             element.replace_with(Text(UNREAD))
@@ -260,11 +260,11 @@ def _mathml(element: Element) -> Element | None:
     math = element.find("math")
     if math is None and (markup := element.attr("data-mathml") or "").startswith("<math"):
         math = parse(markup[: 4 * _MAX_FORMULA]).find("math")
-    shown = " ".join(islice(math.stripped_strings, _SHOWN)) if math is not None else ""
-    return math if shown and is_formula(shown) else None
+    visible_text = " ".join(islice(math.stripped_strings, _MAX_DISPLAYED)) if math is not None else ""
+    return math if visible_text and is_formula(visible_text) else None
 
 
-def _drawn(element: Element) -> Element | None:
+def _drawn_mathml(element: Element) -> Element | None:
     """Return what MathJax draws as MathML, unless it is prose, which the page's styles might not show."""
     math = read_drawing(element) if element.tag == "mjx-container" else None
     if math is None or not is_formula(" ".join(math.strings)):
@@ -276,13 +276,13 @@ def _drawn(element: Element) -> Element | None:
 
 def _source(element: Element) -> str:
     """Return the TeX in an attribute of a drawing, or of what is in it or directly around it."""
-    places = [element, *islice(element.select(_SOURCED), 1)]
-    shown = "".join(islice(element.strings, _SHOWN))
+    places = [element, *islice(element.select(_SOURCE_SELECTOR), 1)]
+    visible_text = "".join(islice(element.strings, _MAX_DISPLAYED))
     for place in places:
         for name in _SOURCES:
             tex = (place.attr(name) or "").strip()
-            if tex and (_SIGN.search(tex) or tex == shown.strip() or (len(tex) == 1 and tex.isalpha())):
-                return _tidy(_unless_prose(tex, shown))
+            if tex and (_TEX_SIGN.search(tex) or tex == visible_text.strip() or (len(tex) == 1 and tex.isalpha())):
+                return _tidy(_unless_prose(tex, visible_text))
     return ""
 
 
@@ -299,9 +299,9 @@ def _script(tex: str, *, block: bool) -> Element:
     return Element("script", {"type": f"math/tex{'; mode=display' if block else ''}"}, [Text(tex)])
 
 
-def _unless_prose(tex: str, shown: str = "") -> str:
+def _unless_prose(tex: str, visible_text: str = "") -> str:
     """Return the source of a formula if it is TeX; see `is_formula`."""
-    return tex if is_formula(tex[:_MAX_FORMULA], shown) else ""
+    return tex if is_formula(tex[:_MAX_FORMULA], visible_text) else ""
 
 
 def _is_block(element: Element) -> bool:
@@ -318,7 +318,7 @@ def _tidy(tex: str) -> str:
         return ""
     if match := _STYLE.fullmatch(tex):
         tex = match[1].strip()
-    if match := _DELIMITED.fullmatch(tex):
+    if match := _DELIMITED_TEX.fullmatch(tex):
         tex = (match[1] or match[2] or match[3] or "").strip()
     return tex.replace("$", "\\$").replace("\\\\$", "\\$")
 
@@ -365,7 +365,7 @@ def _laid_out(element: Element) -> list[Element | Text | str]:
         return ["\\begin{matrix}", *_between(kids, " \\\\ "), "\\end{matrix}"]
     if tag == "mtr":
         return _between(kids, " & ")
-    if tag in _SCRIPTED and len(kids) == 3:
+    if tag in _DOUBLE_SCRIPTS and len(kids) == 3:
         return [kids[0], "_{", kids[1], "}^{", kids[2], "}"]
     if len(kids) != 2:
         return inner
@@ -375,7 +375,7 @@ def _laid_out(element: Element) -> list[Element | Text | str]:
         return ["\\sqrt[", kids[1], "]{", kids[0], "}"]
     if tag == "mover" and (accent := _ACCENTS.get(_text_of(kids[1]))):
         return [f"\\{accent}{{", kids[0], "}"]
-    return [kids[0], _JOINED[tag] + "{", kids[1], "}"] if tag in _JOINED else inner
+    return [kids[0], _SCRIPT_SIGNS[tag] + "{", kids[1], "}"] if tag in _SCRIPT_SIGNS else inner
 
 
 def _text_of(node: Element | Text | str) -> str:

@@ -25,7 +25,6 @@ __all__ = [
     "may_have_shortcodes",
     "mend_comments",
     "parse_page",
-    "task_state",
     "topmost",
 ]
 
@@ -33,7 +32,7 @@ _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[end
 _EMPTY_FRAME: Final = re.compile(r"(<iframe\b[^<>]{0,2000})/>(?=\s{0,100}</noscript)", re.IGNORECASE)
 _MIN_FALLBACK: Final = 250  # characters; shorter text for browsers without scripts is a request to enable them
 _MAX_SHELL: Final = 200  # characters of a page that waits for its script
-_UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head", "textarea", "option"})
+_UNSHOWN_TAGS: Final = frozenset({"script", "style", "noscript", "template", "title", "head", "textarea", "option"})
 
 
 def parse_page(markup: str) -> Document:
@@ -86,7 +85,7 @@ def _shell(document: Document) -> int:
     for node in document.descendants:
         if isinstance(node, Text):
             parent = node.parent
-            if not isinstance(parent, Element) or parent.tag in _UNSHOWN:
+            if not isinstance(parent, Element) or parent.tag in _UNSHOWN_TAGS:
                 continue
             text = node.data.strip()
             if text and parent.closest("noscript") is None:
@@ -96,18 +95,14 @@ def _shell(document: Document) -> int:
     return size
 
 
-_TAGS: Final[Mapping[str, str]] = {
+_TAG_OF_ROLE: Final[Mapping[str, str]] = {
     "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
     "gridcell": "td", "columnheader": "th", "rowheader": "th", "list": "ul", "listitem": "li",
 }  # fmt: skip
-_PLAIN: Final = frozenset({"div", "span", "p", "section"})
-_HELD: Final[Mapping[str, str]] = {
-    "cell": "row",
-    "gridcell": "row",
-    "columnheader": "row",
-    "rowheader": "row",
-    "listitem": "list",
-}
+_NEUTRAL_TAGS: Final = frozenset({"div", "span", "p", "section"})
+_CONTAINER_ROLES: Final[Mapping[str, str]] = {
+    "cell": "row", "gridcell": "row", "columnheader": "row", "rowheader": "row", "listitem": "list"
+}  # fmt: skip
 
 
 def apply_roles(root: Element) -> None:
@@ -120,19 +115,16 @@ def apply_roles(root: Element) -> None:
     """
     for element in root.select("[role]"):
         role = (element.attr("role") or "").strip().lower()
-        if element.tag not in _PLAIN:
+        if element.tag not in _NEUTRAL_TAGS:
             continue
         if role == "heading":
             level = (element.attr("aria-level") or "").strip()
-            element.tag = (
-                f"h{min(int(level), 6)}"
-                if level.isascii() and level.isdigit() and 0 < len(level) < 3 and int(level)
-                else "h2"
-            )
-        elif role in _TAGS:
-            around = _HELD.get(role)
+            is_level = level.isascii() and level.isdigit() and len(level) < 3 and int(level) > 0
+            element.tag = f"h{min(int(level), 6)}" if is_level else "h2"
+        elif role in _TAG_OF_ROLE:
+            around = _CONTAINER_ROLES.get(role)
             if around is None or element.closest(f"[role={around}]") is not None:
-                element.tag = _TAGS[role]
+                element.tag = _TAG_OF_ROLE[role]
 
 
 _BOXES: Final = re.compile(
@@ -146,10 +138,10 @@ each is displayed in a box of its own."""
 
 def boxes_of(root: Element) -> frozenset[Element]:
     """Return the elements each child of which is displayed in a box of its own, by their class or style."""
-    found = root.select("[class*=flex i], [class*=grid i], [class*=stack i], [style*=flex i], [style*=grid i]")
+    candidates = root.select("[class*=flex i], [class*=grid i], [class*=stack i], [style*=flex i], [style*=grid i]")
     return frozenset(
         element
-        for element in found
+        for element in candidates
         if any(_BOXES.search(text) is not None for name in ("class", "style") if (text := element.attr(name)))
     )
 
@@ -166,11 +158,11 @@ def is_labeled(span: Element, classes: str) -> bool:
     before, around = span.previous_sibling, span.parent
     if not (isinstance(before, Element) and before.tag == "span" and isinstance(around, Element)):
         return False
-    named = before.attr("class")
-    return bool(named) and named != classes and around.tag in _LABELED
+    other_classes = before.attr("class")
+    return bool(other_classes) and other_classes != classes and around.tag in _LABELED_PARENTS
 
 
-_LABELED: Final = frozenset({"a", "div", "li", "section", "td"})
+_LABELED_PARENTS: Final = frozenset({"a", "div", "li", "section", "td"})
 
 
 def is_source(element: Element) -> bool:
@@ -182,7 +174,6 @@ def is_source(element: Element) -> bool:
 
 
 _TASK: Final = re.compile(r"(?:^|[\s_-])(?:tasks?|to-?do|checklist)(?=[\s_-]|$)", re.IGNORECASE)
-_DONE: Final = re.compile(r"(?:^|\s)(?:checked|is-checked|checkbox-on)(?=\s|$)")
 
 
 def is_task_box(box: Element) -> bool:
@@ -203,16 +194,6 @@ def is_task_box(box: Element) -> bool:
     around = item.parent
     named = (box, item, around) if isinstance(around, Element) else (box, item)
     return any(_TASK.search(element.attr("class") or "") for element in named)
-
-
-def task_state(element: Element) -> str:
-    """Return `[x]` or `[ ]`, from the class that some sites use for the state of a task.
-
-    Args:
-        element: An item of a Confluence list, or the checkbox of Discourse or Notion.
-    """
-    classes = element.attr("class") or ""
-    return "[x]" if _DONE.search(classes) else "[ ]"
 
 
 _BUILDERS: Final = ("vc_", "et_pb_", "fusion_", "av_", "ux_", "mk_", "cs_")
@@ -242,7 +223,7 @@ def may_have_shortcodes(markup: str) -> bool:
     return _OPENING.search(markup) is not None
 
 
-_SPINNER: Final = 200  # nodes of a placeholder
+_MAX_SPINNER: Final = 200  # nodes of a placeholder
 
 
 def fill_streamed(document: Document, *, alive: bool) -> None:
@@ -264,7 +245,7 @@ def fill_streamed(document: Document, *, alive: bool) -> None:
         if place is None or place.parent is None or segment in place.ancestors:  # removed with a spinner, perhaps
             continue
         waiting: list[Node] = []
-        for node in islice(place.next_siblings, _SPINNER) if (place.attr("id") or "").startswith("B:") else ():
+        for node in islice(place.next_siblings, _MAX_SPINNER) if (place.attr("id") or "").startswith("B:") else ():
             if isinstance(node, Comment) and node.data == "/$":
                 for spinner in waiting:
                     spinner.extract()
@@ -279,19 +260,15 @@ def fill_streamed(document: Document, *, alive: bool) -> None:
 
 def topmost(elements: Iterable[Element]) -> Iterator[Element]:
     """Yield the elements that are not inside another of them, in order; linear, since no path is visited twice."""
-    wanted = dict.fromkeys(elements)
+    candidates = dict.fromkeys(elements)
     inside: dict[Element, bool] = {}
-    for element in wanted:
-        path, node, answer = [], element.parent, False
-        while isinstance(node, Element):
-            if node in wanted:
-                answer = True
-                break
-            if node in inside:
-                answer = inside[node]
-                break
+    for element in candidates:
+        path: list[Element] = []
+        node = element.parent
+        while isinstance(node, Element) and node not in candidates and node not in inside:
             path.append(node)
             node = node.parent
-        inside.update(dict.fromkeys(path, answer))
-        if not answer:
+        is_inside = isinstance(node, Element) and (node in candidates or inside[node])
+        inside.update(dict.fromkeys(path, is_inside))
+        if not is_inside:
             yield element

@@ -33,7 +33,7 @@ INLINE: Final = frozenset(
 )  # fmt: skip
 """Elements that do not interrupt a run of text. Unknown names count as blocks, as custom elements do."""
 
-_UNREAD: Final = (
+_UNREAD_TAGS: Final = (
     "style", "noscript", "template", "iframe", "select", "option", "optgroup", "textarea", "canvas", "object", "embed",
     "audio", "video", "datalist", "frame", "frameset", "meta", "link", "title", "head", "progress", "meter",
 )  # fmt: skip
@@ -49,15 +49,15 @@ _MENU_SHARE: Final = 0.7
 _FOOTER_SHARE: Final = 0.4
 """The share of links from which a menu or a footer has nothing else. On the development pages these hold three in
 ten of all blocks, and one in a thousand of the words of the main content."""
-_NAMED: Final = re.compile(
+_MENU_NAME: Final = re.compile(
     "menu|nav|foot(?!note)|header|masthead|topbar|toolbar|breadcrumb|dropdown|flyout|drawer|pagin|share|social|aside"
 )
-_NAMED_SHARE: Final = 0.6
+_NAME_SHARE: Final = 0.6
 """The same for an element only named like a menu, if it is at the edge of the page and has no main heading: one in
 ten of the remaining blocks, and one in five thousand of the words of the main content."""
-_OUTSIDE: Final = 5  # levels
+_OUTER_LEVELS: Final = 5  # levels
 _MAX_NAMES: Final = 150  # elements whose names are examined
-_MOST: Final = 0.9  # share of a page's text; larger menus are the purpose of the page
+_MAX_MENUS_SHARE: Final = 0.9  # share of a page's text; larger menus are the purpose of the page
 _WEIGHED_AT_ONCE: Final = 10_000  # characters
 _TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
 _MAX_WEIGHED: Final = 2_000_000  # characters; nested elements are weighed repeatedly
@@ -115,7 +115,7 @@ def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout
         url: Its URL; the features of its links depend on it.
         menus: Whether menus that are mostly links are blocks, too.
     """
-    for element in list(document.iter_elements((*_UNREAD, *_UNREAD_SOMETIMES))):
+    for element in list(document.iter_elements((*_UNREAD_TAGS, *_UNREAD_SOMETIMES))):
         if not (element.tag in _UNREAD_SOMETIMES and _is_read(element)):
             element.extract()
     write_out_images(document)
@@ -214,15 +214,15 @@ def _is_read(element: Element) -> bool:
 def _cut_menus(root: Element) -> bool:
     """Remove menus and footers that are mostly links, unless the page is mostly such."""
     menus: dict[Element, int] = {}
-    left = _MAX_WEIGHED
+    budget = _MAX_WEIGHED
     for menu, share in _likely_menus(root, menus):
-        if left < 0:
+        if budget < 0:
             break
         links = menu.find_all("a")
         if menu is root or len(links) < _MIN_LINKS or menu in menus:
             continue
         size = _weight(menu)
-        left -= size
+        budget -= size
         if _weight(*links) >= share * size:
             menus[menu] = size
     outer = [menu for menu in menus if not any(around in menus for around in menu.ancestors)]
@@ -243,17 +243,17 @@ def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[El
     for element in root.select(_MENUS):
         is_footer = element.tag == "footer" or element.attr("role") == "contentinfo"
         yield element, _FOOTER_SHARE if is_footer else _MENU_SHARE
-    level, seen = [root], 0
-    for _ in range(_OUTSIDE):
+    level, name_count = [root], 0
+    for _ in range(_OUTER_LEVELS):
         below = [child for element in level for child in element if type(child) is Element and child.tag not in INLINE]
         level = []
-        for element in below[: max(0, _MAX_NAMES - seen)]:
+        for element in below[: max(0, _MAX_NAMES - name_count)]:
             name = f"{element.tag} {element.attr('class')} {element.attr('id')}".lower()
-            if _NAMED.search(name) is not None and element.find("h1") is None:
-                yield element, _NAMED_SHARE
+            if _MENU_NAME.search(name) is not None and element.find("h1") is None:
+                yield element, _NAME_SHARE
             if element not in menus:
                 level.append(element)
-        seen += len(below)
+        name_count += len(below)
 
 
 def _outweighs(element: Element, size: int) -> bool:
@@ -261,7 +261,7 @@ def _outweighs(element: Element, size: int) -> bool:
     text, weight = element.text, 0
     for start in range(0, len(text), _WEIGHED_AT_ONCE):
         weight += _length(text[start : start + _WEIGHED_AT_ONCE])
-        if _MOST * weight > size:
+        if _MAX_MENUS_SHARE * weight > size:
             return True
     return False
 

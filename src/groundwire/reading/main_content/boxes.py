@@ -10,11 +10,11 @@ from turbohtml import Element, Text
 
 from groundwire.reading.main_content.blocks import HEADINGS
 from groundwire.reading.main_content.page_blocks import PageBlocks
-from groundwire.reading.main_content.page_parts import CONTROLS, PARTS
+from groundwire.reading.main_content.page_parts import CONTROLS
 
-__all__ = ["asking_boxes", "label_boxes", "torn_boxes"]
+__all__ = ["label_boxes", "torn_boxes"]
 
-_NAMED: Final = re.compile(
+_BOX_NAME: Final = re.compile(
     r"(?<![\w-])(?:(?P<manual>(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|hint-container|starlight-aside"
     r"|confluence-information-macro|(?:gdoc|book)-hint|notecard)|(?:ant-|el-|v-|bs-)?(?:alert|callout)(?:_\w+)?|notices"
     r"|note|tip|hint|warning|caution|important|danger|messagebox|rolenote)(?![\w-])",
@@ -29,27 +29,16 @@ _STEMS: Final = (
 """One of these is in each name that `_NAMED` matches."""
 _NO_LABELS: Final = HEADINGS | {"li", "dt", "dd", "pre", "summary"}
 _BOLD: Final = frozenset({"strong", "b", "code", "a"})
-_MOST: Final = 2_000  # characters of such a box; larger ones are parts of the page
-_LABEL: Final = 40  # characters of its label
+_MAX_BOX: Final = 2_000  # characters of such a box; larger ones are parts of the page
+_MAX_LABEL: Final = 40  # characters of its label
 _ICON: Final = ".icon i[title],.icon img[alt]"
 _ENDS_OF_TEXT: Final = (".", ",", ";", "…", "。")
-_OTHER_BOXES: Final = tuple(PARTS[part] for part in ("promotions", "notices", "related"))
-"""Names of boxes that are not part of the text; in documentation only the first are."""
-_REQUEST: Final = re.compile(
-    r"\b(?:(?:we|(?:this|our) (?:web)?site) uses?|verwende[nt]|util\w+|usa|usamos) (?:\w+ ){0,3}cookies\b"
-    r"|\baccept (?:all )?cookies\b|\bplease enable javascript\b|\bjavascript (?:is|seems to be) disabled\b"
-    r"|\byour browser is (?:out of date|outdated|(?:no longer|not) supported)\b"
-    r"|\b(?:log|sign) in\b.{0,40}\bto (?:continue|comment|post|read|reply|view)\b"
-    r"|\b(?:sign up|subscribe|abonniere\w*)\b.{0,40}\bnewsletter\b",
-    re.IGNORECASE,
-)
-"""What a site asks its visitors in such a box."""
 
 
 def _boxes(page: PageBlocks) -> Mapping[int, list[int]]:
     """Return the blocks of each box, by the number of its element; the innermost box counts."""
     layout, names = page.layout, page.verdict.names
-    called = {name for name in page.index.having(_STEMS) if _NAMED.search(name) is not None}
+    called = {name for name in page.index.having(_STEMS) if _BOX_NAME.search(name) is not None}
     inside: dict[int, list[int]] = {}
     if not called:
         return inside
@@ -65,22 +54,8 @@ def _boxes(page: PageBlocks) -> Mapping[int, list[int]]:
 
 def _is_manual(page: PageBlocks, box: int) -> bool:
     """Return whether only generators of documentation name a box so."""
-    found = _NAMED.search(page.verdict.names[box])
-    return found is not None and found["manual"] is not None
-
-
-def asking_boxes(page: PageBlocks) -> Iterator[int]:
-    """Yield the text of boxes that advertise, or ask for cookies, scripts or a login, as those of no manual do.
-
-    Args:
-        page: The page.
-    """
-    for box, numbers in _boxes(page).items():
-        names = {page.verdict.names[element] for element in (box, *(page.layout.owners[number] for number in numbers))}
-        named, is_manual = " ".join(names), _is_manual(page, box)
-        asks = not is_manual and _REQUEST.search(" ".join([page.layout.texts[number] for number in numbers]))
-        if asks or any(part.search(named) for part in _OTHER_BOXES[: 1 if is_manual else None]):
-            yield from numbers
+    match = _BOX_NAME.search(page.verdict.names[box])
+    return match is not None and match["manual"] is not None
 
 
 def torn_boxes(page: PageBlocks) -> Iterator[int]:
@@ -96,7 +71,7 @@ def torn_boxes(page: PageBlocks) -> Iterator[int]:
         beside = sum(keep[number] for number in (numbers[0] - 1, numbers[-1] + 1) if 0 <= number < len(keep))
         is_near = beside >= (1 if _is_manual(page, box) else 2)
         size = sum(len(layout.texts[number]) for number in numbers)
-        if size <= _MOST and (is_near or any(keep[number] for number in numbers)):
+        if size <= _MAX_BOX and (is_near or any(keep[number] for number in numbers)):
             yield from (number for number in numbers if layout.tags[layout.owners[number]] not in CONTROLS)
 
 
@@ -111,10 +86,10 @@ def label_boxes(page: PageBlocks) -> None:
         numbers = [number for number in inside if page.keep[number]]
         first = numbers[0] if numbers else 0
         tag, text, nodes = layout.tags[layout.owners[first]], layout.texts[first], layout.nodes[first]
-        if len(numbers) > 1 and len(text) <= _LABEL and not text.endswith(_ENDS_OF_TEXT):
+        if len(numbers) > 1 and len(text) <= _MAX_LABEL and not text.endswith(_ENDS_OF_TEXT):
             if len(nodes) == 1 and tag not in _NO_LABELS and layout.leads[first] not in _BOLD:
                 nodes[0].replace_with(Element("strong", {}, [Text(text)]))
         elif numbers and (icon := layout.elements[box].select_one(_ICON)) is not None:
             label = (icon.attr("title") or icon.attr("alt") or "").strip()
-            if label and len(label) <= _LABEL and not text.startswith(label):
+            if label and len(label) <= _MAX_LABEL and not text.startswith(label):
                 nodes[0].insert_before(Element("strong", {}, [Text(f"{label}:")]), Text(" "))

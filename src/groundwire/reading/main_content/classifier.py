@@ -72,7 +72,7 @@ class Forest:
     """The lowest total."""
     _roots: tuple[_Node, ...] = field(init=False, repr=False)
     """The trees; the lowest leaf of each is 0."""
-    _asked: tuple[tuple[int, int], ...] = field(init=False, repr=False)
+    _conditions: tuple[tuple[int, int], ...] = field(init=False, repr=False)
     """Feature and threshold of each condition."""
     _features: frozenset[int] = field(init=False, repr=False)
     """The features used."""
@@ -80,9 +80,9 @@ class Forest:
     """The probability of a block, for each total."""
 
     def __post_init__(self) -> None:
-        self._asked = tuple(dict.fromkeys((feature, threshold) for feature, threshold, _ in self.questions))
-        self._features = frozenset(feature for feature, _ in self._asked)
-        places = {asked: place for place, asked in enumerate(self._asked)}
+        self._conditions = tuple(dict.fromkeys((feature, threshold) for feature, threshold, _ in self.questions))
+        self._features = frozenset(feature for feature, _ in self._conditions)
+        places = {condition: place for place, condition in enumerate(self._conditions)}
         grown = [_grow(tree, self.questions, places) for tree in self.trees]
         self._least = self.base + sum(least for least, _ in grown)
         self._roots = tuple(root for _, root in grown)
@@ -111,8 +111,8 @@ class Forest:
         ones = int.from_bytes(b"\x01\x00" * count, "little")
         every = ones << _NINTH
         marks = list(accumulate(repeat(ones, _CODES)))
-        asked = self._asked
-        answers: list[int | None] = [None] * len(asked)
+        conditions = self._conditions
+        answers: list[int | None] = [None] * len(conditions)
         certain, total = self._least, 0
         pending = [(root, every) for root in self._roots]
         while pending:
@@ -123,7 +123,7 @@ class Forest:
                     break
                 answer = answers[number]
                 if answer is None:
-                    feature, threshold = asked[number]
+                    feature, threshold = conditions[number]
                     codes = lanes[feature]
                     answer = codes + marks[threshold]
                     if codes < 0:
@@ -157,7 +157,7 @@ class Forest:
         for root in self._roots:
             leaves: list[int] = []
             removals: list[tuple[int, int, int]] = []
-            _number(root, self._asked, leaves, removals)
+            _number(root, self._conditions, leaves, removals)
             yield leaves, removals
 
     @property
@@ -186,25 +186,25 @@ def _grow(
     tree: Sequence[Step], questions: Sequence[tuple[int, int, bool]], places: Mapping[tuple[int, int], int]
 ) -> tuple[int, _Node]:
     """Return the lowest value of a tree, and its root, with the values relative to that."""
-    asked, sums = [0], [0]
+    numbers, sums = [0], [0]
     splits: list[dict[bool, int]] = [{}]  # for both outcomes, the branch, if it has a value or continues
     for start, question, value in tree:
         feature, threshold, at_most = questions[question]
-        asked[start] = places[feature, threshold]
+        numbers[start] = places[feature, threshold]
         splits[start][at_most] = len(sums)
-        asked.append(0)
+        numbers.append(0)
         splits.append({})
         sums.append(sums[start] + value)
     least = min(total for total, split in zip(sums, splits, strict=True) if len(split) < 2)
     nodes: list[_Node] = [(total - least, None, None) for total in sums]
     for branch in range(len(nodes) - 1, -1, -1):
         if split := splits[branch]:
-            nodes[branch] = asked[branch], nodes[split.get(True, branch)], nodes[split.get(False, branch)]
+            nodes[branch] = numbers[branch], nodes[split.get(True, branch)], nodes[split.get(False, branch)]
     return least, nodes[0]
 
 
 def _number(
-    node: _Node, asked: Sequence[tuple[int, int]], leaves: list[int], removals: list[tuple[int, int, int]]
+    node: _Node, conditions: Sequence[tuple[int, int]], leaves: list[int], removals: list[tuple[int, int, int]]
 ) -> None:
     """Append the leaves below a branch, and what removes some of them; see `Forest.leaves`."""
     number, below, above = node
@@ -212,9 +212,9 @@ def _number(
         leaves.append(number)
         return
     first = len(leaves)
-    _number(below, asked, leaves, removals)
-    removals.append((*asked[number], (1 << len(leaves)) - (1 << first)))
-    _number(above, asked, leaves, removals)
+    _number(below, conditions, leaves, removals)
+    removals.append((*conditions[number], (1 << len(leaves)) - (1 << first)))
+    _number(above, conditions, leaves, removals)
 
 
 class RowScorer:
@@ -246,18 +246,18 @@ class RowScorer:
         self._count = count
         self._every = (1 << (_LEAVES * count)) - 1
         self._ones = self._every // ((1 << _LEAVES) - 1)
-        self._asked: list[tuple[int, list[int], list[int]]] = []
+        self._filters: list[tuple[int, list[int], list[int]]] = []
         for feature, above in sorted(removals.items()):
             thresholds = sorted(above)
             ruled_out = accumulate((above[threshold] for threshold in thresholds), or_, initial=0)
-            self._asked.append((feature, thresholds, [self._every ^ bits for bits in ruled_out]))
+            self._filters.append((feature, thresholds, [self._every ^ bits for bits in ruled_out]))
 
     def totals(self, row: Sequence[int]) -> list[int]:
         """Return the total of each forest for a row of features."""
-        left = self._every
-        for feature, thresholds, masks in self._asked:
-            left &= masks[bisect_left(thresholds, row[feature])]
-        first = left & ~(left - self._ones)
+        leaves_left = self._every
+        for feature, thresholds, masks in self._filters:
+            leaves_left &= masks[bisect_left(thresholds, row[feature])]
+        first = leaves_left & ~(leaves_left - self._ones)
         places = first.to_bytes(self._count, "little").translate(_PLACES)
         return [
             least + sum([leaves[place] for leaves, place in zip(values, places[start:], strict=False)])

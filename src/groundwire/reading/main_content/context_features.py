@@ -14,7 +14,7 @@ __all__ = ["SECOND", "second_look"]
 
 _STEPS: Final = (-3, -2, -1, 1, 2, 3)
 _NEAR: Final = 200  # characters
-_SURE: Final = 178  # a score of 0.7
+_SURE_SCORE: Final = 178  # a score of 0.7
 
 SECOND: Final[tuple[str, ...]] = (
     "score",
@@ -42,13 +42,13 @@ def second_look(facts: ElementFacts, scores: Sequence[int]) -> list[bytes]:
     back_sizes, back_scores = sizes[::-1], scores[::-1]
     columns = [column, *(shift(column, step) for step in _STEPS)]
     columns += [_trail(sizes, scores), _trail(back_sizes, back_scores)[::-1]]
-    held, held_mass = _sum_up(facts, mass)
-    columns += _group_columns(facts, mass, held, held_mass)
+    sums, mass_sums = _sum_up(facts, mass)
+    columns += _group_columns(facts, mass, sums, mass_sums)
     columns.append(_section_column(facts, mass))
     columns += _sure_columns(sizes, scores)
-    columns += _main_columns(facts, held, held_mass)
+    columns += _main_columns(facts, sums, mass_sums)
     count, total = len(scores), sum(sizes)
-    sure = sum(size for size, score in zip(sizes, scores, strict=True) if score >= _SURE)
+    sure = sum(size for size, score in zip(sizes, scores, strict=True) if score >= _SURE_SCORE)
     doubt = sum(size for size, score in zip(sizes, scores, strict=True) if 50 < score < 200)
     page = (log(sum(mass) // MAX_CODE), sum(mass) // total, log(sure), ratio(sure, total), ratio(doubt, total))
     columns.extend(bytes((value,)) * count for value in page)
@@ -58,15 +58,15 @@ def second_look(facts: ElementFacts, scores: Sequence[int]) -> list[bytes]:
 def _sum_up(facts: ElementFacts, mass: Sequence[int]) -> tuple[list[int], list[int]]:
     """Return the characters in each element, and the same weighted by score."""
     parents = facts.parents
-    held, held_mass = [0] * len(parents), [0] * len(parents)
+    sums, mass_sums = [0] * len(parents), [0] * len(parents)
     for owner, size, part in zip(facts.owners, facts.sizes, mass, strict=True):
-        held[owner] += size
-        held_mass[owner] += part
+        sums[owner] += size
+        mass_sums[owner] += part
     for element in range(len(parents) - 1, 0, -1):
-        if held[element]:
-            held[parents[element]] += held[element]
-            held_mass[parents[element]] += held_mass[element]
-    return held, held_mass
+        if sums[element]:
+            sums[parents[element]] += sums[element]
+            mass_sums[parents[element]] += mass_sums[element]
+    return sums, mass_sums
 
 
 def _trail(sizes: Sequence[int], scores: Sequence[int]) -> bytes:
@@ -83,8 +83,8 @@ def _means(masses: Sequence[int], sizes: Sequence[int]) -> bytes:
     return bytes([mass // size if size else 0 for mass, size in zip(masses, sizes, strict=True)])
 
 
-def _group_columns(facts: ElementFacts, mass: Sequence[int], held: list[int], held_mass: list[int]) -> list[bytes]:
-    means = _means(held_mass, held)
+def _group_columns(facts: ElementFacts, mass: Sequence[int], sums: list[int], mass_sums: list[int]) -> list[bytes]:
+    means = _means(mass_sums, sums)
     columns = [take(means, facts.around[level]) for level in range(6)]
     shape: Picker = picker(facts.kinds)
     shapes = max(facts.kinds) + 1
@@ -95,7 +95,7 @@ def _group_columns(facts: ElementFacts, mass: Sequence[int], held: list[int], he
     columns.append(take(_means(shape_mass, shape_held), shape))
     groups = max(facts.siblings) + 1
     group_held, group_mass = [0] * groups, [0] * groups
-    for group, size, part in zip(facts.siblings, held, held_mass, strict=True):
+    for group, size, part in zip(facts.siblings, sums, mass_sums, strict=True):
         group_held[group] += size
         group_mass[group] += part
     sibling: Picker = picker(facts.siblings)
@@ -121,9 +121,9 @@ def _section_column(facts: ElementFacts, mass: Sequence[int]) -> bytes:
 def _sure_columns(sizes: Sequence[int], scores: Sequence[int]) -> list[bytes]:
     """Return the position of each block among those that are certainly content, and its rank by score."""
     count = len(scores)
-    sure = [block for block, score in enumerate(scores) if score >= _SURE]
+    sure = [block for block, score in enumerate(scores) if score >= _SURE_SCORE]
     first, last = (sure[0], sure[-1]) if sure else (count, -1)
-    before = list(accumulate([size if score >= _SURE else 0 for size, score in zip(sizes, scores, strict=True)]))
+    before = list(accumulate([size if score >= _SURE_SCORE else 0 for size, score in zip(sizes, scores, strict=True)]))
     so_far = before.pop()
     before.insert(0, 0)
     above: dict[int, int] = {}
@@ -142,13 +142,13 @@ def _sure_columns(sizes: Sequence[int], scores: Sequence[int]) -> list[bytes]:
     ]
 
 
-def _main_columns(facts: ElementFacts, held: list[int], held_mass: list[int]) -> list[bytes]:
+def _main_columns(facts: ElementFacts, sums: list[int], mass_sums: list[int]) -> list[bytes]:
     depths, ends, count = facts.depths, facts.ends, len(facts.owners)
     columns: list[bytes] = []
     for share in (0.9, 0.6):
-        place = innermost(held_mass, depths, share) if held_mass[0] else innermost(held, depths, 1.0)
+        place = innermost(mass_sums, depths, share) if mass_sums[0] else innermost(sums, depths, 1.0)
         columns += within(facts.around[0], depths, place, ends[place])
-        columns.append(bytes((held_mass[place] // held[place],)) * count)
+        columns.append(bytes((mass_sums[place] // sums[place],)) * count)
         if share > 0.8:
-            columns.append(bytes((ratio(held[place], held[0]),)) * count)
+            columns.append(bytes((ratio(sums[place], sums[0]),)) * count)
     return columns

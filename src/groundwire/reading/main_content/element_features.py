@@ -137,7 +137,7 @@ def link_columns(layout: Layout, around: Sequence[Picker]) -> list[bytes]:
                 elements = around[level](range(total))
                 counts = _sums(elements, [1] * count, total)
             sums = _sums(elements, marks, total)
-            codes = [200 * part // whole if part else 0 for part, whole in zip(sums, counts, strict=True)]
+            codes = [200 * part // number if part else 0 for part, number in zip(sums, counts, strict=True)]
             columns.append(take(codes, around[level]))
     sums = list(accumulate(is_entry, initial=0))
     ends = [*sums[_NEAR + 1 :], *[sums[-1]] * min(count, _NEAR)]
@@ -240,11 +240,11 @@ class ElementFeatures:
 def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], good: Sequence[int]) -> Holdings:
     """Return the sums for each element."""
     count, total = len(sizes), len(layout.parents)
-    held, links, running, blocks, paragraphs = ([0] * total for _ in range(5))
+    characters, links, running, blocks, paragraphs = ([0] * total for _ in range(5))
     firsts, lasts, ends = [count] * total, [-1] * total, list(range(total))
     for block, owner in enumerate(layout.owners):
         size, share = sizes[block], link_shares[block]
-        held[owner] += size
+        characters[owner] += size
         links[owner] += size * share
         running[owner] += good[block]
         blocks[owner] += 1
@@ -257,7 +257,7 @@ def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], goo
     for element in range(total - 1, 0, -1):
         if blocks[element]:
             parent = parents[element]
-            held[parent] += held[element]
+            characters[parent] += characters[element]
             links[parent] += links[element]
             running[parent] += running[element]
             blocks[parent] += blocks[element]
@@ -268,28 +268,28 @@ def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], goo
                 lasts[parent] = lasts[element]
             if ends[element] > ends[parent]:
                 ends[parent] = ends[element]
-    return Holdings(held, links, running, blocks, paragraphs, firsts, lasts, ends)
+    return Holdings(characters, links, running, blocks, paragraphs, firsts, lasts, ends)
 
 
 def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexicon: Lexicon) -> ElementFeatures:
     """Return the names and contexts of the elements that hold text."""
-    parents, tags, held, blocks = layout.parents, layout.tags, holdings.sizes, holdings.blocks
+    parents, tags, characters, blocks = layout.parents, layout.tags, holdings.sizes, holdings.blocks
     total = len(parents)
     states, siblings = [0] * total, [0] * total
     entries = [_NOWHERE]
-    known: dict[tuple[int, str, str], int] = {}
+    state_of: dict[tuple[int, str, str], int] = {}
     groups: dict[int, int] = {}
     counts: list[int] = []
     sizes: list[int] = []
     verdicts = _judge(names, lexicon)
-    rows = compress(zip(range(total), parents, tags, names, held, strict=True), blocks)
+    rows = compress(zip(range(total), parents, tags, names, characters, strict=True), blocks)
     for element, parent, tag, name, size in rows:
         above = states[parent]
         key = (above, tag, name)
-        state = known.get(key)
+        state = state_of.get(key)
         if state is None:
             verdict = verdicts[name]
-            state = known[key] = len(entries)
+            state = state_of[key] = len(entries)
             entries.append(_stand(entries[above], tag, verdict) if element else _at_root(verdict))
         states[element] = state
         brothers = state * total + parent
@@ -351,8 +351,8 @@ def innermost(parts: Sequence[int], depths: Sequence[int], share: float) -> int:
         depths: The depth of each element.
         share: From 0 to 1.
     """
-    needed = share * (parts[0] or 1)
-    return max([element for element, part in enumerate(parts) if part >= needed], key=depths.__getitem__, default=0)
+    least = share * (parts[0] or 1)
+    return max([element for element, part in enumerate(parts) if part >= least], key=depths.__getitem__, default=0)
 
 
 def within(here: Picker, depths: Sequence[int], place: int, end: int) -> list[bytes]:

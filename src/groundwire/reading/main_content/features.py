@@ -265,15 +265,15 @@ def _element_columns(codes: list[bytes], standing: ElementFeatures, around: list
     depths = here(standing.depths)
     columns.append(bytes(depths if max(depths) <= MAX_CODE else [min(MAX_CODE, depth) for depth in depths]))
     places = [LookupColumn(around[level](standing.states), len(standing.flags)) for level in (0, 1, 2)]
-    told = places[0].column
-    columns += fields(standing.flags, len(SEMANTIC), 1, told)
-    columns.append(told(standing.articles))
+    own_column = places[0].column
+    columns += fields(standing.flags, len(SEMANTIC), 1, own_column)
+    columns.append(own_column(standing.articles))
     wide = _WIDENED.__getitem__
-    columns += fields(list(map(add, map(wide, standing.near), map(wide, standing.around))), len(GROUPS), 2, told)
+    columns += fields(list(map(add, map(wide, standing.near), map(wide, standing.around))), len(GROUPS), 2, own_column)
     for place in places:
         columns += [place.column(standing.low), place.column(standing.high)]
-    columns += [told(standing.low_any), told(standing.high_any)]
-    columns.append(told([max(0, min(MAX_CODE, total)) for total in standing.sums]))
+    columns += [own_column(standing.low_any), own_column(standing.high_any)]
+    columns.append(own_column([max(0, min(MAX_CODE, total)) for total in standing.sums]))
     group: Picker = picker(standing.siblings)
     groups = zip(standing.brother_sizes, standing.brother_counts, strict=True)
     counts = take(logs(standing.brother_counts), group)

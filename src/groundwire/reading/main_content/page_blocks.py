@@ -12,7 +12,7 @@ from groundwire.reading.main_content.text_features import NameIndex
 
 __all__ = ["SHARE_OF_BEST", "PageBlocks", "Verdict"]
 
-_LIKELY: Final = 0.5
+_MIN_LIKELIHOOD: Final = 0.5
 SHARE_OF_BEST: Final = 0.6
 """A block with this share of the best score is content, however low all scores are; without it, mixed pages have
 .0010 less word F1, and forums .0106."""
@@ -62,4 +62,4 @@ class PageBlocks:
         """
         chances = self.verdict.kinds
         share = sum(chance for kind, chance in zip(KINDS, chances, strict=True) if kind in kinds)
-        return share > _LIKELY and KINDS[chances.index(max(chances))] in kinds
+        return share > _MIN_LIKELIHOOD and KINDS[chances.index(max(chances))] in kinds

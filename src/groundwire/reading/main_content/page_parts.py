@@ -21,7 +21,7 @@ from groundwire.reading.main_content.text_features import NameIndex
 __all__ = [
     "BYLINE",
     "CONTROLS",
-    "LEFT_OUT",
+    "KINDS_WITHOUT",
     "MOST_OF_IT",
     "PARTS",
     "STEMS",
@@ -137,7 +137,7 @@ STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 _ARTICLE: Final = frozenset({"article"})
 WITH_EXTRAS: Final = frozenset(KINDS) - {"documentation", "forum"}
 """Kinds of pages that have credits, notices, and links to other pages around their text; elsewhere these may be it."""
-LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
+KINDS_WITHOUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
         "bylines": _ARTICLE,
         "captions": _ARTICLE,
@@ -160,7 +160,7 @@ _LEADS: Final = re.compile(
 )
 """What a line between paragraphs, in lower case, begins with that leads to another page. This and the next two patterns
 do not ignore case, which makes looking for the first letter several times as fast."""
-_LEAD: Final = 200  # characters of such a line
+_MAX_LEAD: Final = 200  # characters of such a line
 _OTHERS: Final = re.compile(
     r"\W*(?:(?:weitere|mehr|ähnliche|neueste|aktuelle|passende|verwandte) (?:\w+ ){0,2}?(?:artikel|themen|beiträge"
     r"|meldungen|nachrichten|news|links|informationen|infos|tipps|inhalte|videos|rezepte|produkte)\b.{0,30}"
@@ -179,14 +179,14 @@ _OTHERS: Final = re.compile(
     r"|share this.{0,20}|teilen|follow us.{0,20}|(?:about the|über den) auth?or.{0,20})\W*"
 )
 """The heading of links to other pages, and labels without anything of their own."""
-_HEADING: Final = 70  # characters of it
+_MAX_HEADING: Final = 70  # characters of it
 _CREDIT: Final = re.compile(
     r"\W*(?:(?:(?:ph|f)oto|image|bild|picture|illustration|titelbild|crédits?|credits?)(?:s|graphy|credits?|nachweis)?"
     r"(?: credits?| by| courtesy(?: of)?| photos?)?\s?[:©].{0,100}"
     r"|.{0,60}(?:/|\bvia )\s?(?:getty images|shutterstock|unsplash|afp|reuters|dpa|istock).{0,20}|© ?\D{0,80})"
 )
 """A line that says whose picture it is."""
-_CREDITED: Final = 150  # characters of such a line
+_MAX_CREDIT: Final = 150  # characters of such a line
 _TAGS: Final[Mapping[str, str]] = MappingProxyType(
     {"figcaption": "captions", "button": "controls", "nav": "navigation", "h1": "headline"}
 )
@@ -196,7 +196,7 @@ VERBATIM: Final = HEADINGS | {"td", "th", "pre"}
 CONTROLS: Final = frozenset({"button", "label", "legend"})
 """Elements that are left out of an included part, unless that is `controls`."""
 MOST_OF_IT: Final = 0.7
-_ENOUGH: Final = 2_000  # characters
+_MIN_REMAINDER: Final = 2_000  # characters
 """An element with more than this share of the selected text is the content, whatever its name says, unless so much is
 left without it: below some articles there are more comments than it has text."""
 
@@ -224,7 +224,7 @@ _ASIDE: Final = frozenset(
     {"aside", "button", "figcaption", "figure", "footer", "label", "li", "nav", "pre", "td", "th"}
 )
 _BELOW_HEADLINE: Final = 12  # blocks
-_SHORTEST, _LONGEST = 60, 500  # characters of a standfirst
+_MIN_STANDFIRST, _MAX_STANDFIRST = 60, 500  # characters of a standfirst
 _BODY: Final = 80  # characters of a block that the text begins with
 
 
@@ -236,7 +236,7 @@ def lines_leading_away(page: PageBlocks) -> Iterator[int]:
     """
     texts, tags, owners = page.layout.texts, page.layout.tags, page.layout.owners
     for number in compress(range(len(texts)), page.keep):
-        is_line = len(texts[number]) <= _LEAD and tags[owners[number]] not in HEADINGS
+        is_line = len(texts[number]) <= _MAX_LEAD and tags[owners[number]] not in HEADINGS
         if is_line and _LEADS.match(texts[number].lower()) is not None:
             yield number
 
@@ -249,7 +249,7 @@ def credit_lines(page: PageBlocks) -> Iterator[int]:
     """
     texts, tags, owners = page.layout.texts, page.layout.tags, page.layout.owners
     for number in compress(range(len(texts)), page.keep):
-        is_line = len(texts[number]) <= _CREDITED and tags[owners[number]] not in VERBATIM
+        is_line = len(texts[number]) <= _MAX_CREDIT and tags[owners[number]] not in VERBATIM
         if is_line and _CREDIT.fullmatch(texts[number].lower()) is not None:
             yield number
 
@@ -263,7 +263,7 @@ def other_pages(page: PageBlocks) -> Iterator[int]:
     layout, below = page.layout, False
     for number in compress(range(len(layout.texts)), page.keep):
         text = layout.texts[number]
-        is_heading = len(text) <= _HEADING and _OTHERS.fullmatch(text.lower()) is not None
+        is_heading = len(text) <= _MAX_HEADING and _OTHERS.fullmatch(text.lower()) is not None
         below = is_heading or (below and 2 * layout.linked[number] >= layout.lengths[number] > 0)
         if below:
             yield number
@@ -292,7 +292,7 @@ def standfirst(page: PageBlocks) -> Iterator[int]:
             element = parents[element]
         own, called = {tags[level] for level in inside}, " ".join([names[level] for level in inside])
         if (
-            _SHORTEST <= size <= _LONGEST
+            _MIN_STANDFIRST <= size <= _MAX_STANDFIRST
             and 3 * page.layout.linked[number] <= page.layout.lengths[number]
             and own.isdisjoint(_ASIDE)
             and _NO_STANDFIRST.search(called) is None
@@ -315,26 +315,26 @@ def part_blocks(
     """
     parents, owners, tags = layout.parents, layout.owners, layout.tags
     near = (NameIndex(names) if index is None else index).having(STEMS.get(part, ()))
-    told = {name for name in near if PARTS[part].search(name) is not None}
+    matches = {name for name in near if PARTS[part].search(name) is not None}
     tagged = {tag for tag, what in _TAGS.items() if what == part}
-    if not told and tagged.isdisjoint(tags) and part != "dates":
+    if not matches and tagged.isdisjoint(tags) and part != "dates":
         return []
-    held = [0] * len(parents)
-    for text, owner, kept in zip(layout.texts, owners, keep, strict=True):
-        held[owner] += len(text) if kept else 0
+    sizes = [0] * len(parents)
+    for text, owner, is_kept in zip(layout.texts, owners, keep, strict=True):
+        sizes[owner] += len(text) if is_kept else 0
     for element in range(len(parents) - 1, 0, -1):
-        held[parents[element]] += held[element]
-    most = max(MOST_OF_IT * held[0], held[0] - _ENOUGH)
+        sizes[parents[element]] += sizes[element]
+    most = max(MOST_OF_IT * sizes[0], sizes[0] - _MIN_REMAINDER)
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
         inside[element] = inside[parents[element]] or (
-            (names[element] in told or tags[element] in tagged)
-            and held[element] <= most
+            (names[element] in matches or tags[element] in tagged)
+            and sizes[element] <= most
             and (part in _OF_TITLE or tags[element] not in HEADINGS)
         )
-    found = [number for number, owner in enumerate(owners) if inside[owner]]
+    numbers = [number for number, owner in enumerate(owners) if inside[owner]]
     if part == "dates":
         texts, leads = layout.texts, layout.leads
-        told_by = {number for number, lead in enumerate(leads) if lead == "time"}.union(found)
-        found = sorted(n for n in told_by if len(texts[n]) <= BYLINE and WHEN.search(texts[n]) is not None)
-    return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []
+        candidates = {number for number, lead in enumerate(leads) if lead == "time"}.union(numbers)
+        numbers = sorted(n for n in candidates if len(texts[n]) <= BYLINE and WHEN.search(texts[n]) is not None)
+    return numbers if sum(len(layout.texts[number]) for number in numbers if keep[number]) <= most else []

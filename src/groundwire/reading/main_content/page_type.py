@@ -80,8 +80,8 @@ _OPEN_GRAPH: Final[Mapping[str, int]] = {
     "profile": 5,
 }  # fmt: skip
 _OTHER: Final = 6
-_MOST_FOLDERS: Final = 9
-_MOST_WORDS: Final = 19
+_MAX_FOLDERS: Final = 9
+_MAX_WORDS: Final = 19
 _BETWEEN: Final = re.compile(r"[\W_]+")
 
 HINTS: Final = (
@@ -97,18 +97,18 @@ NO_HINTS: Final[Hints] = (0,) * len(HINTS)
 """The hints of a page without any."""
 
 
-def read_hints(found: Sequence[Thing], metas: Mapping[str, str], url: str) -> Hints:
+def read_hints(things: Sequence[Thing], metas: Mapping[str, str], url: str) -> Hints:
     """Return the type hints of a page.
 
     Args:
-        found: The top-level objects of its JSON-LD.
+        things: The top-level objects of its JSON-LD.
         metas: The contents of its `<meta>` elements by name.
         url: Its URL.
     """
     types: set[str] = set()
     products = answers = 0
     sums = [0] * 5
-    for kinds, place, thing in _inside(found):
+    for kinds, place, thing in _all_things(things):
         types |= kinds
         products += not kinds.isdisjoint(_PRODUCTS)
         is_comment = not kinds.isdisjoint(_COMMENTS)
@@ -132,21 +132,21 @@ def read_hints(found: Sequence[Thing], metas: Mapping[str, str], url: str) -> Hi
     )
 
 
-def _inside(found: Sequence[Thing]) -> Iterator[tuple[frozenset[str], str, Thing]]:
+def _all_things(things: Sequence[Thing]) -> Iterator[tuple[frozenset[str], str, Thing]]:
     """Yield all objects, including nested ones: types, containing property, object.
 
     Objects in breadcrumbs have the property `path`.
     """
-    stack: list[tuple[object, str]] = [(thing, "") for thing in reversed(found)]
-    seen: set[int] = set()
-    left = _MAX_VALUES
-    while stack and left:
-        left -= 1
+    stack: list[tuple[object, str]] = [(thing, "") for thing in reversed(things)]
+    ids: set[int] = set()
+    budget = _MAX_VALUES
+    while stack and budget:
+        budget -= 1
         thing, place = stack.pop()
         if isinstance(thing, list):
             stack.extend((item, place) for item in thing[:_MAX_VALUES] if isinstance(item, dict))
-        elif isinstance(thing, dict) and id(thing) not in seen:
-            seen.add(id(thing))
+        elif isinstance(thing, dict) and id(thing) not in ids:
+            ids.add(id(thing))
             kinds = frozenset(types_of(thing))
             place = "path" if "BreadcrumbList" in kinds else place
             yield kinds, place, thing
@@ -169,7 +169,7 @@ def _at(url: str) -> Hints:
     folders = parts.path.strip("/")
     return (
         *(int(pattern.search(text) is not None) for pattern in _PLACES),
-        1 + min(_MOST_FOLDERS, folders.count("/") + bool(folders)),
-        1 + min(_MOST_WORDS, len(_BETWEEN.findall(folders.rpartition("/")[2]))),
+        1 + min(_MAX_FOLDERS, folders.count("/") + bool(folders)),
+        1 + min(_MAX_WORDS, len(_BETWEEN.findall(folders.rpartition("/")[2]))),
         1 + bool(parts.query),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from types import MappingProxyType
 from typing import Final
@@ -40,9 +40,9 @@ _OTHER_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 _COMMENT: Final = named("comment")
-_POST: Final = 40  # characters of a text
-_NEAR: Final = 12  # blocks between a post's text and its byline
-_ABOVE: Final = 3  # blocks between a line with the time and the post
+_MIN_TEXT: Final = 40  # characters of a text
+_MAX_DISTANCE: Final = 12  # blocks between a post's text and its byline
+_LINES_ABOVE: Final = 3  # blocks between a line with the time and the post
 _MAX_POSTS: Final = 1_000
 _FORUM: Final = KINDS.index("forum")
 
@@ -50,46 +50,85 @@ _FORUM: Final = KINDS.index("forum")
 def post_bylines(page: PageBlocks) -> Iterator[int]:
     """Yield who wrote each kept post of a forum, and when, which scores seldom tell from the menus around it.
 
-    A post is the innermost element with the name of a writer and kept text. The time is the last one before that text,
-    else the first after it.
+    A post is the innermost element with the name of a writer and kept text.
 
     Args:
         page: The page.
     """
-    kinds, names, keep = page.verdict.kinds, page.verdict.names, page.keep
-    if kinds[_FORUM] < max(kinds):
+    layout, names = page.layout, page.verdict.names
+    if not _is_forum(page.verdict.kinds):
         return
-    parents, owners, texts = page.layout.parents, page.layout.owners, page.layout.texts
-    held, firsts, lasts = [0] * len(parents), [len(owners)] * len(parents), [-1] * len(parents)
-    writers = [number for number in range(len(owners)) if _names_writer(page.layout, names, number)][:_MAX_POSTS]
-    written = [0] * len(parents)
+    writers = [number for number in range(len(layout.owners)) if _names_writer(layout, names, number)][:_MAX_POSTS]
+    writer_counts = _sums(layout, map(set(writers).__contains__, range(len(layout.owners))))
+    sizes = _sums(layout, _kept_sizes(page))
+    firsts, lasts = _spans(layout)
+    posts = {0}
     for number in writers:
-        written[owners[number]] += 1
-    for number, (owner, text) in enumerate(zip(owners, texts, strict=True)):
-        held[owner] += len(text) if keep[number] and len(text) >= _POST else 0
+        post = _post_around(layout.owners[number], layout, names, sizes)
+        if post in posts or (sizes[post] > MOST_OF_IT * sizes[0] and writer_counts[post] > 1):
+            continue
+        posts.add(post)
+        yield number
+        if page.parts.get("dates", True) and WHEN.search(layout.texts[number]) is None:
+            yield from _post_time(page, number, firsts[post], lasts[post])
+
+
+def _is_forum(kinds: Sequence[float]) -> bool:
+    return kinds[_FORUM] >= max(kinds)
+
+
+def _sums(layout: Layout, values: Iterable[int]) -> list[int]:
+    """Return for each element the sum of the values of the blocks in it."""
+    sums = [0] * len(layout.parents)
+    for owner, value in zip(layout.owners, values, strict=True):
+        sums[owner] += value
+    for element in range(len(sums) - 1, 0, -1):
+        sums[layout.parents[element]] += sums[element]
+    return sums
+
+
+def _kept_sizes(page: PageBlocks) -> Iterator[int]:
+    """Yield the characters of each block that is a kept text, and 0 for the others."""
+    for text, is_kept in zip(page.layout.texts, page.keep, strict=True):
+        yield len(text) if is_kept and len(text) >= _MIN_TEXT else 0
+
+
+def _spans(layout: Layout) -> tuple[list[int], list[int]]:
+    """Return the first and the last block in each element."""
+    parents, owners = layout.parents, layout.owners
+    firsts, lasts = [len(owners)] * len(parents), [-1] * len(parents)
+    for number, owner in enumerate(owners):
         firsts[owner], lasts[owner] = min(firsts[owner], number), number
     for element in range(len(parents) - 1, 0, -1):
         parent = parents[element]
-        held[parent] += held[element]
-        written[parent] += written[element]
         firsts[parent], lasts[parent] = min(firsts[parent], firsts[element]), max(lasts[parent], lasts[element])
-    done = set[int]()
-    for number in writers:
-        post = owners[number]
-        while post and not held[post]:
-            post = 0 if _COMMENT.search(names[post]) else parents[post]  # a comment whose text is left out
-        if not post or post in done or (held[post] > MOST_OF_IT * held[0] and written[post] > 1):
-            continue
-        done.add(post)
-        near = range(max(firsts[post], number - _NEAR), min(lasts[post], number + _NEAR) + 1)
-        body = next((n for n in near if keep[n] and len(texts[n]) >= _POST), near.stop)
-        times = [n for n in near if n != number and _tells_time(texts[n]) and not _labels_other(texts[n - 1])]
-        if not times:  # in a line above, as in tables
-            times = [n for n in range(max(0, firsts[post] - _ABOVE), firsts[post]) if _tells_time(texts[n])]
-        before = [n for n in times if n < body]
-        yield number
-        if times and page.parts.get("dates", True) and WHEN.search(texts[number]) is None:
-            yield before[-1] if before else times[0]
+    return firsts, lasts
+
+
+def _post_around(element: int, layout: Layout, names: Sequence[str], sizes: Sequence[int]) -> int:
+    """Return the innermost element with kept text around one; 0 for none, or for a comment whose text is left out."""
+    while element and not sizes[element]:
+        element = 0 if _COMMENT.search(names[element]) else layout.parents[element]
+    return element
+
+
+def _post_time(page: PageBlocks, writer: int, first: int, last: int) -> Iterator[int]:
+    """Yield the line with the time of a post: the last one before its text, else the first after it.
+
+    Args:
+        page: The page.
+        writer: The line with the name of its writer.
+        first: The first block of the post.
+        last: The last one.
+    """
+    texts = page.layout.texts
+    near = range(max(first, writer - _MAX_DISTANCE), min(last, writer + _MAX_DISTANCE) + 1)
+    body = next((n for n in near if page.keep[n] and len(texts[n]) >= _MIN_TEXT), near.stop)
+    times = [n for n in near if n != writer and _tells_time(texts[n]) and not (n and _labels_other(texts[n - 1]))]
+    if not times:  # in a line above, as in tables
+        times = [n for n in range(max(0, first - _LINES_ABOVE), first) if _tells_time(texts[n])]
+    if times:
+        yield max((n for n in times if n < body), default=times[0])
 
 
 _DIGITS: Final = re.compile(r"\d+")
@@ -105,51 +144,64 @@ _COVERS: Final = 0.9  # share of the most kept text that elements of one shape h
 def post_texts(page: PageBlocks) -> Iterator[int]:
     """Yield the text of each post of a forum, which stands where the kept text of the others does.
 
-    Scores leave out short posts, and what looks unlike prose. The elements with the texts have the same names, each
-    belongs to one writer, and of all such they are the smallest with almost all of the kept text.
+    Scores leave out short posts, and what looks unlike prose.
 
     Args:
         page: The page.
     """
-    kinds, names, keep = page.verdict.kinds, page.verdict.names, page.keep
-    if kinds[_FORUM] < max(kinds):
+    layout, names = page.layout, page.verdict.names
+    if not _is_forum(page.verdict.kinds):
         return
-    tags, parents, owners, texts = page.layout.tags, page.layout.parents, page.layout.owners, page.layout.texts
-    total, kept, written = [0] * len(parents), [0] * len(parents), [0] * len(parents)
-    for number, owner in enumerate(owners):
-        size = len(texts[number])
-        total[owner] += size
-        kept[owner] += size if keep[number] and size >= _POST else 0
-        written[owner] += _names_writer(page.layout, names, number)
-    for element in range(len(parents) - 1, 0, -1):
-        for sums in (total, kept, written):
-            sums[parents[element]] += sums[element]
-    posts, shapes = list(range(len(parents))), dict[tuple[str, ...], list[int]]()
-    for element in range(1, len(parents)):
-        parent = parents[element]
-        posts[element] = element if written[element] else posts[parent]
-        if total[element] and not written[element]:
-            name = _DIGITS.sub("", names[element])
-            shape = (tags[element], name) if name else (tags[element], name, tags[parent], names[parent])
-            shapes.setdefault(shape, []).append(element)
-    found = list[tuple[int, int, list[int]]]()
-    for alike in shapes.values():
-        covered, size = sum(kept[element] for element in alike), sum(total[element] for element in alike)
-        is_kept = 2 * covered >= size or 4 * sum(kept[element] > 0 for element in alike) >= len(alike)
-        if is_kept and covered and len({posts[element] for element in alike}) >= max(2, _ONE_EACH * len(alike)):
-            found.append((covered, size, alike))
-    most = max((covered for covered, _, _ in found), default=0)
-    _, _, best = min((row for row in found if row[0] >= _COVERS * most), key=lambda row: row[1], default=(0, 0, []))
-    inside = [False] * len(parents)
-    for element in best:
-        inside[element] = total[element] <= _SHORT_POST
-    for element in range(1, len(parents)):
+    tags, owners = layout.tags, layout.owners
+    sizes = _sums(layout, map(len, layout.texts))
+    inside = [False] * len(tags)
+    for element in _post_bodies(page, sizes):
+        inside[element] = sizes[element] <= _SHORT_POST
+    for element in range(1, len(tags)):
         is_other = tags[element] in _OF_OTHERS or _QUOTE.search(names[element]) is not None
-        inside[element] = inside[element] or (inside[parents[element]] and not is_other)
+        inside[element] = inside[element] or (inside[layout.parents[element]] and not is_other)
     yield from (number for number, owner in enumerate(owners) if inside[owner] and tags[owner] not in CONTROLS)
 
 
-_STORY: Final = 12  # characters of a title
+def _post_bodies(page: PageBlocks, sizes: Sequence[int]) -> list[int]:
+    """Return the elements with the texts of the posts.
+
+    They have the same shape, each belongs to one writer, and of all such they are the smallest with almost all of the
+    kept text.
+
+    Args:
+        page: The page.
+        sizes: The characters in each element.
+    """
+    layout, names = page.layout, page.verdict.names
+    writers = _sums(layout, (_names_writer(layout, names, number) for number in range(len(layout.owners))))
+    kept_sizes = _sums(layout, _kept_sizes(page))
+    posts = list(range(len(writers)))  # the innermost element with a writer around each
+    for element in range(1, len(posts)):
+        posts[element] = element if writers[element] else posts[layout.parents[element]]
+    texts = [element for element in range(1, len(writers)) if sizes[element] and not writers[element]]
+    candidates = list[tuple[int, int, list[int]]]()
+    for alike in _shapes(texts, layout, names):
+        covered, size = sum(kept_sizes[element] for element in alike), sum(sizes[element] for element in alike)
+        is_kept = 2 * covered >= size or 4 * sum(kept_sizes[element] > 0 for element in alike) >= len(alike)
+        if is_kept and covered and len({posts[element] for element in alike}) >= max(2, _ONE_EACH * len(alike)):
+            candidates.append((covered, size, alike))
+    least = _COVERS * max((covered for covered, _, _ in candidates), default=0)
+    rows = (row for row in candidates if row[0] >= least)
+    return min(rows, key=lambda row: row[1], default=(0, 0, []))[2]
+
+
+def _shapes(elements: Iterable[int], layout: Layout, names: Sequence[str]) -> Iterable[list[int]]:
+    """Return elements in groups of the same tag and names, but for numbers; without names, of the same parents, too."""
+    shapes = dict[tuple[str, ...], list[int]]()
+    for element in elements:
+        tag, name, parent = layout.tags[element], _DIGITS.sub("", names[element]), layout.parents[element]
+        shape = (tag, name) if name else (tag, name, layout.tags[parent], names[parent])
+        shapes.setdefault(shape, []).append(element)
+    return shapes.values()
+
+
+_MIN_STORY: Final = 12  # characters of a title
 
 
 def story_link(page: PageBlocks) -> Iterator[int]:
@@ -163,7 +215,7 @@ def story_link(page: PageBlocks) -> Iterator[int]:
     for number, pieces in layout.targets.items():
         text, (link, size), below = layout.texts[number].casefold(), pieces[0], number + 1
         leads_away = _site(layout.hrefs[link]) not in ("", site)
-        if leads_away and _STORY <= len(text) <= size + 40 and title[:_STORY] and title.startswith(text[:size]):
+        if leads_away and _MIN_STORY <= len(text) <= size + 40 and title[:_MIN_STORY] and title.startswith(text[:size]):
             yield number
             if below < len(layout.texts) and _tells_time(layout.texts[below]):
                 yield below
@@ -190,7 +242,7 @@ def label_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float], ke
         kinds: The probability of each of `KINDS`.
         keep: Whether each block is selected.
     """
-    if kinds[_FORUM] < max(kinds):
+    if not _is_forum(kinds):
         return
     parents, posts, labels = layout.parents, [0] * len(names), {0: ""}
     for number, name in enumerate(names):

@@ -55,9 +55,9 @@ def logs(values: Sequence[int]) -> bytes:
     return bytes(map(_LOG.__getitem__, values))
 
 
-def ratio(part: float, whole: float) -> int:
+def ratio(part: float, total: float) -> int:
     """Return a share as a number from 0 to 200."""
-    return int(200 * part / whole) if whole > 0 else 0
+    return int(200 * part / total) if total > 0 else 0
 
 
 def picker(places: Sequence[int]) -> Callable[[Sequence[_T]], Sequence[_T]]:
@@ -96,16 +96,16 @@ class LookupColumn:
         return bytes(self._pick(codes)) if self._pick else self._row.translate(bytes(codes).ljust(256, b"\x00"))
 
 
-def fields(values: Sequence[int], count: int, width: int, told: Callable[[Sequence[int]], bytes]) -> list[bytes]:
+def fields(values: Sequence[int], count: int, width: int, column_of: Callable[[Sequence[int]], bytes]) -> list[bytes]:
     """Return a column for each of the lowest fields of some numbers.
 
     Args:
         values: The numbers, one per item.
         count: The number of fields.
         width: Bits of a field: 1 or 2.
-        told: Converts a code per item to the column that the fields are taken from.
+        column_of: Converts a code per item to the column that the fields are taken from.
     """
-    rows = [told([value >> shift & 255 for value in values]) for shift in range(0, count * width, 8)]
+    rows = [column_of([value >> shift & 255 for value in values]) for shift in range(0, count * width, 8)]
     parts = _PARTS[width]
     return [rows[place // len(parts)].translate(parts[place % len(parts)]) for place in range(count)]
 

@@ -16,12 +16,12 @@ from typing import Final
 from urllib.parse import quote
 
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
-from groundwire.reading.main_content.boxes import asking_boxes, torn_boxes
+from groundwire.reading.main_content.boxes import torn_boxes
 from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.page_parts import (
     CONTROLS,
-    LEFT_OUT,
+    KINDS_WITHOUT,
     PARTS,
     WITH_EXTRAS,
     credit_lines,
@@ -38,7 +38,7 @@ from groundwire.reading.markdown.tables import is_layout
 __all__ = ["REPEATED", "RULES", "Rule", "apply_rules", "copies", "may_repeat"]
 
 _DOCUMENTATION: Final = KINDS.index("documentation")
-_MAYBE: Final = 0.15
+_MIN_MANUAL_CHANCE: Final = 0.15
 """The probability from which a page counts as documentation where a mistake would lose some of it."""
 REPEATED: Final = 40  # characters; shorter text may well be repeated
 _WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
@@ -134,11 +134,11 @@ def _torn_tables(page: PageBlocks, *, mostly: bool) -> Iterator[int]:
         if tag == "table" and not tables[number] and not is_layout(layout.elements[number]):
             tables[number] = number
     for inside in _blocks_in(layout, tables):
-        kept = sum(keep[number] for number in inside)
+        kept_count = sum(keep[number] for number in inside)
         cells = [number for number in inside if layout.tags[layout.owners[number]] != "th"] or inside
         share = sum(len(layout.texts[number]) for number in cells if keep[number])
-        most = share >= _SHARE_OF_TABLE * sum(len(layout.texts[number]) for number in cells) or kept == count
-        if kept and most is mostly:
+        most = share >= _SHARE_OF_TABLE * sum(len(layout.texts[number]) for number in cells) or kept_count == count
+        if kept_count and most is mostly:
             yield from inside
 
 
@@ -206,7 +206,7 @@ def _code(page: PageBlocks) -> Iterator[int]:
 
 def may_repeat(kinds: Sequence[float]) -> bool:
     """Return whether a page's kind, by the probability of each of `KINDS`, makes repetition plausible."""
-    return kinds[_DOCUMENTATION] > _MAYBE
+    return kinds[_DOCUMENTATION] > _MIN_MANUAL_CHANCE
 
 
 def copies(layout: Layout, keep: Sequence[bool]) -> Iterator[int]:
@@ -217,9 +217,9 @@ def copies(layout: Layout, keep: Sequence[bool]) -> Iterator[int]:
         keep: Whether each block is kept.
     """
     places: dict[str, int] = {}
-    for number, (text, kept) in enumerate(zip(layout.texts, keep, strict=True)):
+    for number, (text, is_kept) in enumerate(zip(layout.texts, keep, strict=True)):
         owner = layout.owners[number]
-        if kept and len(text) >= REPEATED and layout.tags[owner] not in _WORD_FOR_WORD:
+        if is_kept and len(text) >= REPEATED and layout.tags[owner] not in _WORD_FOR_WORD:
             around = layout.parents[owner]
             if places.setdefault(text, around) != around:
                 yield number
@@ -230,15 +230,15 @@ def _copies(page: PageBlocks) -> Iterable[int]:
     return () if may_repeat(page.verdict.kinds) and "copies" not in page.parts else copies(page.layout, page.keep)
 
 
-def _named(page: PageBlocks, *, part: str) -> Iterable[int]:
+def _part(page: PageBlocks, *, part: str) -> Iterable[int]:
     """Return the blocks of a part."""
     return part_blocks(page.layout, page.verdict.names, page.keep, part, page.index)
 
 
-def _wanted(page: PageBlocks, *, controls: bool) -> Iterator[int]:
+def _requested_parts(page: PageBlocks, *, controls: bool) -> Iterator[int]:
     """Yield the blocks of the parts that the caller wants, or the buttons in them."""
-    for part, wanted in page.parts.items():
-        for number in _named(page, part=part) if wanted and part != "copies" else ():
+    for part, is_requested in page.parts.items():
+        for number in _part(page, part=part) if is_requested and part != "copies" else ():
             if (page.layout.tags[page.layout.owners[number]] in CONTROLS and part != "controls") is controls:
                 yield number
 
@@ -273,18 +273,17 @@ RULES: Final = (
     Rule("story", True, story_link),
     Rule("price", True, product_price),
     Rule("specifications", True, specifications),
-    Rule("boxes that ask", False, asking_boxes),
     Rule("copies", False, _copies, part="copies"),
     Rule("standfirst", True, standfirst, frozenset({"article"}), "subtitles"),
     Rule("lines that lead away", False, lines_leading_away, WITH_EXTRAS, "related"),
     Rule("credits", False, credit_lines, WITH_EXTRAS, "captions"),
     Rule("other pages", False, other_pages, frozenset({"article", "forum"}), "related"),
     *(
-        Rule(part, False, partial(_named, part=part), LEFT_OUT.get(part, frozenset()), part)
+        Rule(part, False, partial(_part, part=part), KINDS_WITHOUT.get(part, frozenset()), part)
         for part in sorted({*PARTS, "headline"})
     ),
-    Rule("what is wanted", True, partial(_wanted, controls=False)),
-    Rule("buttons of what is wanted", False, partial(_wanted, controls=True)),
+    Rule("what is wanted", True, partial(_requested_parts, controls=False)),
+    Rule("buttons of what is wanted", False, partial(_requested_parts, controls=True)),
     Rule("most of a table", True, partial(_torn_tables, mostly=True)),
     Rule("little of a table", False, partial(_torn_tables, mostly=False)),
     Rule("empty sections", False, _empty_sections, frozenset(KINDS) - {"service"}),

@@ -67,10 +67,10 @@ def choose(layout: Layout, verdict: Verdict, parts: Mapping[str, bool] | None = 
         parts: The parts that are kept or left out on every kind of page.
     """
     best = max(verdict.scores)
-    whole = (best < MENUS_ONLY * 254 and not _has_prose(layout)) or is_tiny(layout)
-    cut = 0.0 if whole else verdict.least_score()
+    keeps_all = (best < MENUS_ONLY * 254 and not _has_prose(layout)) or is_tiny(layout)
+    cut = 0.0 if keeps_all else verdict.least_score()
     page = PageBlocks(layout, verdict, [score >= cut for score in verdict.scores], parts or {})
-    if not whole or (parts and not is_tiny(layout)):
+    if not keeps_all or (parts and not is_tiny(layout)):
         apply_rules(page, RULES)
     return page
 
@@ -83,7 +83,7 @@ class Selection:
     """The element with the selected blocks; everything else is removed from it."""
     kind: str
     """The page's kind: article, documentation, forum, product, listing, collection or service."""
-    whole: bool
+    is_complete: bool
     """Whether everything was kept."""
     best: float = 1.0
     """The highest score of a block, 0 to 1; almost 0 for a page of only menus, 1 if there was nothing to select."""
@@ -118,7 +118,7 @@ def select_main(
     layout.title = title
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
-        return Selection(root, KINDS[0], whole=True)
+        return Selection(root, KINDS[0], is_complete=True)
     verdict = judge(layout, model or load_model(), hints)
     page = choose(layout, verdict, parts)
     tiny = is_tiny(layout)
@@ -130,7 +130,7 @@ def select_main(
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
     best = 1.0 if tiny and not layout.trimmed else max(verdict.scores) / 254  # 1: nothing to choose from
     best = max(best, MENUS_ONLY) if _has_prose(layout) else best
-    return Selection(root=layout.elements[0], kind=kind, whole=all(page.keep) and not layout.trimmed, best=best)
+    return Selection(root=layout.elements[0], kind=kind, is_complete=all(page.keep) and not layout.trimmed, best=best)
 
 
 def _has_prose(layout: Layout) -> bool:
@@ -145,8 +145,8 @@ def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
     lanes: Lanes = {}
     scores = model.first.chances(facts.columns, lanes)
     powers = model.powers(kind_row(facts, scores))
-    whole = sum(powers)
-    kinds = tuple(power / whole for power in powers)
+    total = sum(powers)
+    kinds = tuple(power / total for power in powers)
     columns = [*facts.columns, *second_look(facts, scores)]
     columns.extend(bytes((int(200 * chance + 0.5),)) * len(scores) for chance in kinds)
     return Verdict(model.second.chances(columns, lanes), kinds, sum(map(mul, kinds, model.cuts)), facts.names)
@@ -156,12 +156,12 @@ def kind_row(facts: ElementFacts, scores: Sequence[int]) -> list[int]:
     """Return the features for a page's kind: the page's own, and the average of its apparent content."""
     row = [column[0] for column in facts.columns[_PAGE:]]
     weights = [size * score for size, score in zip(facts.sizes, scores, strict=True)]
-    whole = sum(weights) or 1
+    total_weight = sum(weights) or 1
     count = len(weights)
     for index in _AVERAGED:
         column = facts.columns[index]
         total = sum(map(mul, column, weights)) if column.count(0) < count else 0
-        row.append(min(254, (50 if index in _FLAGS else 1) * total // whole))
+        row.append(min(254, (50 if index in _FLAGS else 1) * total // total_weight))
     row.append(200 * sum(scores) // (254 * len(scores)))
     row.append(200 * sum(score > 178 for score in scores) // len(scores))
     return row
@@ -170,16 +170,16 @@ def kind_row(facts: ElementFacts, scores: Sequence[int]) -> list[int]:
 def prune(layout: Layout, keep: Sequence[bool]) -> None:
     """Remove every block that is not selected, and elements without selected content."""
     elements, parents, owners = layout.elements, layout.parents, layout.owners
-    kept = bytearray(len(elements))
-    full = bytearray(len(elements))
-    kept[0] = 1
-    for owner, wanted in zip(owners, keep, strict=True):
-        marks = kept if wanted else full
+    has_content = bytearray(len(elements))
+    has_others = bytearray(len(elements))
+    has_content[0] = 1
+    for owner, is_kept in zip(owners, keep, strict=True):
+        marks = has_content if is_kept else has_others
         while not marks[owner]:
             marks[owner] = 1
             owner = parents[owner]
-    for pieces, owner, wanted in zip(layout.nodes, owners, keep, strict=True):
-        if not wanted and kept[owner]:
+    for pieces, owner, is_kept in zip(layout.nodes, owners, keep, strict=True):
+        if not is_kept and has_content[owner]:
             for piece in pieces:
                 around = piece.parent
                 piece.extract()
@@ -187,8 +187,8 @@ def prune(layout: Layout, keep: Sequence[bool]) -> None:
                     empty, around = around, around.parent
                     empty.extract()
     for number in range(1, len(elements)):
-        if not kept[number] and kept[parents[number]]:
+        if not has_content[number] and has_content[parents[number]]:
             if layout.tags[number] == "label" and elements[number].find("input") is not None:
                 continue  # the checkbox of a task, beside its text
-            if layout.tags[number] not in _HOLDS_PLACE or full[number]:
+            if layout.tags[number] not in _HOLDS_PLACE or has_others[number]:
                 elements[number].decompose()

@@ -80,14 +80,14 @@ class Lexicon:
         """
         verdicts = []
         mask, worst, best = 0, NEUTRAL, NEUTRAL
-        known = self.parts.get
+        part_of = self.parts.get
         lines = [name if name == name.lower() else " ".join(split_name(name)) for name in names]
         text = " \n ".join([line.replace("\n", " ") for line in lines])
         for word in text.encode("ascii", "replace").translate(_LETTERS).decode().split():
             if word == _END_OF_NAMES:
                 verdicts.append((mask, worst, best))
                 mask, worst, best = 0, NEUTRAL, NEUTRAL
-            elif (part := known(word)) is not None:
+            elif (part := part_of(word)) is not None:
                 mask |= part >> 8
                 value = part & 255
                 if value < worst:
@@ -117,8 +117,8 @@ def beginning(text: str) -> str:
 
 def first_words(text: str) -> tuple[str, str]:
     """Return the keys of a block's first word and of its first two words, in lower case."""
-    one, space, rest = beginning(text).lower().partition(" ")
-    return one + " ", f"{one} {rest.partition(' ')[0]}" if space else one
+    first, space, tail = beginning(text).lower().partition(" ")
+    return first + " ", f"{first} {tail.partition(' ')[0]}" if space else first
 
 
 def names_of(layout: Layout, blocks: Sequence[int] | None = None) -> list[str]:
@@ -129,8 +129,8 @@ def names_of(layout: Layout, blocks: Sequence[int] | None = None) -> list[str]:
         blocks: How many blocks each element holds; the names of those without any are omitted.
     """
     names = []
-    for element, held in zip(layout.elements, repeat(1) if blocks is None else blocks, strict=False):
-        if not held:
+    for element, block_count in zip(layout.elements, repeat(1) if blocks is None else blocks, strict=False):
+        if not block_count:
             names.append("")
             continue
         get = element.attr
@@ -164,14 +164,14 @@ class NameIndex:
         Args:
             stems: Parts of names in lower case.
         """
-        found, joined, ends = set[int](), self._joined, self._ends
+        numbers, joined, ends = set[int](), self._joined, self._ends
         for stem in stems:
             place = joined.find(stem)
             while place >= 0:
                 number = bisect_right(ends, place)
-                found.add(number)
+                numbers.add(number)
                 place = joined.find(stem, ends[number])
-        return {self._names[number] for number in found}
+        return {self._names[number] for number in numbers}
 
 
 _ENDS: Final[Mapping[str, int]] = {
@@ -225,30 +225,30 @@ def read_wording(
         headings: Whether each block is a heading.
         lexicon: The meanings of words.
     """
-    found = Wording(len(texts))
+    wording = Wording(len(texts))
     ends = _ENDS.get
-    found.ends = bytes([ends(text[-1], 0) for text in texts])
-    found.money = len(_MONEY.findall("\n".join([text for text in texts if len(text) < _MONEY_SIZE])))
-    found.times = len(_TIME.findall("\n".join([text for text in texts if len(text) < _TIME_SIZE])))
+    wording.ends = bytes([ends(text[-1], 0) for text in texts])
+    wording.money = len(_MONEY.findall("\n".join([text for text in texts if len(text) < _MONEY_SIZE])))
+    wording.times = len(_TIME.findall("\n".join([text for text in texts if len(text) < _TIME_SIZE])))
     beginnings = "\n".join(list(map(beginning, texts)))
     lowered = beginnings.lower().split("\n")  # all at once, which takes a tenth of the time
-    seen: dict[str, int] = {}
-    times_seen, openings = seen.get, lexicon.openings.get
-    repeats, first_words, two_words = found.repeats, found.first_words, found.two_words
-    since_heading, heading_sizes = found.since_heading, found.heading_sizes
-    heading1, heading2, label1, label2 = found.under
+    counts: dict[str, int] = {}
+    count_of, openings = counts.get, lexicon.openings.get
+    repeats, first_words, two_words = wording.repeats, wording.first_words, wording.two_words
+    since_heading, heading_sizes = wording.since_heading, wording.heading_sizes
+    heading1, heading2, label1, label2 = wording.under
     since, heading_size = _FAR, 0
     under1 = under2 = near1 = near2 = NEUTRAL
     for block, text in enumerate(lowered):
         size = sizes[block]
         if size < SHORT:
-            before = times_seen(text, 0)
-            seen[text] = before + 1
+            before = count_of(text, 0)
+            counts[text] = before + 1
             if before:
                 repeats[block] = min(4, before)
-        one, space, rest = text.partition(" ")
-        first_words[block] = word1 = openings(one + " ", NEUTRAL)
-        two_words[block] = word2 = openings(f"{one} {rest.partition(' ')[0]}" if space else one, NEUTRAL)
+        first, space, tail = text.partition(" ")
+        first_words[block] = word1 = openings(first + " ", NEUTRAL)
+        two_words[block] = word2 = openings(f"{first} {tail.partition(' ')[0]}" if space else first, NEUTRAL)
         heading1[block], heading2[block], label1[block], label2[block] = under1, under2, near1, near2
         if (headings[block] or size < _LABEL) and shares[block] < 100 and text[-1] != ".":
             near1, near2 = word1, word2
@@ -259,4 +259,4 @@ def read_wording(
             since += 1
         since_heading[block] = since
         heading_sizes[block] = heading_size
-    return found
+    return wording

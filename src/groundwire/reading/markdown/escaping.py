@@ -17,7 +17,7 @@ from turbohtml import Element, Text
 
 __all__ = [
     "Links", "code_blocks", "code_language", "code_text", "escape_line", "escape_text", "fence", "inline_code",
-    "is_code_panel", "is_code_part", "is_code_table", "is_gutter",
+    "is_code_panel", "is_code_part", "is_code_table",
 ]  # fmt: skip
 
 _SPECIAL: Final = re.compile(r"[\\`*_<&~\[\]|\xad]")
@@ -118,10 +118,10 @@ def _free_ticks(code: str, least: int) -> str:
 
 _MAX_ADDRESS: Final = 8_192  # characters; servers reject longer URLs
 _MAX_BASE: Final = 2_000  # characters; each relative link repeats them
-_REMOVED: Final = re.compile(r"[\t\n\r]")  # as in https://url.spec.whatwg.org/#concept-basic-url-parser
-_UNFIT: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`]|&(?=#?\w{1,31};)")
-_DOUBTFUL: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`&]")
-"""The first characters of each match of `_UNFIT`."""
+_REMOVED_FROM_URLS: Final = re.compile(r"[\t\n\r]")  # as in https://url.spec.whatwg.org/#concept-basic-url-parser
+_UNFIT_IN_URLS: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`]|&(?=#?\w{1,31};)")
+_MAY_BE_UNFIT: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`&]")
+"""The first characters of each match of `_UNFIT_IN_URLS`."""
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _DOTS: Final = re.compile(r"/\.|\\")
 
@@ -138,7 +138,7 @@ class Links:
             base_url = base_url.partition("#")[0].partition("?")[0]
             base_url = base_url if len(base_url) <= _MAX_BASE else ""
         self._base = base_url
-        self._known: dict[str, str] = {}
+        self._addresses: dict[str, str] = {}
         try:
             parts = urlsplit(base_url)
             self._origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
@@ -147,15 +147,14 @@ class Links:
 
     def resolve(self, reference: str) -> str:
         """Return the http or https URL of a link, or "" for any other target."""
-        known = self._known.get(reference)
-        if known is None:
-            known = self._known[reference] = self._resolve(reference)
-        return known
+        if reference not in self._addresses:
+            self._addresses[reference] = self._resolve(reference)
+        return self._addresses[reference]
 
     def _resolve(self, reference: str) -> str:
         reference = reference.strip("\x00\x0b\x0c \t\n\r")
         if not reference.isprintable():
-            reference = _REMOVED.sub("", reference)
+            reference = _REMOVED_FROM_URLS.sub("", reference)
         if not reference or len(reference) > _MAX_ADDRESS:
             return ""
         if reference[:8].lower().startswith(("http://", "https://")):
@@ -176,8 +175,8 @@ class Links:
                 urlsplit(address)
             except ValueError:
                 return ""
-        if _DOUBTFUL.search(address):
-            address = _UNFIT.sub(_percent, address)
+        if _MAY_BE_UNFIT.search(address):
+            address = _UNFIT_IN_URLS.sub(_percent, address)
         return address if _balanced(address) else address.replace("(", "%28").replace(")", "%29")
 
 
@@ -205,23 +204,20 @@ _NUMBERS: Final = re.compile(
     r"|blob-num\S*|lnt|ln|rouge-gutter|react-line-number|crayon-nums?|CodeMirror-(?:linenumber|gutter-wrapper)|cm-gutters?"
     r")(?=\s|$)"
 )
-_COPIES: Final = re.compile(r"(?:^|\s)(?:copy-?(?:btn|button)\S*|code-copy\S*|clipboard\S*)(?=\s|$)")
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_FIRST: Final = 20  # strings of an element that may have only line numbers
+_FIRST_STRINGS: Final = 20  # strings of an element that may have only line numbers
 _SKIPPED: Final = frozenset({"button", "script", "style", "template", "svg", "select", "textarea"})
 _LINES: Final = frozenset({"div", "li", "p", "tr", "table", "ol", "ul"})
-_PART: Final = re.compile(
-    r"(?:^|\s)(?:fragment|CodeMirror-code|cm-(?:content|gutters)|line-?numbers?(?:-rows|-wrapper)?|gutter)(?=\s|$)"
-)
-_OWN: Final = re.compile(
+_PART: Final = re.compile(r"(?:^|\s)(?:fragment|CodeMirror-code|cm-content)(?=\s|$)")
+_LANGUAGE_CLASS: Final = re.compile(
     r"(?:^|\s|; )(?:(?:language|lang|highlight|brush|syntax|src|hljs-language|prism)[-:]\s*|highlight-(?:source|text)-"
     r"|mw-highlight-lang-)([\w+#.-]{1,30})"
 )
-_WRAPPER: Final = re.compile(
+_WRAPPER_CLASS: Final = re.compile(
     r"(?:^|\s)(?:highlight-(?:source|text)-|mw-highlight-lang-|language-|highlight-)([\w+#.-]{1,30})"
 )
-_BARE: Final = re.compile(r"(?:^|\s)(?:hl-|code-|lang(?:uage)?\s)?([a-zA-Z][\w+#.-]{0,20})(?=\s|;|$)")
-_KNOWN: Final = frozenset(
+_BARE_NAME: Final = re.compile(r"(?:^|\s)(?:hl-|code-|lang(?:uage)?\s)?([a-zA-Z][\w+#.-]{0,20})(?=\s|;|$)")
+_LANGUAGES: Final = frozenset(
     {
         "actionscript", "ada", "apache", "applescript", "arduino", "asm", "assembly", "autohotkey", "awk", "bash",
         "bat", "batch", "bibtex", "c", "c#", "c++", "clojure", "cmake", "cobol", "coffeescript", "console", "cpp",
@@ -253,9 +249,9 @@ _ALIASES: Final[Mapping[str, str]] = {
     "plaintext": "text", "txt": "text", "source-shell": "shell", "ipython3": "python", "pycon3": "pycon",
     "python3": "python", "default": "",
 }  # fmt: skip
-_A_LANGUAGE: Final = re.compile(r"[\w+#.]{1,20}(?:-[\w+#.]{1,20})?", re.ASCII)
+_LANGUAGE_NAME: Final = re.compile(r"[\w+#.]{1,20}(?:-[\w+#.]{1,20})?", re.ASCII)
 """One or two words: a longer name is not a language, and is invisible on the page."""
-_ABOVE: Final = 7  # elements between a code block and the wrapper that names its language
+_MAX_ABOVE: Final = 7  # elements between a code block and the wrapper that names its language
 
 
 def code_text(pre: Element) -> str:
@@ -302,12 +298,12 @@ def _end_line(parts: list[str]) -> None:
 
 
 def _is_numbers(element: Element) -> bool:
-    classes = element.attr("class")
-    if not classes:
-        return False
-    if _COPIES.search(classes) is not None:
-        return True
-    return _NUMBERS.search(classes) is not None and not any(map(_LETTER.search, islice(element.strings, _FIRST)))
+    classes = element.attr("class") or ""
+    return (
+        bool(classes)
+        and _NUMBERS.search(classes) is not None
+        and not any(map(_LETTER.search, islice(element.strings, _FIRST_STRINGS)))
+    )
 
 
 def code_language(pre: Element) -> str:
@@ -316,24 +312,21 @@ def code_language(pre: Element) -> str:
     The block itself and the `code` in it are checked first, then its ancestors: Sphinx and GitHub, MediaWiki, Rouge and
     Hexo put the language on a wrapper.
     """
-    found = _named(pre, _OWN)
-    if not found:
+    language = _named(pre, _LANGUAGE_CLASS)
+    if not language:
         inner = pre.find("code")
-        found = _named(inner, _OWN) if inner is not None else ""
+        language = _named(inner, _LANGUAGE_CLASS) if inner is not None else ""
     above, steps = pre.parent, 0
-    while not found and type(above) is Element and steps < _ABOVE:
+    while not language and type(above) is Element and steps < _MAX_ABOVE:
         if above.tag in {"article", "section", "main", "body", "li", "blockquote", "aside"}:
             break
-        found = _named(above, _WRAPPER)
+        language = _named(above, _WRAPPER_CLASS)
         above, steps = above.parent, steps + 1
-    return found
+    return language
 
 
 def _named(element: Element, pattern: re.Pattern[str]) -> str:
     classes = element.attr("class") or ""
-    params = element.attr("data-syntaxhighlighter-params")  # Confluence
-    if params and (match := pattern.search(params)) and (language := _language(match[1])):
-        return language
     for name in _DATA:
         if (value := element.attr(name)) and (language := _language(value)):
             return language
@@ -342,8 +335,8 @@ def _named(element: Element, pattern: re.Pattern[str]) -> str:
     for match in pattern.finditer(classes):
         if language := _language(match[1]):
             return language
-    for word in _BARE.finditer(classes):
-        if word[1].lower() in _KNOWN:
+    for word in _BARE_NAME.finditer(classes):
+        if word[1].lower() in _LANGUAGES:
             return _language(word[1])
     return ""
 
@@ -353,13 +346,13 @@ def _language(name: str) -> str:
     if name.startswith(("source-", "text-")):
         name = name.partition("-")[2]
     name = _ALIASES.get(name, name)
-    if not name or name in _NO_LANGUAGE or len(name) > 30 or _A_LANGUAGE.fullmatch(name) is None:
+    if not name or name in _NO_LANGUAGE or len(name) > 30 or _LANGUAGE_NAME.fullmatch(name) is None:
         return ""
     return name
 
 
 def is_code_part(classes: str) -> bool:
-    """Whether the classes of a `div` may be those of code or of its line numbers."""
+    """Whether the classes of a `div` may be those of code."""
     return _PART.search(classes) is not None
 
 
@@ -369,12 +362,6 @@ def is_code_panel(element: Element) -> bool:
     if "CodeMirror-code" in classes or "cm-content" in classes.split():
         return True
     return "fragment" in classes.split() and element.find("div", class_="line") is not None
-
-
-def is_gutter(element: Element) -> bool:
-    """Whether an element holds only the line numbers of the code beside it."""
-    text = "".join(element.text.split())
-    return (not text or text.isdigit()) and _is_numbers(element)
 
 
 def code_blocks(table: Element) -> list[Element]:

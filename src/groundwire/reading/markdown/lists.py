@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 from turbohtml import Element, Node, Text
 
-from groundwire.reading.html.semantics import task_state
 from groundwire.reading.markdown.writer import MarkdownWriter
 
 __all__ = ["Close", "Lists", "Notes", "footnotes", "is_back_reference", "is_backlink", "is_permalink", "note_label"]
@@ -19,22 +18,22 @@ __all__ = ["Close", "Lists", "Notes", "footnotes", "is_back_reference", "is_back
 _BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
 _MAX_NUMBER: Final = 999_999_999  # CommonMark allows nine digits
 _MAX_SEARCHES: Final = 20_000  # definition lists that are inspected
-_MARKED: Final = (
+_MARKED_REFERENCES: Final = (
     'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a.footnote-anchor, a.noteref, a[data-footnote-ref],'
     ' a[epub\\:type~="noteref"], a[href*="#_ftn"]'
 )
-_REFERENCES: Final = f'sup a[href*="#"], a[href*="#"] sup, {_MARKED}'
+_REFERENCES: Final = f'sup a[href*="#"], a[href*="#"] sup, {_MARKED_REFERENCES}'
 _NUMBER: Final = re.compile(r"[\[(]?\d{1,4}[\])]?|[\u21a9\u2191^\u21b5\u2934]\ufe0e?\s*\d{1,3}")
 _DIGITS: Final = re.compile(r"[\[(]?(\d{1,4})[\])]?")
 _NOTE_CLASS: Final = re.compile(r"(?:foot|end)-?_?note", re.IGNORECASE)
 _NOTES: Final = re.compile(r"(?:foot|end)?notes?|references(?: and notes)?|notes and references", re.IGNORECASE)
-_STRINGS: Final = 5  # of an element that may begin with a number
+_FIRST_STRINGS: Final = 5  # of an element that may begin with a number
 _MAX_SIBLINGS: Final = 200
 _INLINE: Final = frozenset({"span", "sup", "b", "i", "em", "strong", "a", "small", "code"})
 _SIDENOTES: Final = "span.sidenote, span.marginnote, span.footnoteContent, span.footnote-content"
 _ANCHORS: Final = 'a[id], a[name], a[href*="ref"], span[id], sup[id]'
 _LABEL: Final = re.compile(r"\[?\s*([\w*\u2020\u2021.-]{1,20}(?: \d{1,4})?)\s*\]?")
-_BACK: Final = frozenset("\u21a9\u2191^\u2b06\u21b5\u2934\u23ce\u21e7\u2912")
+_BACK_ARROWS: Final = frozenset("\u21a9\u2191^\u2b06\u21b5\u2934\u23ce\u21e7\u2912")
 _MAX_NOTES: Final = 5_000
 _HOLDERS: Final = frozenset({"li", "p", "div", "aside", "dd", "dt"})
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -86,7 +85,7 @@ def footnotes(root: Element) -> dict[str, str]:
 def _marked_notes(root: Element) -> dict[str, str]:
     """Return the labels of the links that are marked as references to notes, by their targets."""
     labels: dict[str, str] = {}
-    for reference in root.select(_MARKED if root.find("sup") is None else _REFERENCES):
+    for reference in root.select(_MARKED_REFERENCES if root.find("sup") is None else _REFERENCES):
         link: object = reference
         if reference.tag != "a":
             link = reference.closest("a")
@@ -116,10 +115,10 @@ def _note_holders(root: Element, labels: Mapping[str, str]) -> dict[str, Element
     return holders
 
 
-def _unique(shown: Mapping[str, str]) -> dict[str, str]:
+def _unique(texts: Mapping[str, str]) -> dict[str, str]:
     """Return a label for each text of a reference; equal ones, as when each part has its own count, get a number."""
     labels, counts = dict[str, str](), Counter[str]()
-    for target, text in shown.items():
+    for target, text in texts.items():
         counts[text] += 1
         labels[target] = text if counts[text] == 1 else f"{text}-{counts[text]}"
     return labels
@@ -162,7 +161,7 @@ def _link_notes(root: Element) -> None:
 
 def _drop_mark(note: Element) -> None:
     """Remove the number before a note within text, which may be a label that shows it, and the one in the note."""
-    for node in islice(note.previous_siblings, _STRINGS):
+    for node in islice(note.previous_siblings, _FIRST_STRINGS):
         text = node.data.strip() if isinstance(node, Text) else node.text.strip() if isinstance(node, Element) else ""
         if not text:
             continue
@@ -178,27 +177,27 @@ def _drop_mark(note: Element) -> None:
 
 def _loose_notes(root: Element, marks: Container[str]) -> dict[str, Element]:
     """Return the notes that begin with a number, or are items of a list of notes, by their numbers."""
-    found: dict[str, Element] = {}
+    notes: dict[str, Element] = {}
     for first in root.select("p > sup, p > strong, p > b, div > sup, li > sup, b > sup"):
         note, number = first.parent, first.text.strip(" []().\n")
         if isinstance(note, Element) and note.tag == "b":
             note = note.parent
         if number not in marks or not isinstance(note, Element) or note.tag not in _HOLDERS:
             continue
-        text = "".join(islice(note.strings, _STRINGS)).strip(" \n\t[(")
+        text = "".join(islice(note.strings, _FIRST_STRINGS)).strip(" \n\t[(")
         is_named = bool(_NOTE_CLASS.search(note.attr("class") or ""))
         if (
             text.startswith(number)
             and len(text) > len(number)
             and (first.tag == "sup" or is_named or _is_after_rule(note))
         ):
-            found.setdefault(number, note)
-    for ordered in root.find_all("ol") if not found else ():
+            notes.setdefault(number, note)
+    for ordered in root.find_all("ol") if not notes else ():
         if ordered.closest("aside") is not None or _is_of_notes(ordered):
             for item, place in _numbered(ordered):
                 if str(place) in marks and item.select_one('a[href*="ref"]') is None:
-                    found.setdefault(str(place), item)
-    return found
+                    notes.setdefault(str(place), item)
+    return notes
 
 
 def _is_after_rule(note: Element) -> bool:
@@ -211,7 +210,7 @@ def _is_of_notes(ordered: Element) -> bool:
     if any(isinstance(element, Element) and _NOTE_CLASS.search(element.attr("class") or "") for element in named):
         return True
     above = next((node for node in ordered.previous_siblings if isinstance(node, Element)), None)
-    return above is not None and _NOTES.fullmatch(above.text[: _STRINGS * 10].strip()) is not None
+    return above is not None and _NOTES.fullmatch(above.text[: _FIRST_STRINGS * 10].strip()) is not None
 
 
 def _numbered(ordered: Element) -> Iterator[tuple[Element, int]]:
@@ -224,17 +223,17 @@ def _numbered(ordered: Element) -> Iterator[tuple[Element, int]]:
             number += 1
 
 
-def _plain_marks(root: Element, known: Container[str]) -> dict[str, str]:
+def _plain_marks(root: Element, labels: Container[str]) -> dict[str, str]:
     """Return the labels of links of digits right after a word, by their targets."""
-    found: dict[str, str] = {}
+    plain: dict[str, str] = {}
     for link in root.select('a[href*="#"]'):
         target, match = unquote((link.attr("href") or "").partition("#")[2]), _DIGITS.fullmatch(link.text.strip())
-        if not target or match is None or target in known or target in found or len(found) >= _MAX_NOTES:
+        if not target or match is None or target in labels or target in plain or len(plain) >= _MAX_NOTES:
             continue
         before = _text_before(link)
         if link.text.strip()[0] in "[(" or before[-1:].strip() or before.endswith((", ", "; ")):
-            found[target] = match[1]
-    return found
+            plain[target] = match[1]
+    return plain
 
 
 def _text_before(mark: Element) -> str:
@@ -260,7 +259,7 @@ def _begins_with(holder: Element, label: str, places: dict[Element, int]) -> boo
         label: The number.
         places: The numbers of the items of lists so far; each list is counted once.
     """
-    text = "".join(islice(holder.strings, _STRINGS)).lstrip(" \n\t[(")
+    text = "".join(islice(holder.strings, _FIRST_STRINGS)).lstrip(" \n\t[(")
     if text.startswith(label) and not text[len(label) :][:1].isdigit():
         return True
     around = holder.parent
@@ -274,16 +273,16 @@ def _drop_number(holder: Element, label: str) -> None:
     around = holder.parent
     if holder.tag == "li" and isinstance(around, Element) and around.tag == "ol":
         return
-    for node in islice(holder.descendants, 2 * _STRINGS):
+    for node in islice(holder.descendants, 2 * _FIRST_STRINGS):
         if isinstance(node, Text) and node.data.strip():
             inside = node.parent
             if isinstance(inside, Element) and not inside.attr("href"):
                 start = re.match(rf"\s*[\[(]?{re.escape(label)}(?!\w)[\])]?[.:]?\s*", node.data)
                 if start is None:
                     return
-                rest = node.data[start.end() :]
-                node.replace_with(Text(rest))
-                if not rest and isinstance(inside.next_sibling, Text):
+                tail = node.data[start.end() :]
+                node.replace_with(Text(tail))
+                if not tail and isinstance(inside.next_sibling, Text):
                     inside.next_sibling.replace_with(Text(inside.next_sibling.data.lstrip()))
             return
 
@@ -328,7 +327,7 @@ def is_backlink(link: Element) -> bool:
 def is_back_reference(text: str) -> bool:
     """Whether a link's text is only the arrow of a backlink."""
     text = text.strip().rstrip("\ufe0e\ufe0f")
-    return len(text) == 1 and text in _BACK
+    return len(text) == 1 and text in _BACK_ARROWS
 
 
 def is_permalink(link: Element, reference: str, *, in_heading: bool) -> bool:
@@ -362,9 +361,9 @@ class Notes:
     """
 
     def __init__(self, root: Element, writer: MarkdownWriter) -> None:
-        self.shown: dict[str, str] = footnotes(root)
+        self.texts: dict[str, str] = footnotes(root)
         """The text of the references to each footnote, by the id of the element that defines it."""
-        self.labels: dict[str, str] = _unique(self.shown)
+        self.labels: dict[str, str] = _unique(self.texts)
         """The label of each footnote, the same by its id."""
         self.depth: int = 0
         """The nesting depth of definitions."""
@@ -397,10 +396,6 @@ class Notes:
         writer.raw("(")
         return lambda: writer.raw(")")
 
-    def element(self, _element: Element) -> Close:
-        """Open an element that is such a note."""
-        return self.inline()
-
 
 class Lists:
     """Opens lists, their items, terms and definitions.
@@ -418,7 +413,6 @@ class Lists:
         self._numbers: list[int | None] = []
         self._widths: list[int] = []
         self._steps: list[int] = []
-        self._tasks: list[bool] = []
         self._terms: list[bool] = []
         self._in_term = False
         self._headed = False
@@ -444,7 +438,6 @@ class Lists:
         self._numbers.append(start)
         self._widths.append(2 if start is None else 3)
         self._steps.append(step)
-        self._tasks.append("inline-task-list" in (element.attr("class") or ""))
         if len(self._numbers) > 1 and (start is None or start == 1):
             writer.next_tight()
 
@@ -452,7 +445,6 @@ class Lists:
             self._numbers.pop()
             self._widths.pop()
             self._steps.pop()
-            self._tasks.pop()
             if indented:
                 writer.close_container()
             else:
@@ -478,8 +470,6 @@ class Lists:
             writer.bullet = "\u2022 " if marker == "- " else ""
             return writer.flush
         opened = writer.open_container(marker, " " * len(marker), tight=_follows_item(element))
-        if self._tasks and self._tasks[-1]:
-            writer.raw(f"{task_state(element)} ")
         self.mark = _written_mark(element, marker)
         return writer.close_container if opened else writer.flush
 
@@ -527,7 +517,7 @@ class Lists:
         if self._headed or writer.in_cell or not (self._terms and self._terms[-1]) or not _is_line(element):
             return writer.flush
         if sum(1 for child in element if type(child) is Element and child.tag == "p") > 1:
-            opened = writer.open_container(": ", "  ", tight=_follows_term(element))
+            opened = writer.open_container(": ", "  ", tight=True)
             return writer.close_container if opened else writer.flush
         writer.lead = ": "
 
@@ -562,12 +552,6 @@ def _follows_item(element: Element) -> bool:
         if type(node) is Element:
             return node.tag in {"li", "ul", "ol"}
     return False
-
-
-def _follows_term(element: Element) -> bool:
-    """Whether the previous element is a term or a definition."""
-    before = next((node for node in element.previous_siblings if type(node) is Element), None)
-    return before is not None and before.tag in {"dt", "dd"}
 
 
 def _is_line(element: Element) -> bool:

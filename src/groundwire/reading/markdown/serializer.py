@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from turbohtml import Element, Node, Text
 
 from groundwire.reading.html.math import formula, image_formula, is_written_out, script_formula
-from groundwire.reading.html.semantics import boxes_of, is_labeled, is_source, task_state
+from groundwire.reading.html.semantics import boxes_of, is_labeled, is_source
 from groundwire.reading.markdown.escaping import (
     Links,
     code_language,
@@ -19,7 +19,6 @@ from groundwire.reading.markdown.escaping import (
     inline_code,
     is_code_panel,
     is_code_part,
-    is_gutter,
 )
 from groundwire.reading.markdown.lists import (
     Close,
@@ -56,8 +55,8 @@ _INLINE_NOTE: Final = re.compile(
 _CALLOUT: Final = re.compile(r"(?:^|[\s_-])(?:admonition|callout|alert)-?_?(?:title|heading)(?=\s|$)", re.IGNORECASE)
 """The label of a note or a warning, which is one word in a line of its own."""
 _SHORTCODE: Final = re.compile(r":[\w+-]{1,40}:")
-_COPY: Final = frozenset({"copy", "copy code", "copied", "copied!", "copy to clipboard"})
-_LAID_OUT: Final = ("div", "ul", "ol", "pre", "table")
+_COPY_LABELS: Final = frozenset({"copy", "copy code", "copied", "copied!", "copy to clipboard"})
+_LAYOUT_TAGS: Final = ("div", "ul", "ol", "pre", "table")
 _MAX_SEARCHES: Final = 20_000  # spans that are searched for a formula
 
 _Open = Callable[[Element], "Close | bool | None"]
@@ -109,7 +108,7 @@ class _Renderer:
         self._handlers |= dict.fromkeys(("del", "s", "strike"), self._mark("del"))
         self._handlers |= {
             "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button, "cite": self._cite,
-            "d-footnote": self._notes.element, "dd": lists.definition, "div": self._div, "dl": lists.definitions,
+            "dd": lists.definition, "div": self._div, "dl": lists.definitions,
             "dt": lists.term, "hr": self._rule, "img": self._image, "input": self._input, "label": self._label,
             "li": lists.item, "listing": self._pre, "math": self._math, "menu": lists.list_,
             "mjx-container": self._math, "ol": lists.list_, "p": self._paragraph, "plaintext": self._pre,
@@ -167,8 +166,6 @@ class _Renderer:
                 self._plain.add(classes)
             elif is_code_panel(element):
                 return self._pre(element)
-            elif is_gutter(element):
-                return False
         return self._notes.block(element)
 
     def _paragraph(self, element: Element) -> Close | bool:
@@ -183,9 +180,8 @@ class _Renderer:
             return None
         around = element.parent
         if type(around) is Element and (around.tag in _BLOCKS or around.tag == "div" or "-" in around.tag):
-            for beside in (element.previous_sibling, element.next_sibling):
-                if type(beside) is Text and not beside.data.isspace():
-                    return None
+            if _has_text_beside(element):
+                return None
             self._writer.text(" ")
             return lambda: self._writer.text(" ")
         return None
@@ -218,8 +214,8 @@ class _Renderer:
         link = element.find("a") if self._searches <= _MAX_SEARCHES else None
         if link is not None:
             text, target = link.text.strip(), link.attr("href") or ""
-            known = unquote(target.partition("#")[2]) in self._notes.labels
-            if text.isdigit() and target and not known and not self._notes.depth:
+            is_defined = unquote(target.partition("#")[2]) in self._notes.labels
+            if text.isdigit() and target and not is_defined and not self._notes.depth:
                 self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
                 return False
             return None
@@ -246,7 +242,7 @@ class _Renderer:
         return self._notes.block(element) if is_source(element) else None
 
     def _button(self, element: Element) -> Close | bool:
-        if element.text.strip().lower() in _COPY:
+        if element.text.strip().lower() in _COPY_LABELS:
             return False
         self._writer.text(" ")
         return lambda: self._writer.text(" ")
@@ -280,7 +276,7 @@ class _Renderer:
                 return False
             target = unquote(reference[1:]) if self._notes.labels else ""
             label = self._notes.labels.get(target)
-            if label and note_label(element.text) == self._notes.shown[target]:
+            if label and note_label(element.text) == self._notes.texts[target]:
                 self._writer.raw(f"[^{label}]")
                 return False
             if is_back_reference(element.text[:20]) or (self._notes.depth and is_backlink(element)):
@@ -302,17 +298,16 @@ class _Renderer:
             return None
         if any(child.attr("href") for child in element.iter_elements("a")):
             self._in_code = True  # its links matter more than its font
-            return self._leave_code
-        laid_out = next(element.iter_elements(_LAID_OUT), None) is not None or (
-            element.find("br") is not None and not _is_in_line(element)
+            return self._end_code
+        laid_out = next(element.iter_elements(_LAYOUT_TAGS), None) is not None or (
+            element.find("br") is not None and not _has_text_beside(element)
         )
         if laid_out and not self._writer.in_cell and not self._writer.in_heading:
             return self._pre(element)
-        if image := element.find("img"):
-            return None if image_formula(image) else self._ticks(element)
-        return self._ticks(element)
+        image = element.find("img")
+        return None if image and image_formula(image) else self._ticks(element)
 
-    def _leave_code(self) -> None:
+    def _end_code(self) -> None:
         self._in_code = False
 
     def _ticks(self, element: Element) -> bool:
@@ -342,11 +337,8 @@ class _Renderer:
         return False
 
     def _input(self, element: Element) -> bool:
-        if (
-            (element.attr("type") or "").lower() == "checkbox"
-            and self._lists.inside
-            and not self._writer.last_char().strip()
-        ):
+        is_checkbox = (element.attr("type") or "").lower() == "checkbox"
+        if is_checkbox and self._lists.inside and not self._writer.last_char().strip():
             self._writer.raw("[x] " if element.attr("checked") is not None else "[ ] ")
         return False
 
@@ -377,8 +369,9 @@ class _Renderer:
         return False
 
     def _script(self, element: Element) -> bool:
-        if (found := script_formula(element)) and found[0]:
-            self._formula(found[0], block=found[1])
+        tex, block = script_formula(element) or ("", False)
+        if tex:
+            self._formula(tex, block=block)
         return False
 
     def _span(self, element: Element) -> Close | bool | None:
@@ -403,8 +396,6 @@ class _Renderer:
             return False
         elif "MathJax" in classes:
             return not is_written_out(element) and element.find("math") is not None and self._math(element)
-        elif "checkbox-o" in classes or "chcklst-box" in classes:
-            self._writer.raw(f"{task_state(element)} ")
         elif self._notes.depth and re.search(
             r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes
         ):
@@ -421,9 +412,9 @@ def _strings_of(code: Element) -> Iterator[str]:
             yield " "
 
 
-def _is_in_line(code: Element) -> bool:
-    """Return whether there is text right beside code."""
-    beside = (code.previous_sibling, code.next_sibling)
+def _has_text_beside(element: Element) -> bool:
+    """Return whether there is text right beside an element."""
+    beside = (element.previous_sibling, element.next_sibling)
     return any(type(node) is Text and not node.data.isspace() for node in beside)
 
 

@@ -75,7 +75,7 @@ class Grid:
     """The column span and row span of the open cell, and whether it is a header."""
     _spans: dict[int, tuple[int, _Cell]] = field(default_factory=dict)
     _in_foot: bool = False
-    _fillers: int = 0
+    _copies: int = 0
     _cells: int = 0
 
     def start_group(self, tag: str) -> None:
@@ -111,7 +111,7 @@ class Grid:
         cell = _Cell(text.replace("\n", " "), is_header)
         row.append(cell)
         for offset in range(columns):
-            if offset and not self._filler(row, cell):
+            if offset and not self._add_copy(row, cell):
                 break
             if rows > 1:
                 self._spans[start + offset] = rows - 1, cell
@@ -125,17 +125,17 @@ class Grid:
         """Skip the positions covered by a cell from above."""
         row = self._row
         while spanned := self._spans.pop(len(row), None):
-            left, cell = spanned
-            if left > 1:
-                self._spans[len(row)] = left - 1, cell
-            if not self._filler(row, cell):
+            rows_left, cell = spanned
+            if rows_left > 1:
+                self._spans[len(row)] = rows_left - 1, cell
+            if not self._add_copy(row, cell):
                 self._spans.clear()
                 break
 
-    def _filler(self, row: list[_Cell], cell: _Cell) -> bool:
+    def _add_copy(self, row: list[_Cell], cell: _Cell) -> bool:
         """Add a copy of a cell, empty if its text is long; a page may have four times as many as cells, plus 1,000."""
-        self._fillers += 1
-        if self._fillers > 1_000 + 4 * self._cells:
+        self._copies += 1
+        if self._copies > 1_000 + 4 * self._cells:
             return False
         row.append(_Cell(cell.text if len(cell.text) <= _MAX_COPY else "", cell.is_header, is_copy=True))
         return True
@@ -172,10 +172,10 @@ def _used_columns(rows: list[list[_Cell]]) -> list[list[_Cell]]:
 
 
 def _span(cell: Element, name: str) -> int:
-    said = cell.attr(name)
-    if not said:
+    attribute = cell.attr(name)
+    if not attribute:
         return 1
-    value = said.strip()
+    value = attribute.strip()
     if not value.isascii() or not value.isdigit() or len(value) > 5:
         return 1
     return min(max(int(value), 1), _MAX_SPAN)

@@ -23,13 +23,13 @@ _MAX_CONTAINERS: Final = 12  # nested lists and quotations that are still shown 
 _MAX_MARKS: Final = 12
 _SPACES: Final = re.compile(r"[ \t\n\f\r](?:(?<! )|[ \t\n\f\r])[ \t\n\f\r]*")
 """White space other than a single space; replacing each of these separately takes twice as long."""
-_WIDE: Final = "\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9f\U00020000-\U0003fffd"
-_WRAPPED: Final = re.compile(f"(?<=[{_WIDE}])[ \\t]*\\n[ \\t\\n]*(?=[{_WIDE}])")
+_EAST_ASIAN: Final = "\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9f\U00020000-\U0003fffd"
+_EAST_ASIAN_BREAK: Final = re.compile(f"(?<=[{_EAST_ASIAN}])[ \\t]*\\n[ \\t\\n]*(?=[{_EAST_ASIAN}])")
 """A line break between Chinese or Japanese characters, which are written without spaces
 (https://www.w3.org/TR/css-text-3/#line-break-transform)."""
 _BREAKS: Final = re.compile(r"(?<! ) *\x0b[ \x0b]*")
 _CLOSING_HASHES: Final = re.compile(r"(?:^|(?<=\s))#(?=#*$)")
-_BLANK: Final = " \t\n\r\f" + BREAK
+_BLANKS: Final = " \t\n\r\f" + BREAK
 _EDGES: Final = " \u00a0\u3000" + BREAK  # characters that pages use to indent paragraphs
 _OPENING: Final = frozenset("([{#@\u00ab\u201c\u20ac$\u00a3+\u2212")
 _CLOSING: Final = frozenset(".:;!?%)]}*`\u00bb\u201d")
@@ -40,7 +40,9 @@ _DELIMITERS: Final[Mapping[str, str]] = {"strong": "**", "em": "*", "del": "~~"}
 @dataclass(slots=True)
 class _Container:
     first: str
-    rest: str
+    """The prefix of its first line."""
+    others: str
+    """The prefix of its other lines."""
     used: bool = False
 
 
@@ -152,9 +154,9 @@ class MarkdownWriter:
         """Wrap the Markdown of a mark around the text since its start; False if there is none."""
         line = self.line
         content = "".join(line[mark.start :])
-        inner = plain = content.strip(_BLANK)
+        inner = plain = content.strip(_BLANKS)
         if self._fragile is not None and self._fragile_at == len(line) > mark.start:
-            plain = ("".join(line[mark.start : -1]) + self._fragile).strip(_BLANK)
+            plain = ("".join(line[mark.start : -1]) + self._fragile).strip(_BLANKS)
         self._fragile = None
         if not inner or (mark.kind == "link" and not inner.isascii() and _is_blank(inner)):
             return False
@@ -200,6 +202,7 @@ class MarkdownWriter:
             self._closed.pop()
         beside = self._closed[-1][1] if self._closed and self._closed[-1][0] == len(line) and before == sign else ""
         begins = bool(self._marks) and self._marks[-1].start == len(line)  # the preceding text is outside of that mark
+        is_stuck = before.isalnum() and not inner[0].isalnum()  # an opening mark there has no effect
         if beside == delimiter and not begins:  # merge adjacent marks of the same kind
             piece = line.pop()
             if inner[0] == "`" == piece[-size - 1]:
@@ -207,13 +210,7 @@ class MarkdownWriter:
             elif inner[0] == "(" and piece[-size - 1] == "]":  # would be a link
                 inner, plain = f"\\{inner}", f"\\{plain}"
             inner, plain = piece[size:-size] + inner, piece[size:-size] + plain
-        elif (
-            beside
-            or (
-                before.isalnum() and not inner[0].isalnum()
-            )  # an opening mark between a letter and a bracket has no effect
-            or (sign == "~" and "~" in {before, inner[0], inner[-1]})
-        ):
+        elif beside or is_stuck or (sign == "~" and "~" in {before, inner[0], inner[-1]}):
             line.append(inner)
             if plain != inner:
                 self._fragile, self._fragile_at = plain, len(line)
@@ -233,18 +230,18 @@ class MarkdownWriter:
         self.flush()
         self._heading = ""
 
-    def open_container(self, first: str, rest: str, *, tight: bool = False) -> bool:
+    def open_container(self, first: str, others: str, *, tight: bool = False) -> bool:
         """Start a list item or a quotation; False if it is nested too deeply.
 
         Args:
             first: The prefix of its first line.
-            rest: The prefix of the others.
+            others: The prefix of the others.
             tight: Whether it needs no empty line before it.
         """
         self.flush()
         if self._cell is not None or len(self._containers) >= _MAX_CONTAINERS:
             return False
-        self._containers.append(_Container(first, rest))
+        self._containers.append(_Container(first, others))
         self._tight = self._tight or tight
         return True
 
@@ -270,7 +267,7 @@ class MarkdownWriter:
         self._fragile = None
         text = "".join(self.line)
         if "\n" in text and not text.isascii():
-            text = _WRAPPED.sub("", text)
+            text = _EAST_ASIAN_BREAK.sub("", text)
         if "  " in text or not text.isprintable():  # otherwise it has no white space except single spaces
             text = _SPACES.sub(" ", text)
         text = text.strip(_EDGES)
@@ -321,13 +318,13 @@ class MarkdownWriter:
         if out:
             out.append("\n")
             if not self._tight:
-                out.append("".join(box.rest for box in containers if box.used).rstrip() + "\n")
+                out.append("".join(box.others for box in containers if box.used).rstrip() + "\n")
         self._tight = False
-        out.append("".join(box.rest if box.used else box.first for box in containers))
+        out.append("".join(box.others if box.used else box.first for box in containers))
         for box in containers:
             box.used = True
         if "\n" in markdown:
-            prefix = "".join(box.rest for box in containers)
+            prefix = "".join(box.others for box in containers)
             bare = prefix.rstrip()
             markdown = "\n".join(
                 line if index == 0 else (prefix + line if line else bare)

@@ -15,9 +15,9 @@ from turbohtml import Document, Element, Node
 
 from groundwire.reading.metadata.dates import (
     CHANGE,
+    FIRST_LABEL,
     LABEL,
-    ORIGINALLY,
-    OTHER_DAY,
+    OTHER_LABEL,
     WRITTEN,
     date_in_address,
     day_order,
@@ -27,7 +27,7 @@ from groundwire.reading.metadata.dates import (
     written_day,
 )
 from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
-from groundwire.reading.text.sanitize import lower_ascii, occurrences
+from groundwire.reading.text.sanitize import bared, lower_ascii, occurrences
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
@@ -38,33 +38,28 @@ _CLASSES: Final = (
     "date", "datum", "publi", "fecha", "byline", "author", "meta", "time", "posted", "writer", "username",
 )  # fmt: skip
 """The same by parts of class names. Looking for each takes as long as for all of `_MARKS`; few pages have most."""
-_NO_DATE: Final = re.compile(
-    r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE
-)
 _EVENT: Final = re.compile(r"(?:^|[\s_-])(?:event|calendar|termin|veranstaltung)", re.IGNORECASE)
-_UPDATED: Final = re.compile(r"(?:^|\s)(?:dt-)?updated(?=\s|$)", re.IGNORECASE)
+_UPDATED_CLASS: Final = re.compile(r"(?:^|\s)(?:dt-)?updated(?=\s|$)", re.IGNORECASE)
 """The class of the time of the last change (https://microformats.org/wiki/h-entry)."""
-_THREADS: Final = frozenset({"DiscussionForumPosting", "QAPage", "Question"})
-"""Kinds of pages on which the label of a change far from the heading is often that of a reply."""
 _WRITER: Final = re.compile(r"author|byline|writer|username|autor|contributor(?!s)", re.IGNORECASE)
 _PROFILE: Final = re.compile(r"/(?:authors?|users?|members?|people|profile|u)/[^/?#]")
-_ELSEWHERE: Final = (
+_OTHER_PARTS: Final = (
     "nav, footer, aside, [class*=comment i], [class*=related i], [class*=sidebar i], [class*=teaser i],"
     "[class*=recent i]"
 )
 _ATTRIBUTES: Final = ("datetime", "title", "content")
-_VERB: Final = (
+_VERBS: Final = (
     r"written|posted|published|created|started|submitted|asked|words|story|text|verfasst|geschrieben|article|escrito"
     r"|scritto|écrit|geschreven|skrevet|skriven|hosted"
 )
-_PREPOSITION: Final = r"by|von|par|por|di|door|av|af"
-_ROLE: Final = (
+_PREPOSITIONS: Final = r"by|von|par|por|di|door|av|af"
+_ROLES: Final = (
     r"autor(?:in|a|ka)?|authors?|auteurs?|autore|writer|words|text(?: und fotos?)?|texte|texto|testo|tekst|teksti|yazar"
     r"|oprac\.?|автор|текст|作者|文|執筆者?|書いた人|글"
 )
 _BY: Final = re.compile(
-    rf"(?:(?:{_VERB})\s+)?(?:{_PREPOSITION}|autor(?:in)?|authors?|writer|words)\b\s*:?\s*"
-    rf"|(?:{_ROLE})\s*[:：]\s*|(?:記者|记者|oprac\.)\s*",
+    rf"(?:(?:{_VERBS})\s+)?(?:{_PREPOSITIONS}|autor(?:in)?|authors?|writer|words)\b\s*:?\s*"
+    rf"|(?:{_ROLES})\s*[:：]\s*|(?:記者|记者|oprac\.)\s*",
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(
@@ -72,9 +67,9 @@ _NAME: Final = re.compile(
     r"(?:\s(?:(?:van|von|de|der|den|del|della|di|da|dos|la|le|el|al|bin|ben|y|ter|zu|[^\W\d_a-z])"
     r"|[^\W\d_a-z][^\W\d_]*(?:[-'\u2019.][^\W\d_]+)*)\.?){0,4}"
 )
-_ASIDE: Final = re.compile(r"\s+[|\u2022\u00b7]\s+|\s*[(\[][^()\[\]]{0,60}[)\]]\s*\Z")
+_AFTER_NAME: Final = re.compile(r"\s+[|\u2022\u00b7]\s+|\s*[(\[][^()\[\]]{0,60}[)\]]\s*\Z")
 """What separates a name from a date or a section in its line, or from its role in parentheses."""
-_BETWEEN: Final = re.compile(r"\s*(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
+_BETWEEN_NAMES: Final = re.compile(r"\s*(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
 _EAST_ASIAN_NAME: Final = re.compile(
     r"(?!.*(?:作者|著者|[編编][集輯辑]|[記记]者|[関关]注|投稿|匿名|管理|来源|[責责][編编]|[评評][论論]|更多|[登注][录錄册冊]))[\u3400-\u9fff々]{2,5}"
     r"|(?!더보기|로그인|구독|댓글|기자|작성자|관리자|편집부)[가-힣]{2,4}"
@@ -99,17 +94,17 @@ _USER: Final = re.compile(r"[\w.\-]{3,25}")
 _USERS: Final = re.compile(r"/(?:users?|members?|profile|u)[/.]|member(?:list)?\.php|\busername\b", re.IGNORECASE)
 _MAX_TEXT: Final = 200_000  # characters of a page
 _MAX_MARKS: Final = 400
-_MARK: Final = 250  # characters of an element marked as a date
-_BEFORE: Final = 250  # characters before the heading
-_AFTER: Final = 1_000  # characters after the heading
-_BESIDE: Final = 80  # characters after the heading in which a line with a date counts as a mark
-_LINE: Final = 70  # characters of a byline
-_TELLING: Final = 4  # letters of a site's name that is recognized in longer ones
+_MAX_MARK: Final = 250  # characters of an element marked as a date
+_MAX_BEFORE: Final = 250  # characters before the heading
+_MAX_AFTER: Final = 1_000  # characters after the heading
+_MAX_BESIDE: Final = 80  # characters after the heading in which a line with a date counts as a mark
+_MAX_LINE: Final = 70  # characters of a byline
+_MIN_NAME: Final = 4  # letters of a site's name that is recognized in longer ones
 _PROSE: Final = re.compile(r"[^\W\d_]{2}[.!?]\Z|[。！？]\Z")
 """The end of a sentence, which has a date of something else."""
 _DATELINE: Final = re.compile(r"\s{0,3}(?:--|[-\u2013\u2014:])")
 """What separates the day of a report from its first sentence."""
-_NEAR: Final = 3
+_NEAR_RANK: Final = 3
 """The last rank of what is near the heading."""
 
 
@@ -129,13 +124,13 @@ class Byline:
     """The authors, separated by commas."""
 
 
-def read_byline(document: Document, text: str, said: Metadata, title: str, classes: str) -> Byline:
+def read_byline(document: Document, text: str, metadata: Metadata, title: str, classes: str) -> Byline:
     """Read what a page displays about itself.
 
     Args:
         document: The page, without invisible parts.
         text: Its texts, a line each.
-        said: The structured data. With days that are certain, none are looked for, nor on pages of events and
+        metadata: The structured data. With days that are certain, none are looked for, nor on pages of events and
             products. The language determines the order of numeric dates.
         title: The page's title, by which its heading is found.
         classes: The class names of its elements in lower case.
@@ -143,27 +138,29 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, class
     text = text[:_MAX_TEXT]
     low = lower_ascii(text)
     start, end, around = _heading(document, text, title)
-    dated = said.kind not in UNDATED and (not said.published or said.disputed is not None or _is_rewritten(said))
-    sought = dated or (said.kind not in UNDATED and not said.modified)
-    order = day_order(text, said.language) if sought else ""
-    days = _Days(text, start, end, order, sought)
+    may_be_dated = metadata.kind not in UNDATED
+    is_certain = metadata.published and metadata.disputed is None and not _is_rewritten(metadata)
+    wants_publication = may_be_dated and not is_certain
+    wants_days = wants_publication or (may_be_dated and not metadata.modified)
+    order = day_order(text, metadata.language) if wants_days else ""
+    days = _Days(text, start, end, order, wants_days)
     writers = _read_marks(document, classes, around, days)
-    if sought:
+    if wants_days:
         _read_written(days)
-    if dated and (first := labelled_day(text, low, order, ORIGINALLY)):
+    if wants_publication and (first := labelled_day(text, low, order, FIRST_LABEL)):
         days.published.append((0, -1, first))
     rank, _, published = min(days.published) if days.published else (9, 0, None)
-    changed = min(days.changed)[2] if days.changed and min(days.changed)[0] <= _NEAR else None
-    if dated and rank > _NEAR:  # dates far from the heading are often of other pages
+    changed = min(days.changed)[2] if days.changed and min(days.changed)[0] <= _NEAR_RANK else None
+    if wants_publication and rank > _NEAR_RANK:  # dates far from the heading are often of other pages
         published = None if changed else labelled_day(text, low, order, LABEL) or published
-    if not (changed or published) and (dated or (sought and said.kind not in _THREADS)):
+    if wants_days and not (changed or published):
         changed = labelled_day(text, low, order, CHANGE)
     return Byline(
         published=published,
         is_marked=rank in {0, 2},
-        is_alone=len({day for _, _, day in days.published}) < 2,
         changed=changed,
-        author=_author(writers) or _by(text, start, end) or _written_by(text, low),
+        is_alone=len({day for _, _, day in days.published}) < 2,
+        author=_nearest_writers(writers) or _names_after_by(text, start, end) or _names_after_written_by(text, low),
     )
 
 
@@ -179,7 +176,7 @@ class _Days:
     """Where that ends."""
     order: str
     """The order of day, month, and year in numeric dates."""
-    sought: bool
+    wants_days: bool
     """Whether days are looked for at all."""
     published: list[tuple[int, int, str]] = field(default_factory=list)
     """Days that may be that of publication, each after its rank and place."""
@@ -189,8 +186,12 @@ class _Days:
     """The beginnings and ends of texts whose days are of something else, such as an event."""
 
     def rank(self, place: int, *, marked: bool) -> tuple[int, int]:
-        """Return the rank of a place and its distance; see `_rank`."""
-        return _rank(place, self.start, self.end, marked=marked)
+        """Return the rank of a place and its distance from the heading: after, before, far after, far before it."""
+        if self.end <= place <= self.end + _MAX_AFTER:
+            return (0 if marked else 1), place - self.end
+        if self.start - _MAX_BEFORE <= place < self.start:
+            return (2 if marked else _NEAR_RANK), self.start - place
+        return (4, place - self.end) if place >= self.end else (5, self.start - place)
 
     def add_marked(self, element: Element, names: str, place: int, size: int, day: str | None) -> None:
         """Add the day of an element that is marked as a date or an event."""
@@ -200,12 +201,12 @@ class _Days:
         elif day and "dateModified" in (element.attr("itemprop") or ""):
             self.changed.append((*position, day))
             self.others.append((place, place + size))
-        elif day and (other := OTHER_DAY.search(self.text[max(0, place - 60) : place])):
+        elif day and (other := OTHER_LABEL.search(self.text[max(0, place - 60) : place])):
             if other["changed"]:
                 self.changed.append((*position, day))
         elif day:
             self.published.append((*position, day))
-            if _UPDATED.search(names):
+            if _UPDATED_CLASS.search(names):
                 self.changed.append((*position, day))
 
 
@@ -230,48 +231,48 @@ def _read_marks(
     cursor = 0
     for element in _marked_elements(document, classes):
         strings = list(element.stripped_strings)
-        shown = "\n".join(strings)
-        place = days.text.find(shown, cursor) if len(shown) <= _MARK else -1
+        mark_text = "\n".join(strings)
+        place = days.text.find(mark_text, cursor) if len(mark_text) <= _MAX_MARK else -1
         if place < 0:
             continue
         cursor = place
         names = f"{element.attr('class')} {element.attr('id')}"
-        day = _marked_day(element, names, shown, days.order) if days.sought else None
+        day = _marked_day(element, mark_text, days.order) if days.wants_days else None
         author = ""
-        if shown and _is_writer(element, names):
+        if mark_text and _is_writer(element, names):
             author = _names_in(strings) or _user_in(element, names, strings)
         if not (day or author or _EVENT.search(names)):
             continue
-        if (part := element.closest(_ELSEWHERE)) is not None and part not in around:
+        if (part := element.closest(_OTHER_PARTS)) is not None and part not in around:
             continue
-        days.add_marked(element, names, place, len(shown), day)
+        days.add_marked(element, names, place, len(mark_text), day)
         if author:
-            writers.append((*days.rank(place, marked=True), place + len(shown), author))
+            writers.append((*days.rank(place, marked=True), place + len(mark_text), author))
     return writers
 
 
 def _read_written(days: _Days) -> None:
     """Add the days that are written near the heading."""
     text, end = days.text, days.end
-    for match in WRITTEN.finditer(text, max(0, days.start - _BEFORE), end + _AFTER):
+    for match in WRITTEN.finditer(text, max(0, days.start - _MAX_BEFORE), end + _MAX_AFTER):
         place = match.start()
         before = text[max(0, place - 60) : place]
         if (day := written_day(match, days.order)) is None or any(a <= place < b for a, b in days.others):
             continue
-        if other := OTHER_DAY.search(before):
+        if other := OTHER_LABEL.search(before):
             if other["changed"]:
                 days.changed.append((*days.rank(place, marked=True), day))
             continue
         line = text[text.rfind("\n", 0, place) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
         if any(label.end() == len(before) for label in LABEL.finditer(before)):
             days.published.append((*days.rank(place, marked=True), day))
-        elif len(line) <= _LINE and not _PROSE.search(line):
-            days.published.append((*days.rank(place, marked=end <= place <= end + _BESIDE), day))
+        elif len(line) <= _MAX_LINE and not _PROSE.search(line):
+            days.published.append((*days.rank(place, marked=end <= place <= end + _MAX_BESIDE), day))
         elif before.endswith("(") or (before[-1:] in {"", "\n"} and _DATELINE.match(text, match.end())):
             days.published.append((6, place, day))  # any other day in a sentence is of what it tells
 
 
-def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
+def publication_day(metadata: Metadata, url: str, byline: Byline) -> str | None:
     """Return when a page was published, as ISO 8601; None if that is not clear.
 
     Structured data come first, then the URL, then what is displayed. But a publication no earlier than the last change
@@ -280,44 +281,45 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
     only the day of the last change is displayed, the page is as old as that.
 
     Args:
-        said: The structured data.
+        metadata: The structured data.
         url: The page's URL.
-        shown: What the page displays.
+        byline: What the page displays.
     """
     in_address = date_in_address(url)
-    if not said.published:
-        if not shown.is_alone and is_front_page(url):
+    if not metadata.published:
+        if not byline.is_alone and is_front_page(url):
             return None
-        return in_address or shown.published or shown.changed
-    if said.disputed and shown.published == said.disputed[:10]:
-        return said.disputed
-    if _is_rewritten(said) and shown.is_marked and shown.published and shown.published < said.published[:10]:
-        return shown.published
-    return same_day(said.published, in_address)
+        return in_address or byline.published or byline.changed
+    if metadata.disputed and byline.published == metadata.disputed[:10]:
+        return metadata.disputed
+    if _is_rewritten(metadata) and byline.is_marked and byline.published and byline.published < metadata.published[:10]:
+        return byline.published
+    return same_day(metadata.published, in_address)
 
 
-def _is_rewritten(said: Metadata) -> bool:
-    return bool(said.published and said.modified) and (said.published or "")[:10] >= (said.modified or "")[:10]
+def _is_rewritten(metadata: Metadata) -> bool:
+    published, modified = metadata.published, metadata.modified
+    return bool(published and modified and published[:10] >= modified[:10])
 
 
-def author_of(said: Metadata, shown: Byline) -> str | None:
+def author_of(metadata: Metadata, byline: Byline) -> str | None:
     """Return the authors of a page: those of the structured data, unless the page displays a person or more of them.
 
     Software often fills in the site, or the first of several authors.
 
     Args:
-        said: The structured data.
-        shown: What the page displays.
+        metadata: The structured data.
+        byline: What the page displays.
     """
-    if not said.author or not shown.author:
-        return said.author or shown.author
-    author, site = _bare(said.author), _bare(said.site or "")
-    is_site = author in site or (len(site) >= _TELLING and site in author)
-    is_user = " " not in said.author and said.author.isascii() and _is_person(shown.author.partition(",")[0])
-    labels = set(_NO_NAME.findall(said.author)) - _GIVEN_NAMES
-    is_label = bool(labels) and not said.author.endswith(_GROUPS)
-    better = is_site or is_user or is_label or shown.author.startswith(f"{said.author}, ")
-    return shown.author if better else said.author
+    if not metadata.author or not byline.author:
+        return metadata.author or byline.author
+    author, site = bared(metadata.author), bared(metadata.site or "")
+    is_site = author in site or (len(site) >= _MIN_NAME and site in author)
+    is_user = " " not in metadata.author and metadata.author.isascii() and _is_person(byline.author.partition(",")[0])
+    labels = set(_NO_NAME.findall(metadata.author)) - _GIVEN_NAMES
+    is_label = bool(labels) and not metadata.author.endswith(_GROUPS)
+    better = is_site or is_user or is_label or byline.author.startswith(f"{metadata.author}, ")
+    return byline.author if better else metadata.author
 
 
 def _heading(document: Document, text: str, title: str) -> tuple[int, int, set[Node]]:
@@ -325,16 +327,16 @@ def _heading(document: Document, text: str, title: str) -> tuple[int, int, set[N
 
     It is the first-level heading that the title has, or the only one if it shares a word with it, else the title.
     """
-    found, body = document.find_all("h1")[:10], document.find("body")
-    headings = ["\n".join(h1.stripped_strings) for h1 in found]
-    bare = _bare(title)
-    same = [one for one in headings if _bare(one) and (_bare(one) in bare or bare in _bare(one))]
+    elements, body = document.find_all("h1")[:10], document.find("body")
+    headings = ["\n".join(h1.stripped_strings) for h1 in elements]
+    bare = bared(title)
+    same = [heading for heading in headings if (own := bared(heading)) and (own in bare or bare in own)]
     shared = set(title.casefold().split()).intersection(*(heading.casefold().split() for heading in headings))
     only = headings if len(headings) == 1 and (shared or title not in text) else []
     for heading in (*sorted(same, key=len, reverse=True), *only, title, *headings):
         if heading and (place := text.find(heading)) >= 0:
-            own = found[headings.index(heading)] if heading in headings else body
-            return place, place + len(heading), _with_ancestors(own)
+            element = elements[headings.index(heading)] if heading in headings else body
+            return place, place + len(heading), _with_ancestors(element)
     return 0, 0, _with_ancestors(body)
 
 
@@ -342,29 +344,14 @@ def _with_ancestors(element: Element | None) -> set[Node]:
     return set() if element is None else {element, *element.ancestors}
 
 
-def _bare(text: str) -> str:
-    return "".join(sign for sign in text.casefold() if sign.isalnum())
-
-
-def _rank(place: int, start: int, end: int, *, marked: bool) -> tuple[int, int]:
-    """Return the rank of a position relative to the heading, and its distance: after, before, far after, far before."""
-    if end <= place <= end + _AFTER:
-        return (0 if marked else 1), place - end
-    if start - _BEFORE <= place < start:
-        return (2 if marked else _NEAR), start - place
-    return (4, place - end) if place >= end else (5, start - place)
-
-
-def _marked_day(element: Element, names: str, shown: str, order: str) -> str | None:
-    if element.tag != "time" and _NO_DATE.search(names):
-        return None
-    for match in WRITTEN.finditer(shown):
-        before = shown[max(0, match.start() - 60) : match.start()]
-        if (day := written_day(match, order)) and not OTHER_DAY.search(before):
+def _marked_day(element: Element, text: str, order: str) -> str | None:
+    for match in WRITTEN.finditer(text):
+        before = text[max(0, match.start() - 60) : match.start()]
+        if (day := written_day(match, order)) and not OTHER_LABEL.search(before):
             return day
     for name in _ATTRIBUTES:
-        if (said := element.attr(name)) and (found := iso_date(said)) and len(found) >= 10:
-            return found[:10]
+        if (value := element.attr(name)) and (moment := iso_date(value)) and len(moment) >= 10:
+            return moment[:10]
     return None
 
 
@@ -377,14 +364,14 @@ def _is_writer(element: Element, names: str) -> bool:
 def _names_in(strings: Iterable[str]) -> str:
     """Return the names of the first string that has only names, after "by"."""
     strings = list(islice(strings, 6))
-    if any(_BETWEEN.fullmatch(string) for string in strings):  # a link for each of several names
+    if any(_BETWEEN_NAMES.fullmatch(string) for string in strings):  # a link for each of several names
         strings = [" ".join(strings)]
     for string in strings:
-        for piece in _ASIDE.split(string)[:4]:
-            rest = piece.strip(" \u2022\u00b7|-\u2013\u2014,:")
-            label = _BY.match(rest)
-            rest = rest[label.end() :] if label else rest
-            parts = [part for part in _BETWEEN.split(_PRESS.sub("", rest)) if part][:8]
+        for piece in _AFTER_NAME.split(string)[:4]:
+            names = piece.strip(" \u2022\u00b7|-\u2013\u2014,:")
+            label = _BY.match(names)
+            names = names[label.end() :] if label else names
+            parts = [part for part in _BETWEEN_NAMES.split(_PRESS.sub("", names)) if part][:8]
             persons = list(takewhile(_is_person, parts))
             if persons and (len(persons) == len(parts) or label or len(parts) > 1):
                 return ", ".join(persons)
@@ -413,12 +400,12 @@ def _is_person(text: str) -> bool:
     return " " in text and _NAME.fullmatch(text) is not None and _NO_NAME.search(text) is None
 
 
-def _author(writers: list[tuple[int, int, int, str]]) -> str:
+def _nearest_writers(writers: list[tuple[int, int, int, str]]) -> str:
     """Return the names nearest to the heading, and those that follow them closely."""
     if not writers:
         return ""
     best = min(writers)
-    if best[0] > _NEAR:
+    if best[0] > _NEAR_RANK:
         return best[3] if len({writer[3] for writer in writers}) == 1 else ""
     names, reach = [best[3]], best[2]
     for rank, _, end, name in writers:
@@ -430,21 +417,21 @@ def _author(writers: list[tuple[int, int, int, str]]) -> str:
 
 
 _BYLINE: Final = re.compile(
-    rf"(?:^|[\n\u2022\u00b7|])[^\w\n]{{0,3}}(?:(?:(?:{_VERB})\s)?(?:{_PREPOSITION}):?\s|(?:{_ROLE})\s?[:：]|oprac\.\s)",
+    rf"(?:^|[\n\u2022\u00b7|])[^\w\n]{{0,3}}(?:(?:(?:{_VERBS})\s)?(?:{_PREPOSITIONS}):?\s|(?:{_ROLES})\s?[:：]|oprac\.\s)",
     re.IGNORECASE,
 )
 
 
-def _by(text: str, start: int, end: int) -> str | None:
+def _names_after_by(text: str, start: int, end: int) -> str | None:
     """Return the names after "by" at the start of a line near the heading."""
-    for match in _BYLINE.finditer(text, max(0, start - _BEFORE), end + _AFTER):
+    for match in _BYLINE.finditer(text, max(0, start - _MAX_BEFORE), end + _MAX_AFTER):
         line = text[match.end() : match.end() + 100].lstrip().partition("\n")[0]
         if name := _names_in(["by " + re.split(r"\s*(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]]):
             return name
     return None
 
 
-def _written_by(text: str, low: str) -> str | None:
+def _names_after_written_by(text: str, low: str) -> str | None:
     """Return the names after "written by" at the start of a line, if they are the same everywhere."""
     names = set()
     for place in islice(occurrences(low, "written by"), _MAX_MARKS):

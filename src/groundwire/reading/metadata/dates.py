@@ -14,9 +14,9 @@ from groundwire.reading.text.sanitize import occurrences
 
 __all__ = [
     "CHANGE",
+    "FIRST_LABEL",
     "LABEL",
-    "ORIGINALLY",
-    "OTHER_DAY",
+    "OTHER_LABEL",
     "WRITTEN",
     "date_in_address",
     "day_order",
@@ -33,26 +33,17 @@ _ISO: Final = re.compile(
     r"(?:[T ]+(\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?(?!\d)"
 )
 _MONTH_ONLY: Final = re.compile(r"(\d{4})[-/](\d{2})")
-_DAY_MONTH_YEAR: Final = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)")
-"""With full stops, the day is first wherever such dates are used."""
-_EAST_ASIAN: Final = re.compile(r"(\d{4})\s?[年년.]\s?(\d{1,2})\s?[月월.]\s?(\d{1,2})(?:\s?[日일]|\.?(?!\d))")
-_SCRIPT: Final = re.compile(r"[A-Za-z]{3} [A-Za-z]{3} \d{2} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC)[+-]\d{4}(?=\s|$)")
+_SCRIPT_DATE: Final = re.compile(r"[A-Za-z]{3} [A-Za-z]{3} \d{2} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC)[+-]\d{4}(?=\s|$)")
 """JavaScript's date format."""
-_YEAR_FIRST: Final = re.compile(r"(\d{4})\s([A-Za-z]{3})[a-z]{0,6}\.?\s(\d{1,2})(?!\d)")
 _YEAR_ONLY: Final = re.compile(r"\d{4}")
 _EPOCH: Final = re.compile(r"(1\d{9})(?:\d{3})?")
 """Seconds or milliseconds since 1970, from 2001 to 2033."""
 _COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T\d{4,6}Z?)?")
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAME: Final = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
-_MONTH_FIRST: Final = re.compile(
-    rf"(?:[a-z]{{3,9}},?\s+)?{_NAME}\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE
-)
-_DAY_FIRST: Final = re.compile(
-    rf"(?:[a-z]{{3,9}},?\s+)?(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?[\s-]+{_NAME},?[\s-]+(\d{{4}})\b", re.IGNORECASE
-)
-_EARLIEST: Final = 1450  # the first printed books; an earlier year is an error
-_AHEAD: Final = timedelta(days=400)
+_CLOCK: Final = re.compile(r"\d{2}:\d{2}:\d{2}")
+_HYPHEN: Final = re.compile(r"-(?=[A-Za-z])|(?<=[A-Za-z])-")
+_YEAR_FIRST: Final = re.compile(r"(\d{4})\s([A-Za-z]{3,9}\.?)\s(\d{1,2})(?!\d)")
+_EARLIEST_YEAR: Final = 1450  # the first printed books; an earlier year is an error
+_MAX_AHEAD: Final = timedelta(days=400)
 
 
 def iso_date(value: str, *, today: date | None = None) -> str | None:
@@ -77,65 +68,44 @@ def iso_date(value: str, *, today: date | None = None) -> str | None:
 
 
 def _parse(value: str, today: date) -> str | None:
+    if match := _MONTH_ONLY.fullmatch(value):
+        return value.replace("/", "-") if _is_sensible(date(int(match[1]), int(match[2]), 2), today) else None
+    if _YEAR_ONLY.fullmatch(value):
+        return value if _EARLIEST_YEAR <= int(value) <= today.year + 1 else None
+    moment = _moment(value)
+    day = moment.date() if isinstance(moment, datetime) else moment
+    if moment is None or day is None or not _is_sensible(day, today):
+        return None
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _moment(value: str) -> date | None:
+    """Return a day or a time of it."""
     if match := _ISO.match(value):
         day = date(int(match[1]), int(match[2]), int(match[3]))
-        if not _is_sensible(day, today):
-            return None
         if not match[4] or (match[4].startswith("00:00") and not match[5]):
-            return day.isoformat()
+            return day
         zone = {"UTC": "Z", "GMT": "Z"}.get(match[5] or "", match[5] or "")
-        moment = datetime.fromisoformat(f"{day.isoformat()}T{match[4]}{zone}")
-        return moment.isoformat().replace("+00:00", "Z")
-    if match := _SCRIPT.match(value):
-        moment = datetime.strptime(match[0].replace("UTC", "GMT"), "%a %b %d %Y %H:%M:%S GMT%z")
-        return moment.isoformat().replace("+00:00", "Z") if _is_sensible(moment.date(), today) else None
-    if (numbers := _numbers_of(value)) is not None:
-        day = date(*numbers)
-        return day.isoformat() if _is_sensible(day, today) else None
+        return datetime.fromisoformat(f"{day.isoformat()}T{match[4]}{zone}")
+    if match := _SCRIPT_DATE.match(value):
+        return datetime.strptime(match[0].replace("UTC", "GMT"), "%a %b %d %Y %H:%M:%S GMT%z")
     if match := _EPOCH.fullmatch(value):
-        moment = datetime.fromtimestamp(int(match[1]), UTC)
-        return moment.isoformat().replace("+00:00", "Z") if _is_sensible(moment.date(), today) else None
-    if match := _MONTH_ONLY.fullmatch(value):
-        day = date(int(match[1]), int(match[2]), 2)
-        return f"{match[1]}-{match[2]}" if _is_sensible(day, today) else None
-    if _YEAR_ONLY.fullmatch(value):
-        return value if _EARLIEST <= int(value) <= today.year + 1 else None
-    if (numbers := _numbers_by_name(value)) is not None:
-        day = date(*numbers)
-        return day.isoformat() if _is_sensible(day, today) else None
-    moment = parsedate_to_datetime(value)
-    return moment.isoformat().replace("+00:00", "Z") if _is_sensible(moment.date(), today) else None
-
-
-def _numbers_of(value: str) -> tuple[int, int, int] | None:
-    """Return the year, month, and day of a date in figures, or with the name of the month after the year."""
-    for pattern, order in ((_EAST_ASIAN, (1, 2, 3)), (_DAY_MONTH_YEAR, (3, 2, 1))):
-        if match := pattern.match(value):
-            year, month, day = (int(match[index]) for index in order)
-            return year, month, day
-    if match := None if _EPOCH.fullmatch(value) else _COMPACT.fullmatch(value):
-        return int(match[1]), int(match[2]), int(match[3])
-    if (match := _YEAR_FIRST.match(value)) and match[2].lower() in _MONTHS:
-        return int(match[1]), _MONTHS.index(match[2].lower()) + 1, int(match[3])
-    return None
-
-
-def _numbers_by_name(value: str) -> tuple[int, int, int] | None:
-    """Return the year, month, and day of a date without a time that names its month first or second."""
-    for pattern, order in ((_MONTH_FIRST, (3, 1, 2)), (_DAY_FIRST, (3, 2, 1))):
-        if match := pattern.match(value):
-            if re.search(r"\d{2}:\d{2}:\d{2}", value):
-                return None
-            year, name, day = (match[index] for index in order)
-            return int(year), _MONTHS.index(name[:3].lower()) + 1, int(day)
-    return None
+        return datetime.fromtimestamp(int(match[1]), UTC)
+    if match := _COMPACT.fullmatch(value):
+        return date(int(match[1]), int(match[2]), int(match[3]))
+    if _CLOCK.search(value):
+        return parsedate_to_datetime(value)
+    plain = _YEAR_FIRST.sub(r"\3 \2 \1", _HYPHEN.sub(" ", value))
+    match = WRITTEN.match(plain) or WRITTEN.match(plain, plain.find(" ") + 1)  # the name of the day may come first
+    numbers = _numbers(match, "") if match and "/" not in match[0] else None
+    return date(*numbers) if numbers else None
 
 
 def _is_sensible(day: date, today: date) -> bool:
-    return day.year >= _EARLIEST and day <= today + _AHEAD and (day.year, day.month, day.day) != (1970, 1, 1)
+    return day.year >= _EARLIEST_YEAR and day <= today + _MAX_AHEAD and (day.year, day.month, day.day) != (1970, 1, 1)
 
 
-_ARCHIVED: Final = re.compile(r"/web/\d{14}[a-z_]*/")
+_ARCHIVE_PATH: Final = re.compile(r"/web/\d{14}[a-z_]*/")
 _IN_ADDRESS: Final = (
     (re.compile(r"(?<!\d)((?:19|20)\d\d)([-/_.])(\d{1,2})\2(\d{1,2})(?!\d)"), (1, 3, 4)),
     (re.compile(r"(?<!\d)(\d\d)([-.])(\d\d)\2(20\d\d)(?!\d)"), (4, 3, 1)),
@@ -147,14 +117,14 @@ _IN_ADDRESS: Final = (
 def date_in_address(url: str) -> str | None:
     """Return the date in the path of a URL, as ISO 8601."""
     try:
-        path = _ARCHIVED.sub("/", urlsplit(url[:2_000]).path)
+        path = _ARCHIVE_PATH.sub("/", urlsplit(url[:2_000]).path)
     except ValueError:
         return None
     for pattern, order in _IN_ADDRESS:
         for match in pattern.finditer(path):
-            year, month, day = (match[group] for group in order)
-            if (found := _day(year if len(year) == 4 else f"20{year}", month, day)) is not None:
-                return found
+            year, month, day = (int(match[group]) for group in order)
+            if (written := _day(year if year > 99 else 2000 + year, month, day)) is not None:
+                return written
     return None
 
 
@@ -211,7 +181,7 @@ WRITTEN: Final = re.compile(
     r")(?![\d%€$])"
     r"|\b(?P<m5>[^\W\d_]{3,12})\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
 )
-OTHER_DAY: Final = re.compile(
+OTHER_LABEL: Final = re.compile(
     r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|edited|aktualisier\w*|geändert|änderung"
     r"|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*|aggiornamento|modifica(?:to)?"
     r"|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret|oppdatert|uppdaterad"
@@ -244,14 +214,14 @@ _LABEL_WORDS: Final = (
     "公開", "投稿", "掲載", "発表", "发布", "發布", "发表", "發表", "입력", "등록", "작성", "게시",
 )  # fmt: skip
 """The beginning of every word of `LABEL`, in text of which only ASCII letters are in lower case."""
-ORIGINALLY: Final = re.compile(
+FIRST_LABEL: Final = re.compile(
     r"\b(?:(?:originally|first|initially) (?:published|posted|appeared)|ursprünglich (?:veröffentlicht|erschienen)"
     r"|publiée? initialement|publicad[oa] originalmente|pubblicat[oa] originariamente|oorspronkelijk gepubliceerd"
     r"|(?:zuerst|erstmals) (?:veröffentlicht|erschienen))(?: on| am| le| el| il| op| em)?[\s:]{1,20}",
     re.IGNORECASE,
 )
 """What precedes the day of publication on pages that were changed since."""
-_ORIGINALLY_WORDS: Final = (
+_FIRST_LABEL_WORDS: Final = (
     "originally", "first ", "initially", "ursprünglich", "publi", "pubblicat", "oorspronkelijk", "zuerst", "erstmals",
 )  # fmt: skip
 CHANGE: Final = re.compile(
@@ -268,7 +238,7 @@ _CHANGE_WORDS: Final = (
     "uppdaterad", "päivitetty", "güncelle", "更新", "수정",
 )  # fmt: skip
 _FIRST_WORDS: Final[Mapping[re.Pattern[str], tuple[str, ...]]] = {
-    LABEL: _LABEL_WORDS, ORIGINALLY: _ORIGINALLY_WORDS, CHANGE: _CHANGE_WORDS
+    LABEL: _LABEL_WORDS, FIRST_LABEL: _FIRST_LABEL_WORDS, CHANGE: _CHANGE_WORDS
 }  # fmt: skip
 _MAX_LABELS: Final = 400
 _NUMERIC: Final = re.compile(r"(\d(?<![\d/-]\d)\d?)([/-])(\d{1,2})\2(?:20|19)?\d\d(?![\d/-])")
@@ -284,19 +254,13 @@ def day_order(text: str, language: str | None) -> str:
         text: The text.
         language: Its language as a BCP 47 tag.
     """
-    first = second = 0
-    for match in islice(_NUMERIC.finditer(text), 50):
-        first += int(match[1]) > 12
-        second += int(match[3]) > 12
-    if first and not second:
-        return "dmy"
-    if second and not first:
-        return "mdy"
+    dates = [(int(match[1]) > 12, int(match[3]) > 12) for match in islice(_NUMERIC.finditer(text), 50)]
+    is_first, is_second = any(first for first, _ in dates), any(second for _, second in dates)
+    if is_first is not is_second:
+        return "dmy" if is_first else "mdy"
     if language is None or language == "en":
         return ""
-    if language[:2] == "en":
-        return "mdy" if language in {"en-US", "en-PH"} else "dmy"
-    return "dmy"
+    return "mdy" if language in {"en-US", "en-PH"} else "dmy"
 
 
 def written_day(match: re.Match[str], order: str) -> str | None:
@@ -306,25 +270,28 @@ def written_day(match: re.Match[str], order: str) -> str | None:
         match: The match.
         order: The order of numeric dates; see `day_order`.
     """
+    numbers = _numbers(match, order)
+    return None if numbers is None else _day(*numbers)
+
+
+def _numbers(match: re.Match[str], order: str) -> tuple[int, int, int] | None:
+    """Return the year, the month, and the day of a match of `WRITTEN`; None if their order is unclear."""
     parts = {name[0]: value for name, value in match.groupdict().items() if value is not None}
-    year, month, day = parts["y"], parts["m"], parts["d"]
-    if not month.isdigit():
-        number = _MONTH_NUMBERS.get(month.casefold())
-        return _day(year, str(number), day) if number else None
-    sign = parts.get("s", "")
-    if len(year) == 2:
-        if sign == "-" or not 0 <= int(year) <= 40:
+    year, day, sign = int(parts["y"]), int(parts["d"]), parts.get("s", "")
+    if not parts["m"].isdigit():
+        number = _MONTH_NUMBERS.get(parts["m"].casefold())
+        return (year, number, day) if number else None
+    month = int(parts["m"])
+    if year < 100:
+        if sign == "-" or year > 40:
             return None
-        year = f"20{year}"
+        year += 2000
     if sign and sign != ".":
-        if int(month) > 12:
+        if month <= 12 and day <= 12 and day != month and not order:
+            return None  # it depends on the country
+        if month > 12 or (day <= 12 and order == "mdy"):
             day, month = month, day
-        elif int(day) <= 12 and day != month:
-            if not order:
-                return None  # it depends on the country
-            if order == "mdy":
-                day, month = month, day
-    return _day(year, month, day)
+    return year, month, day
 
 
 def labelled_day(text: str, low: str, order: str, pattern: re.Pattern[str]) -> str | None:
@@ -334,7 +301,7 @@ def labelled_day(text: str, low: str, order: str, pattern: re.Pattern[str]) -> s
         text: The text.
         low: The same with its ASCII letters in lower case.
         order: The order of numeric dates; see `day_order`.
-        pattern: `LABEL`, `ORIGINALLY`, or `CHANGE`.
+        pattern: `LABEL`, `FIRST_LABEL`, or `CHANGE`.
     """
     for label in islice(_labels(text, low, pattern), _MAX_LABELS):
         if (match := WRITTEN.match(text, label.end())) and (day := written_day(match, order)):
@@ -350,10 +317,10 @@ def _labels(text: str, low: str, pattern: re.Pattern[str]) -> Iterator[re.Match[
             yield label
 
 
-def _day(year: str, month: str, day: str) -> str | None:
+def _day(year: int, month: int, day: int) -> str | None:
     try:
-        found = date(int(year), int(month), int(day))
+        calendar_day = date(year, month, day)
     except ValueError:
         return None
     today = datetime.now(UTC).date()
-    return found.isoformat() if found.year >= 1990 and found <= today + timedelta(days=2) else None
+    return calendar_day.isoformat() if calendar_day.year >= 1990 and calendar_day <= today + timedelta(days=2) else None

@@ -23,29 +23,29 @@ Thing = dict[str, object]
 _MAX_SCRIPTS: Final = 20
 _MAX_LENGTH: Final = 500_000  # characters of all scripts in total
 _MAX_THINGS: Final = 1_000
-_ARTICLES: Final = frozenset(
+_ARTICLE_TYPES: Final = frozenset(
     {
         "AdvertiserContentArticle", "AnalysisNewsArticle", "Article", "BlogPosting", "DiscussionForumPosting",
         "LiveBlogPosting", "MedicalScholarlyArticle", "NewsArticle", "OpinionNewsArticle", "QAPage", "Question",
         "Report", "ReportageNewsArticle", "ReviewNewsArticle", "ScholarlyArticle", "SocialMediaPosting", "TechArticle",
     }
 )  # fmt: skip
-_OTHERS: Final = (
+_OTHER_TYPES: Final = (
     "Product", "ProductGroup", "Recipe", "Event", "JobPosting", "Book", "Movie", "VideoObject", "SoftwareApplication",
     "Course", "HowTo", "FAQPage", "Dataset", "Review", "ItemPage", "AboutPage", "CollectionPage", "ProfilePage",
     "WebPage",
 )  # fmt: skip
-_DESCENDED: Final = ("@graph", "mainEntity", "mainEntityOfPage")
+_CONTAINERS: Final = ("@graph", "mainEntity", "mainEntityOfPage")
 _COMMENT: Final = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$"
 )
-_STATED: Final = re.compile(r'"(datePublished|dateModified)"\s{0,9}:\s{0,9}"([^"\\\n]{4,40})"')
-_TRAILING: Final = re.compile(r",(\s*[}\]])")
+_STATED_DATE: Final = re.compile(r'"(datePublished|dateModified)"\s{0,9}:\s{0,9}"([^"\\\n]{4,40})"')
+_TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
 
 
 def things(document: Document) -> list[Thing]:
     """Return the top-level objects of a page's JSON-LD, in order, without those in lists of other pages."""
-    found: list[Thing] = []
+    graph: list[Thing] = []
     room, scripts = _MAX_LENGTH, 0
     for script in document.select('script[type*="ld+json" i]'):
         if (script.attr("type") or "").partition(";")[0].strip().lower() != "application/ld+json":
@@ -55,49 +55,50 @@ def things(document: Document) -> list[Thing]:
         scripts += 1
         if room < 0 or scripts > _MAX_SCRIPTS:
             break
-        found.extend(_objects(_load(text)))
-    return found[:_MAX_THINGS]
+        graph.extend(_objects(_load(text)))
+    return graph[:_MAX_THINGS]
 
 
 def _load(text: str) -> object:
     text = _COMMENT.sub("", text.strip()).strip().rstrip(";")
-    for attempt in (text, _TRAILING.sub(r"\1", text)):
+    for attempt in (text, _TRAILING_COMMA.sub(r"\1", text)):
         try:
             return json.loads(attempt, strict=False)
         except (ValueError, RecursionError):
             continue
-    if any(f'"{kind}"' in text for kind in _ARTICLES):  # broken, as by quotes in a headline: its dates are still told
-        return {"@type": "Article"} | dict(_STATED.findall(text)[::-1])
+    if any(f'"{kind}"' in text for kind in _ARTICLE_TYPES):  # broken, as by quotes in a headline: keep its dates
+        return {"@type": "Article"} | dict(_STATED_DATE.findall(text)[::-1])
     return None
 
 
 def _objects(value: object) -> Iterator[Thing]:
-    stack, seen = [value], 0
-    while stack and seen < _MAX_THINGS:
+    stack, count = [value], 0
+    while stack and count < _MAX_THINGS:
         item = stack.pop()
         if isinstance(item, list):
             stack.extend(reversed(item[:_MAX_THINGS]))
         elif isinstance(item, dict):
-            seen += 1
+            count += 1
             yield item
-            stack.extend(item[key] for key in _DESCENDED if key in item)
+            stack.extend(item[key] for key in _CONTAINERS if key in item)
 
 
-def main_thing(found: list[Thing], url: str) -> tuple[Thing, str]:
+def main_thing(graph: list[Thing], url: str) -> tuple[Thing, str]:
     """Return the object for the page at `url`, and its type; an empty one if there is none or it is ambiguous.
 
     An article takes precedence over other objects. Among several articles, the one with the page's URL is used.
     """
-    articles = [(thing, kind) for thing in found if (kind := next((t for t in types_of(thing) if t in _ARTICLES), ""))]
+    kinds = ((thing, next((kind for kind in types_of(thing) if kind in _ARTICLE_TYPES), "")) for thing in graph)
+    articles = [pair for pair in kinds if pair[1]]
     if len(articles) > 1:
         here = _comparable(url)
         named = [pair for pair in articles if here in {_comparable(address) for address in _addresses(pair[0])}]
-        rest = [pair for pair in articles if pair[1] != "QAPage"]  # it only holds its question
-        articles = named or (rest if len(rest) == 1 else [])
+        contents = [pair for pair in articles if pair[1] != "QAPage"]  # it only holds its question
+        articles = named or (contents if len(contents) == 1 else [])
     if articles:
         return articles[0]
-    for kind in _OTHERS:
-        for thing in found:
+    for kind in _OTHER_TYPES:
+        for thing in graph:
             if kind in types_of(thing):
                 return thing, kind
     return {}, ""
@@ -123,7 +124,7 @@ def _comparable(url: str) -> str:
     return urldefrag(url)[0].partition("?")[0].rstrip("/").partition("://")[2].removeprefix("www.").lower()
 
 
-def name_of(value: object, found: list[Thing]) -> str:
+def name_of(value: object, graph: list[Thing]) -> str:
     """Return the names of the people or organizations in a property, given by value or by `@id`.
 
     Where both are named, only the people are returned.
@@ -136,7 +137,7 @@ def name_of(value: object, found: list[Thing]) -> str:
         name = item
         if isinstance(item, dict):
             if "name" not in item and isinstance(item.get("@id"), str):
-                item = next((thing for thing in found if thing.get("@id") == item["@id"] and "name" in thing), item)
+                item = next((thing for thing in graph if thing.get("@id") == item["@id"] and "name" in thing), item)
             parts = (item.get(part) for part in ("givenName", "additionalName", "familyName"))
             name = item.get("name") or " ".join(part for part in parts if isinstance(part, str))
         if isinstance(name, list):
@@ -154,16 +155,16 @@ _MAX_REPAIRS: Final = 3  # of these, the ones that are repaired; each scans the 
 _MAX_NODES: Final = 200_000  # values of an expanded list
 _JSON: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
 _PROGRAM: Final = re.compile(r"(?:(?:text|application)/(?:x-)?(?:java|ecma)script|module)?", re.IGNORECASE)
-_ASSIGNED: Final = re.compile(
+_ASSIGNMENT: Final = re.compile(
     r"(?:(?:window|self|globalThis|top)\s*(?:\.\s*|\[\s*[\"'])|\b(?:var|let|const)\s+)"
     r"([A-Za-z_$][\w$]{2,60})(?:[\"']\s*\])?\s*=\s*(JSON\.parse\(\s*)?(decodeURIComponent\(\s*)?(?=[\[{\"'])"
 )
 _UNDEFINED: Final = re.compile(r"(?<=[:\[,])\s*(?:undefined|void 0)(?=\s*[,}\]])")
-_QUOTED: Final = re.compile(r"'((?:[^'\\\n]|\\.)*)'|(\"(?:[^\"\\\n]|\\.)*\")")
+_STRING: Final = re.compile(r"'((?:[^'\\\n]|\\.)*)'|(\"(?:[^\"\\\n]|\\.)*\")")
 _ESCAPES: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_PLAIN: Final[Mapping[str, str]] = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": ""}
+_ESCAPE_VALUES: Final[Mapping[str, str]] = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": ""}
 _DECODER: Final = json.JSONDecoder(strict=False)
-_WRAPPED: Final = frozenset({"Date", "EmptyRef", "Reactive", "Ref", "Set", "ShallowReactive", "ShallowRef"})
+_WRAPPERS: Final = frozenset({"Date", "EmptyRef", "Reactive", "Ref", "Set", "ShallowReactive", "ShallowRef"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +194,12 @@ def islands(document: Document) -> Iterator[Island]:
             value = _loaded(text)
             name = script.attr("id") or script.attr("data-target") or "a JSON script"
             if name == "__NUXT_DATA__" and isinstance(value, list):
-                value = _unfolded(value)
+                value = _nuxt_data(value)
             if isinstance(value, (dict, list)):
                 count += 1
                 yield Island(name, value)
         elif _PROGRAM.fullmatch(kind):
-            for island in _assigned(text):
+            for island in _assignments(text):
                 count += 1
                 yield island
     for element in document.select(", ".join([f"[{name}]" for name in _ATTRIBUTES])):
@@ -214,19 +215,19 @@ def _of_attributes(element: Element) -> Iterator[Island]:
             yield Island(name, value)
 
 
-def _assigned(text: str) -> Iterator[Island]:
+def _assignments(text: str) -> Iterator[Island]:
     """Yield the JSON, or JSON in strings, that a script assigns to variables."""
     end, repairs = 0, _MAX_REPAIRS
-    for match in islice(_ASSIGNED.finditer(text), _MAX_TRIES):
+    for match in islice(_ASSIGNMENT.finditer(text), _MAX_TRIES):
         start = match.end()
         if start < end:
             continue  # inside of parsed data
         if text[start] in "\"'":
-            quoted = _QUOTED.match(text, start)
-            if quoted is None or not match[2]:
+            string = _STRING.match(text, start)
+            if string is None or not match[2]:
                 continue
-            said = _unquoted(quoted[1] if quoted[2] is None else quoted[2][1:-1])
-            value, end = _loaded(unquote(said) if match[3] else said), quoted.end()
+            literal = _string_value(string[1] if string[2] is None else string[2][1:-1])
+            value, end = _loaded(unquote(literal) if match[3] else literal), string.end()
         else:
             value, end = _decoded(text, start, repair=repairs > 0)
             repairs -= value is None
@@ -261,36 +262,36 @@ def _decoded(text: str, start: int, *, repair: bool = True) -> tuple[object, int
     return None, start
 
 
-def _unquoted(text: str) -> str:
+def _string_value(text: str) -> str:
     """Return the value of a JavaScript string literal."""
 
     def plain(match: re.Match[str]) -> str:
         code = match[1]
-        return chr(int(code[1:], 16)) if len(code) > 1 else _PLAIN.get(code, code)
+        return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPE_VALUES.get(code, code)
 
     return _ESCAPES.sub(plain, text)
 
 
-def _unfolded(flat: list[object]) -> object:
+def _nuxt_data(flat: list[object]) -> object:
     """Expand Nuxt's flat list whose values refer to each other by index (`devalue`)."""
-    left = _MAX_NODES
+    nodes_left = _MAX_NODES
 
     def unfold(index: object, depth: int, above: frozenset[int]) -> object:
-        nonlocal left
-        left -= 1
+        nonlocal nodes_left
+        nodes_left -= 1
         if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(flat):
             return None
-        if left < 0 or depth > 60 or index in above:
+        if nodes_left < 0 or depth > 60 or index in above:
             return None
         value, inside = flat[index], above | {index}
         if isinstance(value, dict):
             return {key: unfold(item, depth + 1, inside) for key, item in value.items()}
         if isinstance(value, list):
             if value and isinstance(value[0], str):
-                if value[0] not in _WRAPPED:
+                if value[0] not in _WRAPPERS:
                     return None
-                rest = [unfold(item, depth + 1, inside) for item in value[1:]]
-                return rest[0] if len(rest) == 1 else rest
+                items = [unfold(item, depth + 1, inside) for item in value[1:]]
+                return items[0] if len(items) == 1 else items
             return [unfold(item, depth + 1, inside) for item in value]
         return value
 

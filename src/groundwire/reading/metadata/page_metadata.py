@@ -6,7 +6,6 @@ a name.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +15,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from turbohtml import Document, Element
 
-from groundwire.reading.metadata.dates import OTHER_DAY, date_in_address, iso_date
-from groundwire.reading.metadata.embedded_json import Thing, main_thing, name_of, things
-from groundwire.reading.text.sanitize import strip_controls
+from groundwire.json_text import json_object
+from groundwire.reading.metadata.dates import OTHER_LABEL, date_in_address, iso_date
+from groundwire.reading.metadata.embedded_json import Thing, main_thing, name_of
+from groundwire.reading.text.sanitize import bared, strip_controls
 from groundwire.safety.url_redaction import is_tracking
 
 __all__ = [
@@ -72,33 +72,21 @@ def is_front_page(url: str) -> bool:
 _MAX_METAS: Final = 500
 _MAX_LINKS: Final = 40
 _MAX_TIMES: Final = 200
-_LENGTHS: Final[Mapping[str, int]] = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
+_MAX_LENGTHS: Final[Mapping[str, int]] = {"title": 300, "author": 200, "site": 100}  # characters
 _LANGUAGE: Final = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?"
 )
 _BYLINE: Final = re.compile(r"^(?:(?:written|posted|published)\s+)?by[:\s]\s*", re.IGNORECASE)
 COMMON: Final = frozenset(
     {
-        "blog",
-        "blogs",
-        "community",
-        "docs",
-        "documentation",
-        "forum",
-        "forums",
-        "help",
-        "home",
-        "homepage",
-        "news",
-        "shop",
-        "start",
-        "store",
+        "blog", "blogs", "community", "docs", "documentation", "forum", "forums", "help", "home", "homepage", "news",
+        "shop", "start", "store",
     }
-)
+)  # fmt: skip
 """Labels of host names, and texts of links to front pages, that are no names."""
 _COLON: Final = re.compile(r"\s*(?::\s+|：)")
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
-_PUBLISHED: Final = (
+_PUBLISHED_NAMES: Final = (
     "article:published_time", "og:article:published_time", "citation_publication_date", "citation_date",
     "citation_online_date", "dc.date.issued", "dcterms.issued", "dc.date.publication", "dcterms.created",
     "dc.date.created", "dc.created", "dc:created", "dc.date", "dc:date", "dcterms.date", "parsely-pub-date",
@@ -110,22 +98,22 @@ _PUBLISHED: Final = (
     "og:article:published", "og:question:published_time", "rnews:datepublished", "release_date", "displaydate", "pdate",
     "dateposted", "datecreated", "date_created", "uploaddate", "created",
 )  # fmt: skip
-_MODIFIED: Final = (
+_MODIFIED_NAMES: Final = (
     "article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified",
     "dc.date.modified", "dc.modified", "dc:modified", "last-modified", "article.updated", "article:modified",
     "modified_date", "revised", "revision_date", "updated_time", "lastmod",
 )  # fmt: skip
-_DATED: Final = re.compile(r"(?:^|[.:_-])(?:pub(?:lish(?:ed)?|lication)?[._-]?(?:date|time|on)|date)$")
+_DATE_NAME: Final = re.compile(r"(?:^|[.:_-])(?:pub(?:lish(?:ed)?|lication)?[._-]?(?:date|time|on)|date)$")
 """Ends of other names of a day of publication."""
-_MARKED: Final = '[itemprop*="date"], [itemprop="author"], [rel="author"]'
-_WORKS: Final = (
+_MARKED_SELECTOR: Final = '[itemprop*="date"], [itemprop="author"], [rel="author"]'
+_WORK_SELECTOR: Final = (
     'article, main, [itemtype$="Article"], [itemtype$="Posting"], [itemtype$="Question"], [itemtype$="Recipe"],'
     ' [itemtype$="VideoObject"]'
 )
-_REPLIES: Final = '[itemtype$="Answer"], [itemtype$="Comment"], [itemtype$="Review"], [class*=comment i]'
-_BESIDE: Final = f"nav, footer, {_REPLIES}"
+_REPLY_SELECTOR: Final = '[itemtype$="Answer"], [itemtype$="Comment"], [itemtype$="Review"], [class*=comment i]'
+_BESIDE_SELECTOR: Final = f"nav, footer, {_REPLY_SELECTOR}"
 """What has dates of other pages or of replies, unless it contains the heading."""
-_LABELLED: Final = 200  # characters of an element that may label a date in it
+_MAX_LABELLED: Final = 200  # characters of an element that may label a date in it
 UNDATED: Final = frozenset({"Event", "Product", "ProductGroup", "product"})
 """Kinds of pages that display days of the event, of reviews, and of offers, but not of publication."""
 _DATE_CLASS: Final = re.compile(
@@ -141,6 +129,8 @@ _NO_AUTHORS: Final = frozenset(
     }
 )  # fmt: skip
 """Services to which links marked as the author's lead, and placeholders."""
+
+
 _LABEL: Final = re.compile(
     r"(?:see|view|read|more|full|about|contact|follow|visit|all (?:posts|articles|stories)|meet|posts by)\b"
     r"|プロフィール|ユーザー|名片|.*\b(?:bio|profile|biography|posts|articles|about the author)\Z",
@@ -165,15 +155,11 @@ class Metadata:
     """When it was last modified, as ISO 8601."""
     language: str | None = None
     """The language as a BCP 47 tag."""
-    description: str | None = None
-    """A short description."""
     kind: str | None = None
     """Its type: of schema.org, such as `NewsArticle` or `Product`, else of the Open Graph."""
 
 
-def read_metadata(
-    document: Document, url: str, metas: dict[str, str] | None = None, found: list[Thing] | None = None
-) -> Metadata:
+def read_metadata(document: Document, url: str, metas: dict[str, str], graph: list[Thing]) -> Metadata:
     """Read metadata from JSON-LD, `<meta>`, microdata and `<time>`; the title is not; see `read_title`.
 
     Nothing is guessed: a date is returned only if the page marks it as its own. Does not modify the tree and never
@@ -182,38 +168,33 @@ def read_metadata(
     Args:
         document: The page, before anything is removed.
         url: Its URL.
-        metas: The result of `read_metas`, if available.
-        found: The result of `groundwire.reading.metadata.embedded_json.things`, if available.
+        metas: The result of `read_metas`.
+        graph: The result of `groundwire.reading.metadata.embedded_json.things`.
     """
-    metas = read_metas(document) if metas is None else metas
-    found = things(document) if found is None else found
-    thing, kind = main_thing(found, url)
-    marked = document.select(_MARKED)  # in a single search, which takes as long as everything else here
+    thing, kind = main_thing(graph, url)
+    marked = document.select(_MARKED_SELECTOR)  # in a single search, which takes as long as everything else here
     sites = (
         metas.get("og:site_name"),
-        name_of(thing.get("publisher"), found) if thing.get("publisher") else None,
-        next((string_of(item.get("name")) for item in found if item.get("@type") == "WebSite"), None),
+        name_of(thing.get("publisher"), graph) if thing.get("publisher") else None,
+        next((string_of(item.get("name")) for item in graph if item.get("@type") == "WebSite"), None),
         metas.get("citation_journal_title"),
         metas.get("application-name"),
         _site_in_title(document, url),
     )
     plausible = [name for name in sites if name and is_site(name)]
-    same = [name for name in plausible if _letters(name) == _letters(plausible[0])]
+    same = [name for name in plausible if bared(name) == bared(plausible[0])]
     site = first_text("site", max(same, key=lambda name: len(name.split()), default=None))
-    said_kind = kind or _kind(metas.get("og:type"))
-    published, disputed = _published(document, marked, metas, thing, said_kind, url)
+    page_kind = kind or _kind(metas.get("og:type"))
+    published, disputed = _published(document, marked, metas, thing, page_kind, url)
     return Metadata(
-        author=_author(marked, metas, thing, found),
+        author=_author(marked, metas, thing, graph),
         site=site,
         published=published,
         disputed=disputed,
-        modified=_first_date(string_of(thing.get("dateModified")), *(metas.get(name) for name in _MODIFIED))
+        modified=_first_date(string_of(thing.get("dateModified")), *(metas.get(name) for name in _MODIFIED_NAMES))
         or _marked_date(marked, "dateModified"),
         language=_language(document, metas, thing),
-        description=first_text(
-            "description", metas.get("description"), metas.get("og:description"), string_of(thing.get("description"))
-        ),
-        kind=said_kind,
+        kind=page_kind,
     )
 
 
@@ -224,26 +205,22 @@ def _site_in_title(document: Document, url: str) -> str | None:
     except ValueError:
         return None
     title = document.find("title")
-    said = title.text[:2_000].strip() if title is not None else ""
+    title_text = title.text[:2_000].strip() if title is not None else ""
     parts = [
         part
         for split in (SEPARATOR, _COLON)
-        if len(found := split.split(said)) > 1
-        for part in found[:: len(found) - 1]
+        if len(pieces := split.split(title_text)) > 1
+        for part in pieces[:: len(pieces) - 1]
     ]
     if not parts or address.path in {"", "/"}:
         return None
-    names = {_letters(label) for label in (address.hostname or "").removeprefix("www.").split(".")[:-1]}
+    names = {bared(label) for label in (address.hostname or "").removeprefix("www.").split(".")[:-1]}
     front = {f"{scheme}//{address.netloc}" for scheme in ("", "http:", "https:")}
     for link in document.select("a[href]")[:_MAX_LINKS]:
         href = (link.attr("href") or "").strip()
         if href == "/" or href.removesuffix("/") in front:
-            names.add(_letters(link.text[:100]))
-    return next((part.strip() for part in parts[::-1] if _letters(part) in names - COMMON - {""}), None)
-
-
-def _letters(text: str) -> str:
-    return "".join(sign for sign in text.casefold() if sign.isalnum())
+            names.add(bared(link.text[:100]))
+    return next((part.strip() for part in parts[::-1] if bared(part) in names - COMMON - {""}), None)
 
 
 def read_metas(document: Document) -> dict[str, str]:
@@ -251,11 +228,8 @@ def read_metas(document: Document) -> dict[str, str]:
     metas: dict[str, str] = {}
     for meta in document.find_all("meta")[:_MAX_METAS]:
         content = (meta.attr("content") or "")[:2_000].strip()
-        name = (
-            (meta.attr("property") or meta.attr("name") or meta.attr("itemprop") or meta.attr("http-equiv") or "")
-            .strip()
-            .lower()
-        )
+        key = meta.attr("property") or meta.attr("name") or meta.attr("itemprop") or meta.attr("http-equiv") or ""
+        name = key.strip().lower()
         if not content or not name:
             continue
         if name not in metas:
@@ -273,22 +247,19 @@ def read_metas(document: Document) -> dict[str, str]:
 
 def _add_parsely(metas: dict[str, str]) -> None:
     """Add what Parse.ly's meta tag says in JSON under the names that it has in tags of its own."""
-    try:
-        page = json.loads(metas["parsely-page"])
-    except ValueError:
-        return
+    page = json_object(metas["parsely-page"]) or {}
     authors = page.get("authors")
     author = ", ".join(filter(None, map(string_of, authors))) if isinstance(authors, list) else page.get("author")
-    said = {"pub-date": page.get("pub_date"), "author": author, "title": page.get("title")}
-    for name, value in said.items():
+    values = {"pub-date": page.get("pub_date"), "author": author, "title": page.get("title")}
+    for name, value in values.items():
         if text := string_of(value):
             metas.setdefault(f"parsely-{name}", text)
 
 
 def _family_last(name: str) -> str:
     """Convert a name of the form `Family, Given` to the usual order."""
-    family, comma, given = name.partition(", ")
-    return f"{given} {family}" if comma and "," not in given and " " not in family else name
+    family_name, comma, given_name = name.partition(", ")
+    return f"{given_name} {family_name}" if comma and "," not in given_name and " " not in family_name else name
 
 
 def string_of(value: object) -> str | None:
@@ -306,10 +277,10 @@ def first_text(name: str, *candidates: str | None) -> str | None:
     """Return the first non-empty candidate, on one line, without control characters, and not too long.
 
     Args:
-        name: What it is: `title`, `author`, `site`, or `description`, which bounds its length.
+        name: What it is: `title`, `author` or `site`, which bounds its length.
         *candidates: The texts, best first.
     """
-    limit = _LENGTHS[name]
+    limit = _MAX_LENGTHS[name]
     for candidate in candidates:
         if candidate and (text := " ".join(strip_controls(candidate[: 4 * limit].replace("\xad", "")).split())):
             if "&" in text:
@@ -318,9 +289,9 @@ def first_text(name: str, *candidates: str | None) -> str | None:
     return None
 
 
-def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: list[Thing]) -> str | None:
+def _author(marked: list[Element], metas: dict[str, str], thing: Thing, graph: list[Thing]) -> str | None:
     candidates: list[str | None] = [
-        name_of(thing.get("author") or thing.get("creator"), found),
+        name_of(thing.get("author") or thing.get("creator"), graph),
         metas.get("citation_author") and _family_last(metas["citation_author"]),
         metas.get("author"),
         metas.get("article:author"),
@@ -331,21 +302,20 @@ def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: l
     ]
     element = next(filter(_names_author, marked), None)
     if element is not None:
-        shown = element.text.strip()
-        links = (link for link in element.find_all("a")[:3] if (text := link.text.strip()) and shown.startswith(text))
-        named = element.find(attrs={"itemprop": "name"})
-        named = next(links, element) if named is None else named  # a user's reputation may follow the link
-        candidates.append(named.attr("content") or named.text[:300])
+        source = element.find(attrs={"itemprop": "name"})
+        if source is None:  # a user's reputation may follow the link
+            line = element.text.strip()
+            links = (
+                link for link in element.find_all("a")[:3] if (text := link.text.strip()) and line.startswith(text)
+            )
+            source = next(links, element)
+        candidates.append(source.attr("content") or source.text[:300])
     for candidate in candidates:
         if candidate and not _URL.match(candidate.strip()):
             author = first_text("author", _BYLINE.sub("", candidate.strip()))
-            if (
-                author
-                and is_name(author)
-                and not author.isdigit()
-                and author.lower() not in _NO_AUTHORS
-                and not _LABEL.match(author)
-            ):
+            if not author or author.isdigit() or not is_name(author):
+                continue
+            if author.lower() not in _NO_AUTHORS and not _LABEL.match(author):
                 return author
     return None
 
@@ -357,8 +327,8 @@ def _names_author(element: Element) -> bool:
     return (
         element.attr("itemprop") == "author"
         and isinstance(around, Element)
-        and around.closest(_WORKS) is not None
-        and around.closest(_REPLIES) is None
+        and around.closest(_WORK_SELECTOR) is not None
+        and around.closest(_REPLY_SELECTOR) is None
     )
 
 
@@ -371,27 +341,27 @@ def _published(
 ) -> tuple[str | None, str | None]:
     """Return the day of publication, and the one in `<meta>` if that is another."""
     linked = _first_date(string_of(thing.get("datePublished")))
-    meta = _first_date(*(metas.get(name) for name in _PUBLISHED))
+    meta = _first_date(*(metas.get(name) for name in _PUBLISHED_NAMES))
     day = (
         linked
         or meta
         or _first_date(
             *(string_of(thing.get(name)) for name in ("dateCreated", "uploadDate", "datePosted")),
-            *(content for name, content in metas.items() if _DATED.search(name)),
+            *(content for name, content in metas.items() if _DATE_NAME.search(name)),
         )
     )
     stated = (_marked_date(marked, name) for name in ("datePublished", "dateCreated", "uploadDate"))
     disputed = meta if linked and meta and linked[:10] != meta[:10] else None
     day = day or next(filter(None, stated), None)
     if day is None and kind not in UNDATED:
-        shown, in_address = _time(document), date_in_address(url)
-        day = shown if shown and in_address in {None, shown[:10]} else None  # the address is surer
+        time_day, in_address = _time(document), date_in_address(url)
+        day = time_day if time_day and in_address in {None, time_day[:10]} else None  # the address is surer
     return day, disputed
 
 
 def _marked_date(marked: list[Element], name: str) -> str | None:
     for element in marked[:_MAX_TIMES]:
-        if name in (element.attr("itemprop") or "").split() and element.closest(_REPLIES) is None:
+        if name in (element.attr("itemprop") or "").split() and element.closest(_REPLY_SELECTOR) is None:
             return _first_date(element.attr("datetime"), element.attr("content"), element.text[:64])
     return None
 
@@ -404,11 +374,11 @@ def _time(document: Document) -> str | None:
     for time in document.find_all("time")[:_MAX_TIMES]:
         if "dateModified" in (time.attr("itemprop") or ""):
             continue
-        part = time.closest(_BESIDE) if headed else None
+        part = time.closest(_BESIDE_SELECTOR) if headed else None
         if part is not None and parts.setdefault(part, part.find("h1") is None):
             continue
-        around = time.parent.text[:_LABELLED] if isinstance(time.parent, Element) else ""
-        if OTHER_DAY.search(around[: max(0, around.find(time.text))]):
+        around = time.parent.text[:_MAX_LABELLED] if isinstance(time.parent, Element) else ""
+        if OTHER_LABEL.search(around[: max(0, around.find(time.text))]):
             continue
         if time.attr("pubdate") is not None or _DATE_CLASS.search(time.attr("class") or ""):
             if day := _first_date(time.attr("datetime"), time.text[:64]):

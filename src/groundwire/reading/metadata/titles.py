@@ -13,35 +13,32 @@ from turbohtml import Document, Element, Text
 from groundwire.reading.main_content.blocks import INLINE
 from groundwire.reading.metadata.embedded_json import Thing, main_thing
 from groundwire.reading.metadata.page_metadata import COMMON, SEPARATOR, first_text, is_front_page, string_of
+from groundwire.reading.text.sanitize import bared
 
 __all__ = ["read_title", "title_element"]
 
 _MAX_HEADINGS: Final = 10
 _MAX_PARTS: Final = 6  # strings of a heading beside its title
 _MAX_TEXT: Final = 100_000  # characters of a page in which its title is searched
-_MOSTLY: Final = 0.8  # share of a title's words that a page must contain if it has no other title
 _TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
 _BAR: Final = re.compile(r"\s*[|\u2223\uff5c]\s*|\s+[\u2022\u00b7\u00bb]\s+")
 """What separates a title from a slogan or a section; dashes are often part of a title."""
 _NOT_WORD: Final = re.compile(r"[\W_]+")
-_ASCII: Final = bytes(range(0x80))
-_NO_WORD: Final = bytes(code for code in _ASCII if not chr(code).isalnum())
-_MAX_SIGNS: Final = 40  # characters that are replaced one by one
 _SITE_WORDS: Final = 5  # of a part of a title that has the site's name in it
 _MAX_URL: Final = 2_000  # characters
 _LAST_SEGMENTS: Final = 3
-_TELLING: Final = 4  # letters of a name that is recognized in longer ones
-_BESIDE: Final = ("button", "time")
+_MIN_NAME: Final = 4  # letters of a name that is recognized in longer ones
+_BESIDE_TAGS: Final = ("button", "time")
 """Elements in a heading that are no part of the title."""
 _ANCHORS: Final = frozenset({"\u00b6", "#", "\u00a7", "\U0001f517"})
 _LABEL: Final = re.compile(r"\w+:\s*(\S.*)")
 """A heading after a label, such as `Title:`."""
-_FRONT: Final = frozenset({"home", "homepage", "startseite", "accueil", "inicio", "start", "index", "welcome"})
+_FRONT_TITLES: Final = frozenset({"home", "homepage", "startseite", "accueil", "inicio", "start", "index", "welcome"})
 """What the title of a front page has beside the site's name, which is its title then."""
 
 
 def read_title(
-    document: Document, entitled: str, metas: dict[str, str], found: list[Thing], site: str, url: str
+    document: Document, entitled: str, metas: dict[str, str], graph: list[Thing], site: str, url: str
 ) -> str:
     """Return a page's title without the site name, and only if it is visible too.
 
@@ -58,46 +55,47 @@ def read_title(
         document: The page, without invisible parts.
         entitled: The text of its `<title>`.
         metas: The result of `read_metas`.
-        found: The result of `groundwire.reading.metadata.embedded_json.things`.
+        graph: The result of `groundwire.reading.metadata.embedded_json.things`.
         site: The site's name.
         url: The page's URL.
     """
-    thing, _ = main_thing(found, url)
+    thing, _ = main_thing(graph, url)
     entitled = first_text("title", entitled[:2_000]) or ""
     candidates = [string_of(thing.get("headline")), *(metas.get(name) for name in _TITLES)]
-    titles = [title for one in candidates if (title := first_text("title", one)) and _bare(title) not in _FRONT]
+    texts = (first_text("title", candidate) for candidate in candidates)
+    titles = [text for text in texts if text and bared(text) not in _FRONT_TITLES]
     names, parts = _SiteNames(site, url), SEPARATOR.split(entitled)
-    told = {_bare(title) for title in titles}
-    is_section = names.are_in(parts[0]) or _bare(parts[0]) in COMMON | _FRONT
+    bare_titles = {bared(title) for title in titles}
+    is_section = names.are_in(parts[0]) or bared(parts[0]) in COMMON | _FRONT_TITLES
     shorter = [part for part in parts[1:-1] if _count(part) <= _count(parts[0])]  # a longer one follows a tag
-    around = set() if is_section else {_bare(part) for part in (*shorter, *parts[1:][-1:])} - told
-    own_titles = {_bare(names.strip(title)) for title in titles}
-    every, headings = _top_headings(document, own_titles, around, names)
-    seen = _Seen(document, [entitled, *every])
+    site_parts = set() if is_section else {bared(part) for part in (*shorter, *parts[1:][-1:])} - bare_titles
+    own_titles = {bared(names.strip(title)) for title in titles}
+    every, headings = _top_headings(document, own_titles, site_parts, names)
+    page = _PageText(document, [entitled, *every])
     if names.begin(entitled):
         return names.strip(entitled)
     if own := _own_heading(headings, [entitled, *titles], parts):
         return _spelled(names.strip(own), [*titles, *parts])
-    if title := next(filter(seen.has, titles), "") or entitled:
+    if title := next(filter(page.has, titles), "") or entitled:
         title = names.strip(title)
         only = headings[0] if len(headings) == 1 else ""
-        addressed = _words_of_path(url)
-        if len(addressed & _words(only)) > len(addressed & _words(title)):
+        url_words = _words_of_path(url)
+        if len(url_words & _words(only)) > len(url_words & _words(title)):
             return only
-        return title if seen.shows(title) else _told(seen.shorten(title), addressed)
+        return title if page.shows(title) else _best_part(page.shorten(title), url_words)
     stated = first_text("title", candidates[0], metas.get("og:title")) or ""  # what every link to the page shows
-    return next(iter(headings or every), "") or next(filter(seen.has_words_of, titles), "") or names.strip(stated)
+    return next(iter(headings or every), "") or names.strip(stated)
 
 
 def _top_headings(
-    document: Document, titles: set[str], around: set[str], names: _SiteNames
+    document: Document, titles: set[str], site_parts: set[str], names: _SiteNames
 ) -> tuple[list[str], list[str]]:
     """Return the first-level headings, all and those without the site's names; what else names it is added to these."""
     every, headings = [], []
     for h1 in document.find_all("h1")[:_MAX_HEADINGS]:
         if text := first_text("title", _without_label(list(_spaced(h1)), titles)[:2_000]):
             every.append(text)
-            if _bare(text) in around or names.leads_home(h1):
+            if bared(text) in site_parts or names.leads_home(h1):
                 names.add(text)
             elif not names.has(text):
                 headings.append(text)
@@ -106,9 +104,9 @@ def _top_headings(
 
 def _spelled(heading: str, titles: list[str]) -> str:
     """Return a heading as the page's titles spell it, without a label that they do not have."""
-    if (label := _LABEL.match(heading)) and _bare(label[1]) in {_bare(title) for title in titles}:
+    if (label := _LABEL.match(heading)) and bared(label[1]) in {bared(title) for title in titles}:
         heading = label[1]
-    same = [title for title in titles if _bare(title) == _bare(heading)]
+    same = [title for title in titles if bared(title) == bared(heading)]
     return max(heading, *same, key=_count) if same else heading  # lines of a heading may have no space between them
 
 
@@ -120,7 +118,7 @@ def title_element(document: Document) -> str:
 
 def _spaced(heading: Element) -> Iterator[str]:
     """Yield a heading's text, with spaces between its lines, without dates, buttons, and marks that link to it."""
-    beside = {node for element in heading.find_all(list(_BESIDE))[:_MAX_HEADINGS] for node in element.descendants}
+    beside = {node for element in heading.find_all(list(_BESIDE_TAGS))[:_MAX_HEADINGS] for node in element.descendants}
     for node in heading.descendants:
         if isinstance(node, Text) and node not in beside and node.data.strip() not in _ANCHORS:
             yield node.data
@@ -130,14 +128,14 @@ def _spaced(heading: Element) -> Iterator[str]:
 
 def _without_label(strings: list[str], titles: set[str]) -> str:
     """Return a heading without what its first or last elements add to one of the page's titles, if that is less."""
-    whole = "".join(strings)
-    if _bare(whole) in titles:
-        return whole
+    heading = "".join(strings)
+    if bared(heading) in titles:
+        return heading
     for cut in range(1, min(len(strings), _MAX_PARTS)):
-        for rest in ("".join(strings[cut:]), "".join(strings[:-cut])):
-            if _bare(rest) in titles and 2 * len(rest) > len(whole):
-                return rest
-    return whole
+        for part in ("".join(strings[cut:]), "".join(strings[:-cut])):
+            if bared(part) in titles and 2 * len(part) > len(heading):
+                return part
+    return heading
 
 
 def _own_heading(headings: list[str], titles: list[str], parts: list[str]) -> str:
@@ -145,24 +143,24 @@ def _own_heading(headings: list[str], titles: list[str], parts: list[str]) -> st
 
     These are half of its own, and a fifth of the shortest title.
     """
-    told = {_bare(part) for part in parts}
-    if len(equal := [heading for heading in headings if _bare(heading) in told]) == 1:
+    bare_parts = {bared(part) for part in parts}
+    if len(equal := [heading for heading in headings if bared(heading) in bare_parts]) == 1:
         return equal[0]
-    said = [words for title in titles if (words := _words(title))]
-    words_told = set().union(*said)
-    best, most = "", min(map(len, said), default=0) / 5
+    word_sets = [words for title in titles if (words := _words(title))]
+    title_words = set().union(*word_sets)
+    best, most = "", min(map(len, word_sets), default=0) / 5
     for heading in headings:
         words = _words(heading)
-        shared = sum(word in words_told for word in words)
+        shared = sum(word in title_words for word in words)
         if shared >= most and 2 * shared >= len(words) > 0:
             best, most = heading, shared + 1
     return best
 
 
-def _told(title: str, addressed: set[str]) -> str:
+def _best_part(title: str, url_words: set[str]) -> str:
     """Return the part of a title between bars that has most words of the URL, else the first."""
-    parts = [part for part in _BAR.split(title) if _bare(part)]
-    return max(parts, key=lambda part: len(addressed & _words(part)), default=title)
+    parts = [part for part in _BAR.split(title) if bared(part)]
+    return max(parts, key=lambda part: len(url_words & _words(part)), default=title)
 
 
 def _words_of_path(url: str) -> set[str]:
@@ -184,21 +182,20 @@ class _SiteNames:
             parts = urlsplit("")
         self._url = parts.geturl()
         host = (parts.hostname or "").removeprefix("www.")
-        labels = [_bare(label) for label in host.split(".")[:-1]]
-        self._names = {_bare(site), _bare(host), *labels} - {""}
-        self._telling = [name for name in self._names - COMMON if len(name) >= _TELLING]
-        self._sections = {_bare(unquote(segment)) for segment in parts.path[:_MAX_URL].rstrip("/").split("/")[:-1]} - {
-            ""
-        }
+        labels = [bared(label) for label in host.split(".")[:-1]]
+        self._names = {bared(site), bared(host), *labels} - {""}
+        self._long_names = [name for name in self._names - COMMON if len(name) >= _MIN_NAME]
+        segments = parts.path[:_MAX_URL].rstrip("/").split("/")[:-1]
+        self._sections = {bared(unquote(segment)) for segment in segments} - {""}
         self._is_home = parts.path in {"", "/"}
         self._is_front = is_front_page(self._url)
 
     def add(self, text: str) -> None:
-        self._names.add(_bare(text))
-        self._telling.append(_bare(text))
+        self._names.add(bared(text))
+        self._long_names.append(bared(text))
 
     def has(self, text: str) -> bool:
-        return _bare(text) in self._names
+        return bared(text) in self._names
 
     def leads_home(self, heading: Element) -> bool:
         """Return whether a heading is a link to the site's front page, as its name is."""
@@ -215,11 +212,11 @@ class _SiteNames:
         """Remove the site's name from both ends of a title."""
         for _ in range(3):
             marks = list(SEPARATOR.finditer(title))
-            if marks and _bare(title[marks[-1].end() :]) in _FRONT | self._sections:
+            if marks and bared(title[marks[-1].end() :]) in _FRONT_TITLES | self._sections:
                 title = title[: marks[-1].start()].strip() or title
             elif marks and self.are_in(title[marks[-1].end() :]):
-                rest = title[: marks[-1].start()].strip()
-                title = (title[marks[-1].end() :] if _bare(rest) in _FRONT else rest) or title
+                front = title[: marks[-1].start()].strip()
+                title = (title[marks[-1].end() :] if bared(front) in _FRONT_TITLES else front) or title
             elif marks and self.has(title[: marks[0].start()]) and not self.begin(title):
                 title = title[marks[0].end() :].strip() or title
             else:
@@ -232,32 +229,28 @@ class _SiteNames:
 
     def are_in(self, part: str) -> bool:
         """Return whether a part of a title is the site's name, or a few words with it."""
-        bare = _bare(part)
+        bare = bared(part)
         if bare in self._names or not bare:
             return True
         few = len(part.split()) <= _SITE_WORDS and len(bare) > 2
         return few and any(
-            name in bare or name.startswith(bare) or (len(bare) >= _TELLING and name.endswith(bare))
-            for name in self._telling
+            name in bare or name.startswith(bare) or (len(bare) >= _MIN_NAME and name.endswith(bare))
+            for name in self._long_names
         )
 
 
-class _Seen:
+class _PageText:
     """Checks whether a text is visible on a page."""
 
     def __init__(self, document: Document, titles: list[str]) -> None:
         self._document = document
-        self._titles = [_bare(title) for title in titles]
+        self._titles = [bared(title) for title in titles]
 
     def has(self, text: str) -> bool:
-        bare = _bare(text.removesuffix("\u2026"))
+        bare = bared(text.removesuffix("\u2026"))
         if not bare or any(bare in title for title in self._titles):
             return bool(bare)
         return self.shows(text)
-
-    def has_words_of(self, text: str) -> bool:
-        words, shown = _words(text), _words(self._shown)
-        return bool(words) and sum(word in shown for word in words) >= _MOSTLY * len(words)
 
     def shorten(self, title: str) -> str:
         """Return a title without its last parts if only the first ones, of several words, are on the page."""
@@ -270,34 +263,21 @@ class _Seen:
 
     def shows(self, text: str) -> bool:
         """Return whether a text is on the page, beside its titles."""
-        return text in self._shown or _bare(text) in self._bare_shown
+        return text in self._text or bared(text) in self._bare_text
 
     @cached_property
-    def _shown(self) -> str:
+    def _text(self) -> str:
         root = self._document.root
         return root.text[:_MAX_TEXT] if root is not None else ""
 
     @cached_property
-    def _bare_shown(self) -> str:
-        return _bare(self._shown)
+    def _bare_text(self) -> str:
+        return bared(self._text)
 
 
 def _words(text: str) -> set[str]:
-    return {bare for word in text.split() if (bare := _bare(word))}
+    return {bare for word in text.split() if (bare := bared(word))}
 
 
 def _count(text: str) -> int:
     return len(_NOT_WORD.split(text))
-
-
-def _bare(text: str) -> str:
-    """Return a text in lower case with only letters and digits; also applied to whole pages."""
-    if not text.isascii():
-        signs = set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
-        odd = [sign for sign in signs if not sign.isalnum()]
-        if len(odd) > _MAX_SIGNS:
-            return _NOT_WORD.sub("", text).casefold()
-        for sign in odd:
-            text = text.replace(sign, "")
-    bare = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD).decode("utf-8", "surrogatepass")
-    return bare.casefold()

@@ -23,8 +23,8 @@ from groundwire.reading.text.truncate import is_rule
 
 __all__ = ["LINK", "Matches", "Passage", "Ranked", "passages_of", "score_passages", "text_of"]
 
-_LONG: Final = 260  # characters; a longer sentence is split
-_SHORT: Final = 40  # characters; a shorter part stays with the next one
+_MAX_LENGTH: Final = 260  # characters; a longer sentence is split
+_MIN_LENGTH: Final = 40  # characters; a shorter part stays with the next one
 _EMPTY_LINE: Final = re.compile(r"\n[ \t>]*\n\s*")
 _ROW: Final = re.compile(r"[ \t>]*\|")
 _CELL: Final = re.compile(r"(?<!\\)\|(?=[ \t])")
@@ -44,7 +44,7 @@ LINK: Final = re.compile(
     r"\((?:[^()\s]|\([^()\s]{0,400}\)){0,2000}(?:\s\"[^\"\n]{0,300}\")?\)"
 )
 """A link or an image, with its label."""
-_WHOLE: Final = re.compile(rf"{LINK.pattern}|`[^`\n]{{1,200}}`|<https?://[^>\s]{{1,2000}}>")
+_UNIT: Final = re.compile(rf"{LINK.pattern}|`[^`\n]{{1,200}}`|<https?://[^>\s]{{1,2000}}>")
 _HEADING: Final = -2
 
 
@@ -63,23 +63,23 @@ class Passage(NamedTuple):
 
 def passages_of(document: Outline) -> list[Passage]:
     """Split a page into passages. A heading belongs to the passage that follows it."""
-    found: list[Passage] = []
+    passages: list[Passage] = []
     headings: int | None = None  # the start of headings without following text
     label = False  # whether the last passage is short enough to be a label of the next
     for start, end, head in _spans(document):
         if head == _HEADING:
             headings = start if headings is None else headings
             continue
-        if label and headings is None and head < 0 and end - found[-1].start <= _LONG:
-            found[-1] = found[-1]._replace(end=end)
+        if label and headings is None and head < 0 and end - passages[-1].start <= _MAX_LENGTH:
+            passages[-1] = passages[-1]._replace(end=end)
         else:
             begin = start if headings is None else headings
-            found.append(Passage(begin, end, document.heading_path(start), head))
-        label, headings = head < 0 and end - found[-1].start < _SHORT, None
+            passages.append(Passage(begin, end, document.heading_path(start), head))
+        label, headings = head < 0 and end - passages[-1].start < _MIN_LENGTH, None
     if headings is not None:
         end = len(document.text.rstrip())
-        found.append(Passage(headings, end, document.heading_path(end)))
-    return found
+        passages.append(Passage(headings, end, document.heading_path(end)))
+    return passages
 
 
 def _spans(document: Outline) -> Iterator[tuple[int, int, int]]:
@@ -113,13 +113,13 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
     line = start
     while line < end and not _ROW.match(text, line):
         line = text.find("\n", line, end) + 1 or end
-    fixed = [whole.span() for whole in _WHOLE.finditer(text, start, end)]
+    fixed = [unit.span() for unit in _UNIT.finditer(text, start, end)]
     last = start
     for cut in (
         *(match.end() for match in _SENTENCE.finditer(text, start, line) if not _inside(match.end(), fixed)),
         line,
     ):
-        if last < cut and (cut == line or cut - last >= _SHORT):
+        if last < cut and (cut == line or cut - last >= _MIN_LENGTH):
             yield from ((first, stop, -1) for first, stop in _divided(text, last, cut, _IN_TEXT, fixed))
             last = cut
     head = line
@@ -128,7 +128,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         rule = text.find("\n", stop, end) + 1 or end
         if line == head and is_rule(text[stop:rule].strip(" \t>\n")[:2_000]):
             stop = rule
-        if stop - line > 2 * _LONG and line != head:
+        if stop - line > 2 * _MAX_LENGTH and line != head:
             yield from ((first, cut, head) for first, cut in _divided(text, line, stop, (_CELL,), fixed))
         else:
             yield line, stop, head
@@ -139,16 +139,16 @@ def _divided(
     text: str, start: int, end: int, patterns: tuple[re.Pattern[str], ...], fixed: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[int, int]]:
     """Split parts that are too long with the first suitable pattern, never inside a link."""
-    if end - start <= _LONG:
+    if end - start <= _MAX_LENGTH:
         yield start, end
         return
     if patterns:
         cuts = [at for match in patterns[0].finditer(text, start, end) if not _inside(at := match.end(), fixed)]
     else:
-        cuts = [at for at in range(start + _LONG, end, _LONG) if not _inside(at, fixed)]
+        cuts = [at for at in range(start + _MAX_LENGTH, end, _MAX_LENGTH) if not _inside(at, fixed)]
     begin = last = start
     for cut in (*cuts, end):
-        if last > begin and (cut - begin > _LONG or not patterns):
+        if last > begin and (cut - begin > _MAX_LENGTH or not patterns):
             yield from _divided(text, begin, last, patterns[1:], fixed) if patterns else ((begin, last),)
             begin = last
         last = cut
@@ -262,32 +262,32 @@ def score_passages(document: Outline, query: str) -> tuple[list[Ranked], Matches
             score += weights[term] * times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * len(row) / mean))
             covered += weights[term] * min(1.0, times)
         scores.append(score * (1 - _COVERED + _COVERED * covered / total))
-    wanted, highest = expected(query), max(scores)
-    found = []
+    answer, highest = expected(query), max(scores)
+    ranked = []
     for at, passage in enumerate(passages):
         score, focus = scores[at], passage.start
         best = ""
         if hits[at]:
-            known = ((word, times, term) for term in sets[at] for word, times in kin.get(term, _NONE).items())
-            best = max((weights[word] * times, term) for word, times, term in known)[1][:_ROOT]
-        matches = islice(wanted.finditer(texts[at]), _MATCHES) if highest and wanted is not None else ()
+            candidates = ((word, times, term) for term in sets[at] for word, times in kin.get(term, _NONE).items())
+            best = max((weights[word] * times, term) for word, times, term in candidates)[1][:_ROOT]
+        matches = islice(answer.finditer(texts[at]), _MATCHES) if highest and answer is not None else ()
         place = max(0, texts[at].casefold().find(best))
-        if (match := min(matches, key=lambda one: abs(one.start() - place), default=None)) is not None:
+        if (match := min(matches, key=lambda occurrence: abs(occurrence.start() - place), default=None)) is not None:
             score = score * (1 + _EXPECTED) + _ANY * highest
             focus = max(focus, text.find(match[0], passage.start + match.start(), passage.end))
         elif best:
             focus += max(0, text[passage.start : passage.end].casefold().find(best))
-        found.append(Ranked(at, passage, round(score, 4), sets[at], focus))
-    return found, Matches(weights, texts, rows, hits, above, in_heads, kin)
+        ranked.append(Ranked(at, passage, round(score, 4), sets[at], focus))
+    return ranked, Matches(weights, texts, rows, hits, above, in_heads, kin)
 
 
 def _kin(words: Iterable[str], vocabulary: Iterable[str]) -> dict[str, dict[str, float]]:
     """Return the words of the query that each word of a page equals or is related to, with weights."""
     kin: dict[str, dict[str, float]] = {word: {word: 1.0} for word in words}
-    wanted = [(word, _grams(word), *related(word)) for word in kin if not is_common(word)]
-    for other in islice(vocabulary, _WORDS) if wanted else ():
+    targets = [(word, _grams(word), *related(word)) for word in kin if not is_common(word)]
+    for other in islice(vocabulary, _WORDS) if targets else ():
         theirs = _grams(other)
-        for word, own, terms, beginnings in wanted:
+        for word, own, terms, beginnings in targets:
             if other == word:
                 continue
             if other in terms or other.startswith(beginnings):

@@ -26,18 +26,18 @@ __all__ = [
     "assemble",
     "choose",
     "excerpt_of",
+    "excerpt_text",
     "find_all",
     "mark_of",
-    "shown",
     "spans_around",
     "wants_links",
 ]
 
-_WORTH: Final = 0.03  # share of the best score; lower ones are not worth their space
-_PATH: Final = 90  # characters of the headings in a marker
-_HEADED: Final = 2_000  # tokens of excerpts from which their markers include headings
+_MIN_SCORE_SHARE: Final = 0.03  # share of the best score; lower ones are not worth their space
+_MAX_HEADING_CHARACTERS: Final = 90  # characters of the headings in a marker
+_MIN_TOKENS_WITH_HEADINGS: Final = 2_000  # tokens of excerpts from which their markers include headings
 _PARTS: Final = 8  # of a budget, by which it is reduced
-_PER_TOKEN: Final = 4  # characters, if tokens are not limited
+_CHARACTERS_PER_TOKEN: Final = 4  # characters, if tokens are not limited
 _ATOM: Final = re.compile(rf"(?:{LINK.pattern}|`[^`\n]{{1,200}}`|\S)+")
 _CELL: Final = re.compile(r"[^|\n]{0,4000}\|")
 _WANTS_LINKS: Final = re.compile(r"https?:|\b(?:links?|urls?|href|hyperlinks?|enlaces?|liens?)\b", re.IGNORECASE)
@@ -78,44 +78,44 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
         links: Whether links keep their targets.
     """
     best = sorted(ranked, key=lambda row: (-row.score, row.number))
-    taken, said, heads = dict[int, Ranked](), set[frozenset[str]](), set[str]()
-    left, named, owed = room, False, ""  # `owed` is the size of the headings in the markers
+    picks, term_sets, heads = dict[int, Ranked](), set[frozenset[str]](), set[str]()
+    remaining, named, owed = room, False, ""  # `owed` is the size of the headings in the markers
     part: ExcerptSpan | None = None
     for row in best:
-        if row.score < _WORTH * best[0].score:
+        if row.score < _MIN_SCORE_SHARE * best[0].score:
             break
-        if row.terms in said:
+        if row.terms in term_sets:
             continue
         start, end = row.passage.start, row.passage.end
-        piece, cost = wrapped(document, start, end), f"{shown(document, start, end, links=links)}\n\n"
-        beside = (taken.get(row.number - 1), taken.get(row.number + 1))
+        piece, cost = wrapped(document, start, end), f"{excerpt_text(document, start, end, links=links)}\n\n"
+        beside = (picks.get(row.number - 1), picks.get(row.number + 1))
         if not any(other is not None and other.passage.path == row.passage.path for other in beside):
             cost += _mark(start) + "\n" + piece.after + ("" if piece.before in heads else piece.before)
             heading = f"-{end} {_heading(document, end)}"
             cost, owed = (cost + heading, owed) if named else (cost, owed + heading)
-        if not left.holds(cost):
-            part = _around_match(document, row, left.less(_mark(start) + "\n\n"), heads, links=links)
+        if not remaining.holds(cost):
+            part = _around_match(document, row, remaining.less(_mark(start) + "\n\n"), heads, links=links)
             break
-        taken[row.number] = row
-        said.add(row.terms)
+        picks[row.number] = row
+        term_sets.add(row.terms)
         heads.add(_table_after(document, start, end))
-        left = left.less(cost)
-        if not named and _spent(room, left) > _HEADED and left.holds(owed):
-            left, named = left.less(owed), True
-    while taken or part:
-        spans = _joined(taken[number] for number in sorted(taken))
+        remaining = remaining.less(cost)
+        if not named and _spent(room, remaining) > _MIN_TOKENS_WITH_HEADINGS and remaining.holds(owed):
+            remaining, named = remaining.less(owed), True
+    while picks or part:
+        spans = _joined(picks[number] for number in sorted(picks))
         spans = sorted([*spans, part] if part else spans, key=lambda span: span.start)
         for headed in (True, False):
             chosen = assemble(document, spans, links=links, headed=headed)
             if room.holds(chosen.content):
                 return chosen
         if part is None:  # what joins the passages takes more than was counted
-            least = sorted(taken, key=lambda number: (taken[number].score, -number))[: 1 + len(taken) // 50]
-            row = [taken.pop(number) for number in least][-1]
-            left = room.less(
-                assemble(document, _joined(map(taken.__getitem__, sorted(taken))), links=links, headed=False).content
+            worst = sorted(picks, key=lambda number: (picks[number].score, -number))[: 1 + len(picks) // 50]
+            row = [picks.pop(number) for number in worst][-1]
+            remaining = room.less(
+                assemble(document, _joined(map(picks.__getitem__, sorted(picks))), links=links, headed=False).content
             )
-            part = _around_match(document, row, left.less(_mark(row.passage.start) + "\n\n\n"), (), links=links)
+            part = _around_match(document, row, remaining.less(_mark(row.passage.start) + "\n\n\n"), (), links=links)
         else:
             part = None
     for parts in range(_PARTS - 1, 0, -1):  # what is cut may take more than was counted
@@ -127,10 +127,10 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
     return _bare(document, best[0], room, links=links)
 
 
-def _spent(room: TextBudget, left: TextBudget) -> int:
-    if room.tokens is None or left.tokens is None:
-        return (room.characters - left.characters) // _PER_TOKEN
-    return room.tokens - left.tokens
+def _spent(room: TextBudget, remaining: TextBudget) -> int:
+    if room.tokens is None or remaining.tokens is None:
+        return (room.characters - remaining.characters) // _CHARACTERS_PER_TOKEN
+    return room.tokens - remaining.tokens
 
 
 def wants_links(query: str) -> bool:
@@ -138,7 +138,7 @@ def wants_links(query: str) -> bool:
     return _WANTS_LINKS.search(query) is not None
 
 
-def shown(document: Outline, start: int, end: int, *, links: bool = False) -> str:
+def excerpt_text(document: Outline, start: int, end: int, *, links: bool = False) -> str:
     """Return a part of a page without link targets, except in code.
 
     Args:
@@ -169,15 +169,15 @@ def _around_match(
     if not atoms:
         return None
     focus = first = last = max(0, bisect_right(atoms, (row.focus, row.passage.end)) - 1)
-    found: ExcerptSpan | None = None
+    largest: ExcerptSpan | None = None
     while True:
         span = ExcerptSpan(atoms[first][0], atoms[last][1], row.score)
-        piece, text = wrapped(document, span.start, span.end), shown(document, span.start, span.end, links=links)
+        piece, text = wrapped(document, span.start, span.end), excerpt_text(document, span.start, span.end, links=links)
         if not room.holds(("" if piece.before in heads else piece.before) + text + piece.after):
-            return found
-        found = span
+            return largest
+        largest = span
         if first == 0 and last == len(atoms) - 1:
-            return found
+            return largest
         if last < len(atoms) - 1 and (first == 0 or last - focus <= focus - first):
             last += 1
         else:
@@ -214,7 +214,7 @@ def assemble(document: Outline, spans: Iterable[ExcerptSpan], *, links: bool = T
     table = ""  # the header of the table in which the last part ends
     for span in spans:
         piece = wrapped(document, span.start, span.end)
-        text = shown(document, span.start, span.end, links=links)
+        text = excerpt_text(document, span.start, span.end, links=links)
         if table and piece.before == table:
             texts[-1] += f"\n{text}"
         else:
@@ -271,7 +271,7 @@ def _bare(document: Outline, row: Ranked, room: TextBudget, *, links: bool) -> C
     """Return the word, link, cell or line that matches, without a marker, or as much of it as fits."""
     atoms = _atoms(document, row)
     start, end = atoms[max(0, bisect_right(atoms, (row.focus, row.passage.end)) - 1)]
-    piece, text = wrapped(document, start, end), shown(document, start, end, links=links)
+    piece, text = wrapped(document, start, end), excerpt_text(document, start, end, links=links)
     content = piece.before + text + piece.after
     if text != document.text[start:end] and not room.holds(content):  # of a link, its label is cut
         content = cut_piece(Outline(text), 0, room).content
@@ -283,13 +283,13 @@ def _bare(document: Outline, row: Ranked, room: TextBudget, *, links: bool) -> C
 
 def _heading(document: Outline, place: int) -> str:
     path = list(document.path(max(0, place - 1)))
-    while len(path) > 1 and sum(map(len, path)) + 3 * len(path) > _PATH:
+    while len(path) > 1 and sum(map(len, path)) + 3 * len(path) > _MAX_HEADING_CHARACTERS:
         del path[0]
     return " > ".join(path)
 
 
-_MANY: Final = 10_000  # matches that are counted
-_AROUND: Final = 160  # characters of context on each side
+_MAX_MATCHES: Final = 10_000  # matches that are counted
+_CONTEXT_CHARACTERS: Final = 160  # characters of context on each side
 _FOLDED: Final[Mapping[str, str]] = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bb\u02bc\u00b4", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
@@ -305,11 +305,11 @@ _MARKS: Final = re.compile(  # accents, points of Hebrew and Arabic, nuktas; not
 # Every repetition is bounded, except for white space: nothing else can match it, so there is no backtracking.
 _GAP: Final = r"[*_~`\]]{0,6}(?:\([^()\s]{0,2000}\))?[*_~`]{0,6}\s+(?:>[ \t]{0,4}){0,12}[*_~`\[]{0,6}"
 _PUNCTUATION: Final = re.compile(r"[!-/:-@\[-`{-~]")
-_WHOLE: Final = "(?![\u3099\u309a])"  # not the beginning of a voiced kana, which is folded to two characters
+_NO_VOICED_MARK: Final = "(?![\u3099\u309a])"  # not the beginning of a voiced kana, which is folded to two characters
 _EDGE: Final = re.compile(r"\s")
 
 
-def find_all(text: str, wanted: str, start: int = 0) -> list[Match]:
+def find_all(text: str, phrase: str, start: int = 0) -> list[Match]:
     """Return the positions of a text from `start` on, without overlaps and at most 10,000.
 
     Case, accents, forms of a character (ligatures, width, digits of other scripts), white space, typographic quotation
@@ -317,29 +317,29 @@ def find_all(text: str, wanted: str, start: int = 0) -> list[Match]:
 
     Args:
         text: The page's Markdown.
-        wanted: The text to find.
+        phrase: The text to find.
         start: The start position.
     """
-    table = {ord(one): folded for one in set(text) if (folded := _folded(one)) != one}
-    words = "".join(map(_folded, unicodedata.normalize("NFC", wanted))).split()
+    table = {ord(letter): folded for letter in set(text) if (folded := _folded(letter)) != letter}
+    words = "".join(map(_folded, unicodedata.normalize("NFC", phrase))).split()
     if not words:
         return []
-    pattern = re.compile(_GAP.join(_PUNCTUATION.sub(r"\\\\?\\\g<0>", word) for word in words) + _WHOLE)
+    pattern = re.compile(_GAP.join(_PUNCTUATION.sub(r"\\\\?\\\g<0>", word) for word in words) + _NO_VOICED_MARK)
     uneven = re.escape("".join(chr(code) for code, folded in table.items() if len(folded) != 1))
     places, offset = [(-1, -1, 0)], 0  # where a character ends that is not folded to one, on the page and folded
     for match in re.finditer(f"[{uneven}]", text) if uneven else ():
         size = len(table[ord(match[0])])
         places.append((match.end() + offset + size - 1, match.end(), size))
         offset += size - 1
-    found: list[Match] = []
+    matches: list[Match] = []
     for match in pattern.finditer(text.translate(table), len(text[:start].translate(table))):
         begin, end = _unfolded(places, match.start()), _unfolded(places, match.end() - 1) + 1
         while end < len(text) and table.get(ord(text[end])) == "":  # the marks of the last letter
             end += 1
-        found.append(Match(start=begin, end=end))
-        if len(found) >= _MANY:
+        matches.append(Match(start=begin, end=end))
+        if len(matches) >= _MAX_MATCHES:
             break
-    return found
+    return matches
 
 
 def _unfolded(places: Sequence[tuple[int, int, int]], at: int) -> int:
@@ -360,7 +360,7 @@ def _folded(character: str) -> str:
     if unicodedata.category(character) == "Nd":
         return str(unicodedata.decimal(character))
     plain = _MARKS.sub("", unicodedata.normalize("NFKD", character)).casefold()
-    return "".join(_FOLDED.get(one, one) for one in plain) if not plain.isspace() else " "
+    return "".join(_FOLDED.get(letter, letter) for letter in plain) if not plain.isspace() else " "
 
 
 def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpan]:
@@ -378,7 +378,7 @@ def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpa
 
 def _before(text: str, place: int) -> int:
     """Return the start of the context of a match: its paragraph, or some words."""
-    low = max(0, place - _AROUND)
+    low = max(0, place - _CONTEXT_CHARACTERS)
     line = text.rfind("\n", low, place)
     if line >= 0:
         return line + 1
@@ -390,7 +390,7 @@ def _before(text: str, place: int) -> int:
 
 def _after(text: str, place: int) -> int:
     """Return the end of the context of a match."""
-    high = min(len(text), place + _AROUND)
+    high = min(len(text), place + _CONTEXT_CHARACTERS)
     line = text.find("\n", place, high)
     if line >= 0:
         return line

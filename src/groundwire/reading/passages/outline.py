@@ -22,8 +22,8 @@ _HEADINGS: Final = re.compile(
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP: Final = re.compile(r"(?<!\\)[*_`~]{1,3}(?=\S)|(?<=\S)(?<!\\)[*`~]{1,3}|\\(?=[!-/:-@\[-`{-~])")
 _TABLE: Final = re.compile(r"(?:^[ \t>]{0,40}\|[^\n]*(?:\n|\Z)){3,}", re.MULTILINE)
-_TITLE: Final = 100  # characters
-_MOST: Final = 100  # sections in the outline
+_MAX_TITLE_LENGTH: Final = 100  # characters
+_MAX_SECTIONS: Final = 100  # sections in the outline
 
 
 class Heading(NamedTuple):
@@ -81,15 +81,15 @@ class Outline:
     @cached_property
     def headings(self) -> list[Heading]:
         """The headings, in order, without apparent ones in code blocks."""
-        found = []
+        headings = []
         for match in _HEADINGS.finditer(self.text):
             if self.code_at(match.start()) is not None or (match["text"] and match["text"].startswith("|")):
                 continue
             level = len(match["hashes"]) if match["hashes"] else 1 if match["line"][0] == "=" else 2
             title = plain(_without_closing(match["title"] or "") or match["text"] or "")
             if title:
-                found.append(Heading(match.start(), match.end(), level, title))
-        return found
+                headings.append(Heading(match.start(), match.end(), level, title))
+        return headings
 
     @cached_property
     def heading_starts(self) -> list[int]:
@@ -118,7 +118,7 @@ class Outline:
         """The sections of the outline: all, or the higher ones of a page with very many."""
         headings = self.headings
         deepest = 6
-        while len(headings) > _MOST and deepest > 1:
+        while len(headings) > _MAX_SECTIONS and deepest > 1:
             deepest -= 1
             headings = [heading for heading in self.headings if heading.level <= deepest]
         ends = [len(self.text)] * len(headings)
@@ -129,7 +129,7 @@ class Outline:
             open_.append(number)
         return tuple(
             Section(level=heading.level, title=heading.title, start=heading.start, length=end - heading.start)
-            for heading, end in zip(headings[:_MOST], ends, strict=False)
+            for heading, end in zip(headings[:_MAX_SECTIONS], ends, strict=False)
         )
 
     @cached_property
@@ -153,4 +153,4 @@ def version_of(text: str) -> str:
 def plain(markdown: str) -> str:
     """Return a line of Markdown as plain text, at most 100 characters."""
     text = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", markdown)).split())
-    return text if len(text) <= _TITLE else text[: _TITLE - 3].rstrip() + "..."
+    return text if len(text) <= _MAX_TITLE_LENGTH else text[: _MAX_TITLE_LENGTH - 3].rstrip() + "..."

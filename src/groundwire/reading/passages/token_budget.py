@@ -34,11 +34,11 @@ _PARTS: Final = re.compile(
     r"|(?P<control>[\x00-\x1f\x7f])"
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LONGEST: Final = 20  # letters of a word that are analyzed; half of that beyond ASCII
+_MAX_WORD_LENGTH: Final = 20  # letters of a word that are analyzed; half of that beyond ASCII
 _STEPS: Final = (20, 4, 1)  # step sizes in characters for a run without spaces
-_LONG: Final = _STEPS[0] * _LONGEST  # characters of a run that is analyzed as a whole
-_MANY: Final = 50_000  # words whose bounds are cached
-_NEW: Final = 20_000  # new words analyzed per text; for further ones the letters are counted
+_LONG_RUN: Final = _STEPS[0] * _MAX_WORD_LENGTH  # characters of a run that is analyzed as a whole
+_MAX_CACHED_WORDS: Final = 50_000  # words whose bounds are cached
+_MAX_NEW_WORDS: Final = 20_000  # new words analyzed per text; for further ones the letters are counted
 
 
 class TokenBound:
@@ -91,7 +91,7 @@ class TokenBound:
     def _reach(self, text: str, start: int, room: int) -> int:
         for part in _PARTS.finditer(text, start):
             begin, end = part.span()
-            is_long = end - begin > _LONG
+            is_long = end - begin > _LONG_RUN
             is_word = is_long and part.lastgroup == "word"
             cost = room + 1 if is_long and (not is_word or end - begin > room) else self._cost(part, text)
             if cost <= room:
@@ -100,7 +100,7 @@ class TokenBound:
             if begin > start and not is_long:
                 return begin
             # A whole word of so many letters counts by its letters, more than a part of it.
-            stop, room = self._inside(text, begin, min(end, begin + _LONG) if is_word else end, room)
+            stop, room = self._inside(text, begin, min(end, begin + _LONG_RUN) if is_word else end, room)
             if stop < end or not is_long:
                 return min(stop, end - 1)  # a short one does not fit, even if its pieces do
         return len(text)
@@ -117,7 +117,7 @@ class TokenBound:
         return start, room
 
     def _forget(self) -> None:
-        if len(self._rows) > _MANY:
+        if len(self._rows) > _MAX_CACHED_WORDS:
             self._rows.clear()
 
     def _cost(self, part: re.Match[str], text: str) -> int:
@@ -152,26 +152,26 @@ class TokenBound:
             return 1
         if not piece.isascii():
             return self._row(piece) if _in_one_case(piece.strip()) else sum(map(self._character, piece))
-        found = self._row(piece)
+        bound = self._row(piece)
         parts = _CAMEL.split(piece)
         if len(parts) > 1:
-            found = max(found, sum(1 if part in self._words else self._row(part) for part in parts))
-        return found
+            bound = max(bound, sum(1 if part in self._words else self._row(part) for part in parts))
+        return bound
 
     def _row(self, piece: str) -> int:
         """Return the length of the longest token sequence in which no two adjacent tokens form one token."""
         size = len(piece)
-        if size > _LONG:
+        if size > _LONG_RUN:
             return sum(map(self._character, piece))
-        longest = _LONGEST if piece.isascii() else _LONGEST // 2
+        longest = _MAX_WORD_LENGTH if piece.isascii() else _MAX_WORD_LENGTH // 2
         if size > longest:
             return sum(self._row(piece[at : at + longest]) for at in range(0, size, longest)) + size // longest
-        found = self._rows.get(piece)
-        if found is None:
-            if len(self._rows) > _MANY + _NEW:
+        length = self._rows.get(piece)
+        if length is None:
+            if len(self._rows) > _MAX_CACHED_WORDS + _MAX_NEW_WORDS:
                 return sum(map(self._character, piece))
-            found = self._rows[piece] = _longest_row(_bytes(piece), self._words, self._cut)
-        return found
+            length = self._rows[piece] = _longest_row(_bytes(piece), self._words, self._cut)
+        return length
 
     def _row_of_marks(self, piece: str) -> int:
         if piece in self._marks:

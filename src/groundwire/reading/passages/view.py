@@ -34,14 +34,14 @@ Around = Callable[[Page], str]
 MAX_PAGE_LENGTH: Final = 10_000_000
 """The largest limit in characters."""
 _MAX_TOKENS: Final = 2_500_000
-_EXCERPTS: Final = 4_000  # characters of excerpts by default
-_BEGINNING: Final = 1_500  # characters of the page's beginning, if nothing was found
-_NAMED: Final = 3  # passages listed when the whole page is shown
-_SOME: Final = (Excerpt(start=0, end=0, text=""),)  # a stand-in when there are excerpts
-_OF_CURSOR: Final = "0x"  # in place of a character of a cursor with a text to find: a token at least
-_WORD: Final = "x"  # in place of the content, so that surrounding newlines do not merge
-_LONGEST_CURSOR: Final = 3_000
-_MAX_FIND: Final = 500  # characters of a search text
+_EXCERPTS_LENGTH: Final = 4_000  # characters of excerpts by default
+_BEGINNING_LENGTH: Final = 1_500  # characters of the page's beginning, if nothing was found
+_LISTED_PASSAGES: Final = 3  # passages listed when the whole page is shown
+_ANY_EXCERPTS: Final = (Excerpt(start=0, end=0, text=""),)  # a stand-in when there are excerpts
+_CURSOR_CHARACTER: Final = "0x"  # in place of a character of a cursor with a text to find: a token at least
+_CONTENT_MARK: Final = "x"  # in place of the content, so that surrounding newlines do not merge
+_MAX_CURSOR_LENGTH: Final = 3_000
+_MAX_FIND_LENGTH: Final = 500  # characters of a search text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def check_ask(
     find: object = None,
     max_length: object = None,
     max_tokens: object = None,
-    usual: int,
+    default_length: int,
     count_tokens: CountTokens | None = None,
     around: Around | None = None,
     ranker: Ranker | None = None,
@@ -82,7 +82,7 @@ def check_ask(
         find: The text to find.
         max_length: Maximum characters.
         max_tokens: Maximum tokens.
-        usual: The default limit in characters; for excerpts, 4,000 at most.
+        default_length: The default limit in characters; for excerpts, 4,000 at most.
         count_tokens: Counts tokens exactly; by default an upper bound is used.
         around: Returns the text around the content.
         ranker: Ranks passages for `query`; by default BM25.
@@ -90,11 +90,11 @@ def check_ask(
     Raises:
         InvalidRequest: an argument is invalid, or two exclude each other.
     """
-    given = {"query": query, "cursor": cursor, "find": find}
-    names = [name for name, value in given.items() if value is not None]
+    selectors = {"query": query, "cursor": cursor, "find": find}
+    names = [name for name, value in selectors.items() if value is not None]
     if len(names) > 1:
         raise InvalidRequest(names[1], f"cannot be given together with {names[0]}", "Pass one of query, cursor, find.")
-    if cursor is not None and (not isinstance(cursor, str) or not cursor.strip() or len(cursor) > _LONGEST_CURSOR):
+    if cursor is not None and (not isinstance(cursor, str) or not cursor.strip() or len(cursor) > _MAX_CURSOR_LENGTH):
         raise InvalidRequest("cursor", "is not a cursor", "Pass next_cursor unchanged, or #2 for the second section.")
     tokens = None if max_tokens is None else check_int("max_tokens", max_tokens, 1, _MAX_TOKENS)
     if max_length is not None:
@@ -102,12 +102,12 @@ def check_ask(
     elif tokens is not None:
         characters = MAX_PAGE_LENGTH
     else:
-        characters = usual if query is None and find is None else min(usual, _EXCERPTS)
+        characters = default_length if query is None and find is None else min(default_length, _EXCERPTS_LENGTH)
     return Ask(
         room=TextBudget(characters=characters, tokens=tokens, count=count_tokens),
         query=None if query is None else _check_text("query", query, MAX_QUERY, "Pass what you want to know."),
         cursor=cursor.strip() if isinstance(cursor, str) else None,
-        find=None if find is None else _check_text("find", find, _MAX_FIND, "Pass the words to find."),
+        find=None if find is None else _check_text("find", find, _MAX_FIND_LENGTH, "Pass the words to find."),
         around=around,
         ranker=ranker,
     )
@@ -118,7 +118,7 @@ def _check_text(field_name: str, text: object, most: int, fix: str) -> str:
         raise InvalidRequest(field_name, f"must be text, not {type(text).__name__}", fix)
     clean = " ".join(text.encode("utf-8", "replace").decode().split())
     if field_name == "query" and not readable_run(clean):
-        raise InvalidRequest(field_name, "has no word in it", fix)
+        raise InvalidRequest(field_name, "has no words", fix)
     if not clean:
         raise InvalidRequest(field_name, "is empty", fix)
     if len(clean) > most:
@@ -141,22 +141,22 @@ def pack_view(page: Page, ask: Ask) -> tuple[dict[str, Any], bytes] | None:
         return None
     fields = page.model_dump(mode="json", exclude={"content"})
     room = ask.room.characters, ask.room.tokens
-    asked = {"page": fields, "room": room, "query": ask.query, "cursor": ask.cursor, "find": ask.find, "around": name}
-    return asked, page.content.encode("utf-8", "surrogatepass")
+    request = {"page": fields, "room": room, "query": ask.query, "cursor": ask.cursor, "find": ask.find, "around": name}
+    return request, page.content.encode("utf-8", "surrogatepass")
 
 
-def view_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def view_in_worker(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Return the part of a page sent by another process."""
-    characters, tokens = asked["room"]
-    module, _, name = asked["around"].partition(":")
+    characters, tokens = request["room"]
+    module, _, name = request["around"].partition(":")
     ask = Ask(
         room=TextBudget(characters=characters, tokens=tokens),
-        query=asked["query"],
-        cursor=asked["cursor"],
-        find=asked["find"],
+        query=request["query"],
+        cursor=request["cursor"],
+        find=request["find"],
         around=getattr(import_module(module), name) if module else None,
     )
-    page = Page.model_validate(asked["page"] | {"content": body.decode("utf-8", "surrogatepass")})
+    page = Page.model_validate(request["page"] | {"content": body.decode("utf-8", "surrogatepass")})
     try:
         part = view(page, ask)
     except InvalidRequest as error:
@@ -186,7 +186,7 @@ def view(page: Page, ask: Ask) -> Page:
         InvalidRequest: the cursor is invalid; the limit is too small for a single word.
     """
     document = Outline(page.content)
-    whole = page.model_copy(
+    header = page.model_copy(
         update={
             "content": "",
             "content_length": 0,
@@ -195,18 +195,18 @@ def view(page: Page, ask: Ask) -> Page:
             "sections": document.sections,
         }
     )
-    shower = _Shower(whole, document, ask)
+    views = _ViewMaker(header, document, ask)
     if ask.query is not None:
-        return shower.answers(ask.query)
+        return views.answers(ask.query)
     if ask.find is not None:
-        return shower.found(ask.find, Place(0))
+        return views.occurrences(ask.find, Place(0))
     if ask.cursor is None:
-        return shower.piece(Place(0))
+        return views.piece(Place(0))
     place = resolve(ask.cursor, page.final_url or page.url, document)
-    return shower.found(place.find, place) if place.find else shower.piece(place)
+    return views.occurrences(place.find, place) if place.find else views.piece(place)
 
 
-class _Shower:
+class _ViewMaker:
     """Creates views of one page."""
 
     def __init__(self, page: Page, document: Outline, ask: Ask) -> None:
@@ -219,7 +219,7 @@ class _Shower:
         place: Place,
         room: TextBudget | None = None,
         *,
-        said: tuple[str, ...] = (),
+        warnings: tuple[str, ...] = (),
         excerpts: tuple[Excerpt, ...] = (),
         match_count: int | None = None,
     ) -> Page:
@@ -228,18 +228,18 @@ class _Shower:
         Args:
             place: Its start, and its latest end.
             room: The limit; by default the requested one.
-            said: Additional warnings.
+            warnings: Additional warnings.
             excerpts: The relevant passages in it.
             match_count: The number of literal matches on the page.
         """
         document = self._document
-        said = (*place.warnings, *said)
-        cut = cut_piece(document, place.start, room or self._room(said, start=place.start), place.stop)
+        warnings = (*place.warnings, *warnings)
+        cut = cut_piece(document, place.start, room or self._room(warnings, start=place.start), place.stop)
         end = len(document.text)
         following = self._cursor(cut.end) if cut.end < end and document.text[cut.end :].strip() else None
-        return self._with(
+        return self._page_with(
             cut.content,
-            said,
+            warnings,
             start=cut.start,
             end=cut.end,
             next_cursor=following,
@@ -250,47 +250,47 @@ class _Shower:
 
     def answers(self, query: str) -> Page:
         """Return the passages relevant to a query; the whole page if it fits."""
-        room = self._room(excerpts=_SOME, next_cursor=None)
+        room = self._room(excerpts=_ANY_EXCERPTS, next_cursor=None)
         document = self._document
         ranked = rank(document, query, self._ask.ranker)
         best = sorted((row for row in ranked if row.score > 0), key=lambda row: -row.score)
         if not best:
             return self._beginning("nothing on this page matches the query; this is its beginning")
-        if room.holds(document.text) and (whole := self._room_of_all()) is not None and whole.holds(document.text):
-            room = whole
-            first = sorted(best[:_NAMED], key=lambda row: row.number)
+        page_room = self._room_of_all() if room.holds(document.text) else None
+        if page_room is not None and page_room.holds(document.text):
+            first = sorted(best[:_LISTED_PASSAGES], key=lambda row: row.number)
             spans = (ExcerptSpan(row.passage.start, row.passage.end, row.score) for row in first)
-            return self.piece(Place(0), room, excerpts=tuple(excerpt_of(document, span) for span in spans))
-        return self._chosen(choose(document, ranked, room, links=wants_links(query)))
+            return self.piece(Place(0), page_room, excerpts=tuple(excerpt_of(document, span) for span in spans))
+        return self._page_of(choose(document, ranked, room, links=wants_links(query)))
 
-    def found(self, wanted: str, place: Place) -> Page:
+    def occurrences(self, phrase: str, place: Place) -> Page:
         """Return literal matches from a position on, with some context."""
         document = self._document
-        everywhere = find_all(document.text, wanted)
-        matches = [match for match in everywhere if match.start >= place.start]
+        all_matches = find_all(document.text, phrase)
+        matches = [match for match in all_matches if match.start >= place.start]
         if not matches:
-            more = "" if not everywhere else " from there on"
-            said = (*place.warnings, f"{_quoted(wanted)} is not on this page{more}; this is the page's beginning")
-            return self._beginning(*said, match_count=len(everywhere))
-        longest = _OF_CURSOR * len(self._cursor(len(document.text), wanted))
-        room = self._room(place.warnings, excerpts=_SOME, match_count=len(everywhere), next_cursor=longest)
-        shown = self._that_fit(matches, room)
-        if shown:
-            chosen = assemble(document, spans_around(document, shown))
+            more = "" if not all_matches else " from there on"
+            warnings = (*place.warnings, f"{_quoted(phrase)} is not on this page{more}; this is the page's beginning")
+            return self._beginning(*warnings, match_count=len(all_matches))
+        longest = _CURSOR_CHARACTER * len(self._cursor(len(document.text), phrase))
+        room = self._room(place.warnings, excerpts=_ANY_EXCERPTS, match_count=len(all_matches), next_cursor=longest)
+        fitting = self._fitting(matches, room)
+        if fitting:
+            chosen = assemble(document, spans_around(document, fitting))
         else:
             piece = cut_piece(document, matches[0].start, room)
-            shown = [match for match in matches[:1] if match.end <= piece.end]
+            fitting = [match for match in matches[:1] if match.end <= piece.end]
             chosen = Chosen(piece.content, (excerpt_of(document, ExcerptSpan(piece.start, piece.end)),))
-        further = matches[max(1, len(shown)) :]
-        return self._chosen(
+        further = matches[max(1, len(fitting)) :]
+        return self._page_of(
             chosen,
             place.warnings,
-            matches=tuple(shown),
-            match_count=len(everywhere),
-            next_cursor=self._cursor(further[0].start, wanted) if further else None,
+            matches=tuple(fitting),
+            match_count=len(all_matches),
+            next_cursor=self._cursor(further[0].start, phrase) if further else None,
         )
 
-    def _that_fit(self, matches: list[Match], room: TextBudget) -> list[Match]:
+    def _fitting(self, matches: list[Match], room: TextBudget) -> list[Match]:
         """Return as many of the first matches as fit with their context."""
         low, high = 0, min(len(matches), 1)
         while high > low and room.holds(assemble(self._document, spans_around(self._document, matches[:high])).content):
@@ -301,27 +301,27 @@ class _Shower:
             low, high = (middle, high) if fits else (low, middle)
         return matches[:low]
 
-    def _beginning(self, *said: str, match_count: int | None = None) -> Page:
+    def _beginning(self, *warnings: str, match_count: int | None = None) -> Page:
         """Return the beginning of the page, if nothing was found; in a small budget as an excerpt."""
         try:
-            room, compact = self._room(said, match_count=match_count), False
+            room, compact = self._room(warnings, match_count=match_count), False
         except InvalidRequest:
-            room, compact = self._room(said, match_count=match_count, excerpts=_SOME), True
-        short = room.limited(min(room.characters, _BEGINNING), room.tokens)
-        page = self.piece(Place(0), short, said=said, match_count=match_count)
+            room, compact = self._room(warnings, match_count=match_count, excerpts=_ANY_EXCERPTS), True
+        short = room.limited(min(room.characters, _BEGINNING_LENGTH), room.tokens)
+        page = self.piece(Place(0), short, warnings=warnings, match_count=match_count)
         if not compact or page.end is None:
             return page
         span = ExcerptSpan(page.start, page.end)
         return page.model_copy(update={"excerpts": (excerpt_of(self._document, span),)})
 
-    def _chosen(self, chosen: Chosen, said: tuple[str, ...] = (), **update: object) -> Page:
+    def _page_of(self, chosen: Chosen, warnings: tuple[str, ...] = (), **update: object) -> Page:
         spans = chosen.excerpts
-        return self._with(
-            chosen.content, said, excerpts=spans, start=spans[0].start, end=spans[-1].end, truncated=True, **update
+        return self._page_with(
+            chosen.content, warnings, excerpts=spans, start=spans[0].start, end=spans[-1].end, truncated=True, **update
         )
 
-    def _with(self, content: str, said: tuple[str, ...], **update: object) -> Page:
-        update |= {"content": content, "content_length": len(content), "warnings": (*self._page.warnings, *said)}
+    def _page_with(self, content: str, warnings: tuple[str, ...], **update: object) -> Page:
+        update |= {"content": content, "content_length": len(content), "warnings": (*self._page.warnings, *warnings)}
         return self._page.model_copy(update=update)
 
     def _cursor(self, place: int, find: str = "") -> str:
@@ -334,25 +334,25 @@ class _Shower:
         except InvalidRequest:
             return None
 
-    def _room(self, said: tuple[str, ...] = (), **shown: object) -> TextBudget:
+    def _room(self, warnings: tuple[str, ...] = (), **fields: object) -> TextBudget:
         """Return the limit for the content: the requested one without the surrounding text.
 
         Args:
-            said: Additional warnings.
-            shown: Further fields of the page in the result.
+            warnings: Additional warnings.
+            fields: Further fields of the page in the result.
         """
         room = self._ask.room
         if self._ask.around is None or room.tokens is None:
             return room
-        usual: dict[str, object] = {"truncated": True, "content": _WORD}
-        usual["next_cursor"] = self._cursor(len(self._document.text))
-        usual["warnings"] = (*self._page.warnings, *said)
-        frame = room.tokens_of(self._ask.around(self._page.model_copy(update=usual | shown)))
+        defaults: dict[str, object] = {"truncated": True, "content": _CONTENT_MARK}
+        defaults["next_cursor"] = self._cursor(len(self._document.text))
+        defaults["warnings"] = (*self._page.warnings, *warnings)
+        frame = room.tokens_of(self._ask.around(self._page.model_copy(update=defaults | fields)))
         if room.tokens <= frame:
             raise InvalidRequest(
                 "max_tokens",
-                f"is {room.tokens:,}, and what is to be said of the page takes {frame:,}",
-                f"Pass at least {frame + _EXCERPTS // 40:,}.",
+                f"is {room.tokens:,}, but the notes about the page take {frame:,}",
+                f"Pass at least {frame + _EXCERPTS_LENGTH // 40:,}.",
             )
         return room.limited(room.characters, room.tokens - frame)
 

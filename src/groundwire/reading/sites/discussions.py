@@ -34,17 +34,17 @@ from groundwire.transport import Response
 __all__ = ["HACKER_NEWS", "REDDIT", "STACK_EXCHANGE"]
 
 _SEARCH: Final = "https://hn.algolia.com/api/v1"
-_MOST_OF_STORY: Final = 400  # comments
+_MAX_STORY_COMMENTS: Final = 400  # comments
 _REDDIT: Final = "https://www.reddit.com"
 _ID: Final = "[A-Za-z0-9]{2,12}"
-_DELETED: Final = "a deleted account"
+_DELETED_ACCOUNT: Final = "a deleted account"
 _TAG: Final = re.compile(r"<[^<>]*>")
 _WHERE: Final = "(?:(?:[rR]|u|user)/[^/]{1,200}/)?"
 _FORM: Final = r"(?:/?\.json)?"  # the address of the API, which people paste
-_MOST_COMMENTS: Final = 300  # comments
-_DEEPEST: Final = 20  # levels of replies
+_MAX_REDDIT_COMMENTS: Final = 300  # comments
+_MAX_DEPTH: Final = 20  # levels of replies
 _STACK_EXCHANGE: Final = "https://api.stackexchange.com/2.3"
-_MOST_ANSWERS: Final = 30  # answers
+_MAX_ANSWERS: Final = 30  # answers
 _NUMBER: Final = "[0-9]{1,12}"
 _NO_SITES: Final = frozenset({"api", "area51", "chat", "data", "stackauth"})  # subdomains without questions
 _ORIGINALS: Final = (
@@ -60,41 +60,41 @@ def item(page: PageAddress) -> Steps | None:
 
 
 def _item(page: PageAddress, number: str) -> Steps:
-    (found,) = yield (SiteRequest(url=f"{page.api}/items/{number}"),)
-    need(found, "id", kind=int)
-    title, author = text(found, "title"), text(found, "author") or _DELETED
-    comments, told = list(_walk(found, author)), text(found, "text")
-    if not title and not told and not comments:
+    (story,) = yield (SiteRequest(url=f"{page.api}/items/{number}"),)
+    need(story, "id", kind=int)
+    title, author = text(story, "title"), text(story, "author") or _DELETED_ACCOUNT
+    comments, words = list(_walk(story, author)), text(story, "text")
+    if not title and not words and not comments:
         raise NotAvailable("it is deleted")
-    what = title or (f"Comment by {author}" if told else "[deleted]")
-    options = [row for row in found.get("options") or () if isinstance(row, dict)]
+    what = title or (f"Comment by {author}" if words else "[deleted]")
+    options = [row for row in story.get("options") or () if isinstance(row, dict)]
     parts = [
         heading(1, what),
-        facts((("Link", text(found, "url")), ("Story", _story(page, found)))),
+        facts((("Link", text(story, "url")), ("Story", _story(page, story)))),
         say(
-            f"{text(found, 'points')} points" if text(found, "points") else "",
+            f"{text(story, 'points')} points" if text(story, "points") else "",
             f"by {author}",
-            day(found.get("created_at")),
+            day(story.get("created_at")),
         ),
-        html(str(found.get("text") or ""), below=1),
+        html(str(story.get("text") or ""), below=1),
         facts((_plain(row.get("text")), f"{text(row, 'points') or 'unknown'} points") for row in options),
     ]
     if comments:
         parts.append(heading(2, "Comments"))
-    for row, parent in comments[:_MOST_OF_STORY]:
+    for row, parent in comments[:_MAX_STORY_COMMENTS]:
         parts += _reply(row, parent, author)
-    shown = f"the first {_MOST_OF_STORY} of {len(comments)} comments are read"
+    limit_note = f"the first {_MAX_STORY_COMMENTS} of {len(comments)} comments are read"
     return SiteContent(
         title=title or f"{what} on Hacker News",
-        published=text(found, "created_at"),
+        published=text(story, "created_at"),
         parts=parts,
-        missing=[shown] if len(comments) > _MOST_OF_STORY else [],
+        missing=[limit_note] if len(comments) > _MAX_STORY_COMMENTS else [],
     )
 
 
-def _story(page: PageAddress, found: dict[str, Any]) -> str:
-    story = found.get("story_id")
-    return f"{page.url.origin}/item?id={story}" if isinstance(story, int) and story != found["id"] else ""
+def _story(page: PageAddress, story: dict[str, Any]) -> str:
+    number = story.get("story_id")
+    return f"{page.url.origin}/item?id={number}" if isinstance(number, int) and number != story["id"] else ""
 
 
 def _plain(source: object) -> str:
@@ -102,11 +102,11 @@ def _plain(source: object) -> str:
     return unescape(_TAG.sub("", str(source or "")))
 
 
-def _walk(found: dict[str, Any], author: str) -> Iterator[tuple[dict[str, Any], str]]:
+def _walk(story: dict[str, Any], author: str) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the comments in page order, each with the author it replies to."""
-    if not isinstance(found.get("children"), list):
+    if not isinstance(story.get("children"), list):
         raise FormatChanged("children is missing")
-    stack = [(row, author) for row in reversed(found["children"])]
+    stack = [(row, author) for row in reversed(story["children"])]
     while stack:
         row, parent = stack.pop()
         if not isinstance(row, dict):
@@ -115,12 +115,12 @@ def _walk(found: dict[str, Any], author: str) -> Iterator[tuple[dict[str, Any], 
             yield row, parent
         children = row.get("children")
         if isinstance(children, list):
-            stack += [(child, text(row, "author") or _DELETED) for child in reversed(children)]
+            stack += [(child, text(row, "author") or _DELETED_ACCOUNT) for child in reversed(children)]
 
 
 def _reply(row: dict[str, Any], parent: str, author: str) -> list[SitePart]:
     to = f"to {parent}" if parent and parent != author else ""
-    who = " ".join(filter(None, (text(row, "author") or _DELETED, to)))
+    who = " ".join(filter(None, (text(row, "author") or _DELETED_ACCOUNT, to)))
     return [heading(3, f"{who}, {day(row.get('created_at'))}"), html(str(row["text"]), below=3)]
 
 
@@ -137,51 +137,51 @@ HACKER_NEWS: Final = SiteSpec(
 
 def post(page: PageAddress) -> Steps:
     """Read a post with its comments, or with those around one of them."""
-    params = {"raw_json": "1", "limit": str(_MOST_COMMENTS)}
+    params = {"raw_json": "1", "limit": str(_MAX_REDDIT_COMMENTS)}
     if page["comment"]:
         params |= {"comment": page["comment"].lower(), "context": "8"}
-    (found,) = yield (SiteRequest(url=f"{page.api}/comments/{page['id'].lower()}.json", params=params),)
-    one = need(found, 0, "data", "children", 0, "data", kind=dict)
-    title = need(one, "title")
-    link = text(one, "url") if not one.get("is_self") else ""
+    (listings,) = yield (SiteRequest(url=f"{page.api}/comments/{page['id'].lower()}.json", params=params),)
+    submission = need(listings, 0, "data", "children", 0, "data", kind=dict)
+    title = need(submission, "title")
+    link = text(submission, "url") if not submission.get("is_self") else ""
     parts = [
         heading(1, title),
         say(
-            text(one, "subreddit_name_prefixed"),
-            f"by {text(one, 'author') or '[deleted]'}",
-            day(one.get("created_utc")),
-            f"score {text(one, 'score')}",
-            f"{text(one, 'num_comments')} comments",
-            text(one, "link_flair_text"),
+            text(submission, "subreddit_name_prefixed"),
+            f"by {text(submission, 'author') or '[deleted]'}",
+            day(submission.get("created_utc")),
+            f"score {text(submission, 'score')}",
+            f"{text(submission, 'num_comments')} comments",
+            text(submission, "link_flair_text"),
         ),
         facts((("Link", link),)),
-        _body(one, "selftext", 1),
-        *_attached(one),
+        _body(submission, "selftext", 1),
+        *_attached(submission),
     ]
     comments: list[SitePart] = []
-    hidden = _comments(found[1] if len(found) > 1 else None, "", comments, 0)
+    hidden = _comments(listings[1] if len(listings) > 1 else None, "", comments, 0)
     parts += [heading(2, "Comments"), *comments] if comments else []
     return SiteContent(
         title=title,
-        url=page.api + permalink if (permalink := text(one, "permalink")).startswith(("/r/", "/user/")) else "",
-        published=day(one.get("created_utc")),
+        url=page.api + permalink if (permalink := text(submission, "permalink")).startswith(("/r/", "/user/")) else "",
+        published=day(submission.get("created_utc")),
         parts=parts,
         missing=[f"comments that Reddit did not send: {hidden}"] if hidden else [],
         warnings=("only the comments around one of them are read",) if page["comment"] else (),
     )
 
 
-def _attached(one: dict[str, Any]) -> Iterator[SitePart]:
+def _attached(submission: dict[str, Any]) -> Iterator[SitePart]:
     """Yield what a post has besides its text: captions of pictures, the options of a poll, the post that it repeats."""
-    captions = (text(picture, "caption") for picture in _listed(one, "gallery_data", "items"))
+    captions = (text(picture, "caption") for picture in _listed(submission, "gallery_data", "items"))
     yield facts((f"Picture {number}", caption) for number, caption in enumerate(captions, 1))
-    options = _listed(one, "poll_data", "options")
+    options = _listed(submission, "poll_data", "options")
     yield facts((text(row, "text"), f"{text(row, 'vote_count') or 'unknown'} votes") for row in options)
-    for repeated in _listed(one, "crosspost_parent_list")[:1]:
-        yield heading(2, f"Crosspost of: {text(repeated, 'title')}")
-        yield say(text(repeated, "subreddit_name_prefixed"), f"by {text(repeated, 'author') or '[deleted]'}")
-        yield _body(repeated, "selftext", 2)
-        yield from _attached({**repeated, "crosspost_parent_list": []})
+    for original in _listed(submission, "crosspost_parent_list")[:1]:
+        yield heading(2, f"Crosspost of: {text(original, 'title')}")
+        yield say(text(original, "subreddit_name_prefixed"), f"by {text(original, 'author') or '[deleted]'}")
+        yield _body(original, "selftext", 2)
+        yield from _attached({**original, "crosspost_parent_list": []})
 
 
 def _listed(data: object, *path: str) -> list[dict[str, Any]]:
@@ -196,26 +196,28 @@ def _comments(listing: Any, parent: str, parts: list[SitePart], depth: int) -> i
     """Append the comments of a listing, and return how many it only counts."""
     hidden = 0
     for row in rows(listing, "data", "children") if isinstance(listing, dict) else ():
-        one = row.get("data")
-        if not isinstance(one, dict):
+        comment = row.get("data")
+        if not isinstance(comment, dict):
             continue
-        if row.get("kind") == "more" or depth >= _DEEPEST:
-            count = one.get("count")
+        if row.get("kind") == "more" or depth >= _MAX_DEPTH:
+            count = comment.get("count")
             hidden += count if isinstance(count, int) and count > 0 else 1
             continue
-        author = text(one, "author") or "[deleted]"
+        author = text(comment, "author") or "[deleted]"
         to = f" to {parent}" if parent else ""
         parts += [
-            heading(3, f"{author}{to}, {day(one.get('created_utc'))}, score {text(one, 'score')}"),
-            _body(one, "body", 3),
+            heading(3, f"{author}{to}, {day(comment.get('created_utc'))}, score {text(comment, 'score')}"),
+            _body(comment, "body", 3),
         ]
-        hidden += _comments(one.get("replies"), author, parts, depth + 1)
+        hidden += _comments(comment.get("replies"), author, parts, depth + 1)
     return hidden
 
 
-def _body(one: dict[str, Any], name: str, below: int) -> SitePart:
-    rendered = one.get(f"{name}_html")
-    return html(rendered, below=below) if isinstance(rendered, str) else markdown(str(one.get(name) or ""), below=below)
+def _body(entry: dict[str, Any], name: str, below: int) -> SitePart:
+    rendered = entry.get(f"{name}_html")
+    if isinstance(rendered, str):
+        return html(rendered, below=below)
+    return markdown(str(entry.get(name) or ""), below=below)
 
 
 REDDIT: Final = SiteSpec(
@@ -247,59 +249,60 @@ def answer(page: PageAddress) -> Steps | None:
 
 def _answer_first(page: PageAddress) -> Steps:
     params = {"site": _site(page), "filter": "withbody"}
-    (found,) = yield (SiteRequest(url=f"{page.api}/answers/{page['id']}", params=params),)
-    linked = _first(found)
-    return (yield from _question(page, str(need(linked, "question_id", kind=int)), page["id"], [linked]))
+    (response,) = yield (SiteRequest(url=f"{page.api}/answers/{page['id']}", params=params),)
+    row = _first(response)
+    return (yield from _question(page, str(need(row, "question_id", kind=int)), page["id"], [row]))
 
 
-def _question(page: PageAddress, number: str, wanted: str, linked: Sequence[dict[str, Any]] = ()) -> Steps:
+def _question(page: PageAddress, number: str, answer_number: str, linked: Sequence[dict[str, Any]] = ()) -> Steps:
     """Read a question.
 
     Args:
         page: The page's address.
         number: That of the question.
-        wanted: The number of the answer that comes first; empty for none.
+        answer_number: The number of the answer that comes first; empty for none.
         linked: This answer, if it is known.
     """
     params = {"site": _site(page), "filter": "withbody"}
-    more = (f"{page.api}/answers/{wanted}",) if wanted and not linked else ()
-    best = {**params, "order": "desc", "sort": "votes", "pagesize": str(_MOST_ANSWERS)}
-    asked, answered, *chosen = yield (
+    more = (f"{page.api}/answers/{answer_number}",) if answer_number and not linked else ()
+    best = {**params, "order": "desc", "sort": "votes", "pagesize": str(_MAX_ANSWERS)}
+    question_response, answers_response, *linked_responses = yield (
         SiteRequest(url=f"{page.api}/questions/{number}", params=params),
         SiteRequest(url=f"{page.api}/questions/{number}/answers", params=best, optional="answers"),
         *(SiteRequest(url=at, params=params, optional="the linked answer") for at in more),
     )
-    found = _first(asked)
-    title = unescape(need(found, "title"))
-    answers = rows(answered, "items") if answered is not None else []
+    question_row = _first(question_response)
+    title = unescape(need(question_row, "title"))
+    answers = rows(answers_response, "items") if answers_response is not None else []
     answers.sort(key=lambda row: (row.get("is_accepted") is not True, -(number_or_none(row.get("score")) or 0)))
-    given = (*linked, *(_listed(chosen[0], "items") if chosen else ()), *answers)
-    first = [row for row in given if wanted and text(row, "answer_id") == wanted and row.get("body")][:1]
+    candidates = (*linked, *(_listed(linked_responses[0], "items") if linked_responses else ()), *answers)
+    linked_rows = (row for row in candidates if answer_number and text(row, "answer_id") == answer_number)
+    first = [row for row in linked_rows if row.get("body")][:1]
     first = [row for row in first if text(row, "question_id") in {"", number}]
-    answers = first + [row for row in answers if not first or text(row, "answer_id") != wanted]
-    originals = yield from _originals(page, found)
-    count = found.get("answer_count")
+    answers = first + [row for row in answers if not first or text(row, "answer_id") != answer_number]
+    originals = yield from _originals(page, question_row)
+    count = question_row.get("answer_count")
     parts = [
         heading(1, title),
         say(
-            f"asked by {_who(found)} on {day(found.get('creation_date'))}",
-            f"score {text(found, 'score')}",
+            f"asked by {_who(question_row)} on {day(question_row.get('creation_date'))}",
+            f"score {text(question_row, 'score')}",
             f"{count} answers" if isinstance(count, int) else "",
-            f"tags: {', '.join(map(str, found.get('tags') or ()))}",
-            f"closed: {text(found, 'closed_reason')}" if found.get("closed_reason") else "",
+            f"tags: {', '.join(map(str, question_row.get('tags') or ()))}",
+            f"closed: {text(question_row, 'closed_reason')}" if question_row.get("closed_reason") else "",
         ),
         facts(originals),
-        html(need(found, "body"), below=1),
+        html(need(question_row, "body"), below=1),
     ]
     for row in answers:
         parts += _answer(row, linked=row in first)
-    shown = f"the {'linked and the ' * len(first)}best {len(answers) - len(first)} of {count} answers are read"
-    missing = [shown] if isinstance(count, int) and answered is not None and count > len(answers) else []
+    limit_note = f"the {'linked and the ' * len(first)}best {len(answers) - len(first)} of {count} answers are read"
+    missing = [limit_note] if isinstance(count, int) and answers_response is not None and count > len(answers) else []
     return SiteContent(
         title=title,
-        url=text(found, "link"),
-        published=day(found.get("creation_date")),
-        modified=day(found.get("last_edit_date")),
+        url=text(question_row, "link"),
+        published=day(question_row.get("creation_date")),
+        modified=day(question_row.get("last_edit_date")),
         parts=parts,
         missing=missing,
         warnings=("comments are not part of the text",),
@@ -307,21 +310,21 @@ def _question(page: PageAddress, number: str, wanted: str, linked: Sequence[dict
 
 
 def _originals(
-    page: PageAddress, found: dict[str, Any]
+    page: PageAddress, question_row: dict[str, Any]
 ) -> Generator[tuple[SiteRequest, ...], tuple[Any, ...], list[tuple[str, str]]]:
     """Ask what a question is a duplicate of. No filter of the API's own has it, and one is made with a request."""
-    if "duplicate" not in text(found, "closed_reason").lower():
+    if "duplicate" not in text(question_row, "closed_reason").lower():
         return []
-    details, what = found.get("closed_details"), "the question that it is a duplicate of"
+    details, what = question_row.get("closed_details"), "the question that it is a duplicate of"
     if details is None:
         make = {"base": "none", "include": _ORIGINALS, "unsafe": "false"}
-        (made,) = yield (SiteRequest(url=f"{page.api}/filters/create", params=make, optional=what),)
-        if not (name := text(made, "items", 0, "filter")):
+        (filter_response,) = yield (SiteRequest(url=f"{page.api}/filters/create", params=make, optional=what),)
+        if not (name := text(filter_response, "items", 0, "filter")):
             return []
         params = {"site": _site(page), "filter": name}
-        at = f"{page.api}/questions/{need(found, 'question_id', kind=int)}"
-        (again,) = yield (SiteRequest(url=at, params=params, optional=what),)
-        details = next(iter(_listed(again, "items")), {}).get("closed_details")
+        at = f"{page.api}/questions/{need(question_row, 'question_id', kind=int)}"
+        (details_response,) = yield (SiteRequest(url=at, params=params, optional=what),)
+        details = next(iter(_listed(details_response, "items")), {}).get("closed_details")
     originals = _listed(details, "original_questions")
     return [
         (f'Duplicate of "{unescape(text(row, "title"))}"', f"{page.url.origin}/q/{text(row, 'question_id')}")
@@ -343,11 +346,11 @@ def _who(row: dict[str, Any]) -> str:
     return unescape(text(row, "owner", "display_name")) or "a deleted account"
 
 
-def _first(answered: Any) -> dict[str, Any]:
-    found = rows(answered, "items")
-    if not found:
+def _first(response: Any) -> dict[str, Any]:
+    items = rows(response, "items")
+    if not items:
         raise NotAvailable("the API has no such question")
-    return found[0]
+    return items[0]
 
 
 def _site(page: PageAddress) -> str:
@@ -360,14 +363,14 @@ def _is_site(page: PageAddress) -> bool:
 
 def refusal(reply: Response) -> str:
     """Return the words of a throttle violation, which comes with status 400."""
-    said = json_or_empty(reply) if reply.status == 400 else {}
-    return text(said, "error_message")[:200] if text(said, "error_name") == "throttle_violation" else ""
+    body = json_or_empty(reply) if reply.status == 400 else {}
+    return text(body, "error_message")[:200] if text(body, "error_name") == "throttle_violation" else ""
 
 
 def pause(reply: Response) -> float:
     """Return the seconds of `backoff`; an hour when nothing is left of the day's quota."""
-    said = json_or_empty(reply)
-    return 3_600.0 if said.get("quota_remaining") == 0 else number_or_none(said.get("backoff")) or 0.0
+    body = json_or_empty(reply)
+    return 3_600.0 if body.get("quota_remaining") == 0 else number_or_none(body.get("backoff")) or 0.0
 
 
 _HOSTS: Final = (

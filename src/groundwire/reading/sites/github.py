@@ -28,9 +28,9 @@ _API: Final = "https://api.github.com"
 _REF: Final = "(?:refs/(?:heads|tags)/)?[^/]+"
 _NUMBER: Final = "[0-9]{1,12}"
 _SHA: Final = "[0-9a-f]{7,40}"
-_RENDERED: Final = "application/vnd.github.html+json"
+_HTML_TYPE: Final = "application/vnd.github.html+json"
 _FULL: Final = "application/vnd.github.full+json"  # texts in Markdown and as the HTML that the web page has
-_MOST: Final = 100  # comments, or releases, of one request
+_LIMIT: Final = 100  # comments, or releases, of one request
 _FRAME: Final = "a.anchor, svg, .js-render-enrichment-loader"  # what GitHub's page adds to a text
 _CODE: Final = re.compile(r'<pre lang="([\w+#.-]{1,40})"')
 _RAW: Final = "https://raw.githubusercontent.com"
@@ -49,7 +49,7 @@ _NOT_OWNERS: Final = frozenset(
         "terms topics tos trending trust-center users watching why-github",
     )
 )
-_FILES: Final = "the first 300 files are read"
+_FILES_WARNING: Final = "the first 300 files are read"
 _MARKDOWN: Final = (".md", ".markdown", ".mdown")
 
 
@@ -78,28 +78,28 @@ def repository(page: PageAddress) -> Steps | None:
 
 
 def _repository(page: PageAddress) -> Steps:
-    found, readme = yield (
+    repo, readme = yield (
         SiteRequest(url=_at(page)),
-        SiteRequest(url=f"{_at(page)}/readme", accept=_RENDERED, kind="text", optional="the README"),
+        SiteRequest(url=f"{_at(page)}/readme", accept=_HTML_TYPE, kind="text", optional="the README"),
     )
-    title, license_id = need(found, "full_name"), text(found, "license", "spdx_id")
+    title, license_id = need(repo, "full_name"), text(repo, "license", "spdx_id")
     return SiteContent(
-        title=f"{title}: {text(found, 'description')}" if text(found, "description") else title,
-        url=text(found, "html_url"),
+        title=f"{title}: {text(repo, 'description')}" if text(repo, "description") else title,
+        url=text(repo, "html_url"),
         parts=(
             heading(1, title),
-            say(text(found, "description")),
+            say(text(repo, "description")),
             facts(
                 (
-                    ("Stars", text(found, "stargazers_count")),
-                    ("Forks", text(found, "forks_count")),
-                    ("Language", text(found, "language")),
-                    ("License", license_id if license_id != "NOASSERTION" else text(found, "license", "name")),
-                    ("Topics", ", ".join(map(str, found.get("topics") or ()))),
-                    ("Homepage", text(found, "homepage")),
-                    ("Default branch", text(found, "default_branch")),
-                    ("Last push", day(found.get("pushed_at"))),
-                    ("Archived", "yes" if found.get("archived") else ""),
+                    ("Stars", text(repo, "stargazers_count")),
+                    ("Forks", text(repo, "forks_count")),
+                    ("Language", text(repo, "language")),
+                    ("License", license_id if license_id != "NOASSERTION" else text(repo, "license", "name")),
+                    ("Topics", ", ".join(map(str, repo.get("topics") or ()))),
+                    ("Homepage", text(repo, "homepage")),
+                    ("Default branch", text(repo, "default_branch")),
+                    ("Last push", day(repo.get("pushed_at"))),
+                    ("Archived", "yes" if repo.get("archived") else ""),
                 )
             ),
             _rendered(readme or "", base=_home(page), below=1),
@@ -111,13 +111,13 @@ def directory(page: PageAddress) -> Steps:
     """Read a directory: what it has, and its README."""
     path = "".join(f"/{quote(part, safe='')}" for part in page["path"].split("/") if part)
     at = {"ref": page["ref"]}
-    found, readme = yield (
+    entries, readme = yield (
         SiteRequest(url=f"{_at(page)}/contents{path}", params=at),
-        SiteRequest(url=f"{_at(page)}/readme{path}", params=at, accept=_RENDERED, kind="text", optional="the README"),
+        SiteRequest(url=f"{_at(page)}/readme{path}", params=at, accept=_HTML_TYPE, kind="text", optional="the README"),
     )
     title = f"{_name(page)}{unquote(path)} at {page['ref']}"
     slash = {"dir": "/"}
-    names = [(need(row, "name") + slash.get(text(row, "type"), ""), text(row, "html_url")) for row in rows(found)]
+    names = [(need(row, "name") + slash.get(text(row, "type"), ""), text(row, "html_url")) for row in rows(entries)]
     about = _rendered(readme or "", base=_home(page, page.quoted("ref") + path), below=1)
     return SiteContent(title=title, parts=(heading(1, title), facts(names), about))
 
@@ -125,9 +125,9 @@ def directory(page: PageAddress) -> Steps:
 def wiki(page: PageAddress) -> Steps:
     """Read a page of a repository's wiki, from its source in Markdown."""
     source = f"{_RAW}/wiki/{page.quoted('owner')}/{page.quoted('repo')}/{page.quoted('title')}.md"
-    (found,) = yield (SiteRequest(url=source, kind="text", accept="text/plain", api=False),)
+    (text_source,) = yield (SiteRequest(url=source, kind="text", accept="text/plain", api=False),)
     title = page["title"].replace("-", " ")
-    body = markdown(found, base=f"{page.url.origin}{page.path}", below=1)
+    body = markdown(text_source, base=f"{page.url.origin}{page.path}", below=1)
     return SiteContent(title=f"{title} \u00b7 wiki \u00b7 {_name(page)}", parts=(heading(1, title), body))
 
 
@@ -138,19 +138,19 @@ def listing(page: PageAddress) -> Steps | None:
 
 def _listing(page: PageAddress) -> Steps:
     kind = page["kind"]
-    (found,) = yield (SiteRequest(url=f"{_at(page)}/{kind}", params={"per_page": str(_MOST)}),)
+    (answer,) = yield (SiteRequest(url=f"{_at(page)}/{kind}", params={"per_page": str(_LIMIT)}),)
     title = {"issues": "Open issues", "pulls": "Open pull requests", "tags": "Tags"}[kind] + f" of {_name(page)}"
-    parts, written = [heading(1, title)], rows(found)
+    parts, entries = [heading(1, title)], rows(answer)
     if kind == "tags":
-        parts.append(facts((need(row, "name"), text(row, "commit", "sha")) for row in written))
-    for row in written if kind != "tags" else ():
+        parts.append(facts((need(row, "name"), text(row, "commit", "sha")) for row in entries))
+    for row in entries if kind != "tags" else ():
         if kind == "pulls" or not row.get("pull_request"):
             labels = ", ".join(_labels(row))
             parts += [
                 heading(2, f"{need(row, 'title')} (#{text(row, 'number')})", text(row, "html_url")),
                 say(f"by {_who(row)}", day(row.get("created_at")), f"labels: {labels}" if labels else ""),
             ]
-    missing = [f"the latest {_MOST} are read"] if len(written) == _MOST else []
+    missing = [f"the latest {_LIMIT} are read"] if len(entries) == _LIMIT else []
     return SiteContent(title=title, parts=parts, missing=missing)
 
 
@@ -169,44 +169,44 @@ def file(page: PageAddress) -> Steps:
 
 def issue(page: PageAddress) -> Steps:
     """Read an issue with its comments."""
-    one = f"{_at(page)}/issues/{page['number']}"
-    found, comments = yield (
-        SiteRequest(url=one, accept=_FULL),
-        SiteRequest(url=f"{one}/comments", params={"per_page": str(_MOST)}, accept=_FULL, optional="comments"),
+    base = f"{_at(page)}/issues/{page['number']}"
+    thread, comments = yield (
+        SiteRequest(url=base, accept=_FULL),
+        SiteRequest(url=f"{base}/comments", params={"per_page": str(_LIMIT)}, accept=_FULL, optional="comments"),
     )
     return _thread(
-        page, found, "pull request" if isinstance(found, dict) and found.get("pull_request") else "issue", comments
+        page, thread, "pull request" if isinstance(thread, dict) and thread.get("pull_request") else "issue", comments
     )
 
 
 def pull_request(page: PageAddress) -> Steps:
     """Read a pull request with its comments, those on lines of code among them; or with its changes."""
-    number, most = page["number"], {"per_page": str(_MOST)}
-    one = SiteRequest(url=f"{_at(page)}/pulls/{number}", accept=_FULL)
+    number, most = page["number"], {"per_page": str(_LIMIT)}
+    main_request = SiteRequest(url=f"{_at(page)}/pulls/{number}", accept=_FULL)
     if page["range"]:
         between = page.quoted("range").replace("..", "...")
-        found, compared = yield one, SiteRequest(url=f"{_at(page)}/compare/{between}")
-        thread = _thread(page, found, "pull request")
+        pull, compared = yield main_request, SiteRequest(url=f"{_at(page)}/compare/{between}")
+        thread = _thread(page, pull, "pull request")
         parts = (*thread.parts, say(f"changes of {page['range']}"), *_changes(need(compared, "files", kind=list)))
-        return replace(thread, parts=parts, missing=[_FILES] if len(compared["files"]) == 300 else [])
+        return replace(thread, parts=parts, missing=[_FILES_WARNING] if len(compared["files"]) == 300 else [])
     if page["view"] in {"files", "changes", "diff", "patch"}:
-        found, changes = yield one, SiteRequest(url=f"{_at(page)}/pulls/{number}/files", params=most)
-        thread = _thread(page, found, "pull request")
-        more = _more(changes, found.get("changed_files"))
+        pull, changes = yield main_request, SiteRequest(url=f"{_at(page)}/pulls/{number}/files", params=most)
+        thread = _thread(page, pull, "pull request")
+        more = _more(changes, pull.get("changed_files"))
         return replace(thread, parts=(*thread.parts, *_changes(changes)), missing=more)
-    found, reviews, comments, on_lines = yield (
-        one,
+    pull, reviews, comments, on_lines = yield (
+        main_request,
         SiteRequest(url=f"{_at(page)}/pulls/{number}/reviews", params=most, accept=_FULL, optional="reviews"),
         SiteRequest(url=f"{_at(page)}/issues/{number}/comments", params=most, accept=_FULL, optional="comments"),
         SiteRequest(url=f"{_at(page)}/pulls/{number}/comments", params=most, accept=_FULL, optional="review comments"),
     )
-    return _thread(page, found, "pull request", comments, on_lines, reviews)
+    return _thread(page, pull, "pull request", comments, on_lines, reviews)
 
 
-def _changes(given: Any) -> list[SitePart]:
+def _changes(files: Any) -> list[SitePart]:
     """Return the changed files with what changed in them."""
     parts = []
-    for row in rows(given):
+    for row in rows(files):
         was = f", was {text(row, 'previous_filename')}" if text(row, "previous_filename") else ""
         lines = f"+{text(row, 'additions')} -{text(row, 'deletions')}"
         parts.append(heading(2, f"{need(row, 'filename')} ({text(row, 'status')}{was}, {lines})"))
@@ -215,57 +215,56 @@ def _changes(given: Any) -> list[SitePart]:
     return parts
 
 
-def _more(given: list[Any], count: Any) -> list[str]:
-    return (
-        [f"the first {len(given)} of {count} files are read"] if isinstance(count, int) and count > len(given) else []
-    )
+def _more(files: list[Any], count: Any) -> list[str]:
+    is_cut = isinstance(count, int) and count > len(files)
+    return [f"the first {len(files)} of {count} files are read"] if is_cut else []
 
 
 def commit(page: PageAddress) -> Steps:
     """Read a commit: its message and its changes."""
-    (found,) = yield (SiteRequest(url=f"{_at(page)}/commits/{page.quoted('sha')}"),)
-    message = str(need(found, "commit", "message")).strip()
-    first, _, rest = message.partition("\n")
-    changes = rows(found, "files")
-    by = text(found, "author", "login") or text(found, "commit", "author", "name")
-    when = text(found, "commit", "author", "date")
-    lines = f"lines +{text(found, 'stats', 'additions')} -{text(found, 'stats', 'deletions')}"
+    (answer,) = yield (SiteRequest(url=f"{_at(page)}/commits/{page.quoted('sha')}"),)
+    message = str(need(answer, "commit", "message")).strip()
+    first, _, body = message.partition("\n")
+    changes = rows(answer, "files")
+    by = text(answer, "author", "login") or text(answer, "commit", "author", "name")
+    when = text(answer, "commit", "author", "date")
+    lines = f"lines +{text(answer, 'stats', 'additions')} -{text(answer, 'stats', 'deletions')}"
     return SiteContent(
         title=f"{first} \u00b7 commit \u00b7 {_name(page)}",
-        url=text(found, "html_url"),
+        url=text(answer, "html_url"),
         published=when,
         parts=(
             heading(1, first),
-            say(f"{_name(page)}, commit {need(found, 'sha')}", f"by {by} on {day(when)}", lines),
-            plain(rest),
+            say(f"{_name(page)}, commit {need(answer, 'sha')}", f"by {by} on {day(when)}", lines),
+            plain(body),
             *_changes(changes),
         ),
-        missing=[_FILES] if len(changes) == 300 else [],
+        missing=[_FILES_WARNING] if len(changes) == 300 else [],
     )
 
 
 def gist(page: PageAddress) -> Steps:
     """Read a gist, or one revision of it: its files."""
     revision = f"/{page.quoted('revision')}" if page["revision"] else ""
-    (found,) = yield (SiteRequest(url=f"{page.api}/gists/{page.quoted('id')}{revision}"),)
-    files = [one for one in need(found, "files", kind=dict).values() if isinstance(one, dict)]
-    title = text(found, "description") or text(files[0] if files else None, "filename")
-    owner = text(found, "owner", "login") or text(found, "user", "login")
-    parts = [heading(1, title), say(f"gist by {owner}" if owner else "gist", day(found.get("updated_at")))]
-    for one in files:
-        source, name = str(need(one, "content")), text(one, "filename")
-        language = text(one, "language").lower()
+    (answer,) = yield (SiteRequest(url=f"{page.api}/gists/{page.quoted('id')}{revision}"),)
+    files = [entry for entry in need(answer, "files", kind=dict).values() if isinstance(entry, dict)]
+    title = text(answer, "description") or text(files[0] if files else None, "filename")
+    owner = text(answer, "owner", "login") or text(answer, "user", "login")
+    parts = [heading(1, title), say(f"gist by {owner}" if owner else "gist", day(answer.get("updated_at")))]
+    for entry in files:
+        source, name = str(need(entry, "content")), text(entry, "filename")
+        language = text(entry, "language").lower()
         parts += [
             heading(2, name),
             markdown(source, below=2) if name.lower().endswith(_MARKDOWN) else code(source, language),
         ]
     return SiteContent(
         title=f"{title} \u00b7 gist",
-        url=text(found, "html_url"),
-        published=text(found, "created_at"),
-        modified=text(found, "updated_at"),
+        url=text(answer, "html_url"),
+        published=text(answer, "created_at"),
+        modified=text(answer, "updated_at"),
         parts=parts,
-        missing=[f"{text(one, 'filename')} is cut by the API" for one in files if one.get("truncated")],
+        missing=[f"{text(entry, 'filename')} is cut by the API" for entry in files if entry.get("truncated")],
     )
 
 
@@ -274,37 +273,37 @@ def _labels(row: dict[str, Any]) -> list[str]:
 
 
 def _thread(
-    page: PageAddress, found: Any, what: str, comments: Any = None, on_lines: Any = None, reviews: Any = None
+    page: PageAddress, thread: Any, what: str, comments: Any = None, on_lines: Any = None, reviews: Any = None
 ) -> SiteContent:
-    title, number = need(found, "title"), need(found, "number", kind=int)
-    state = "merged" if found.get("merged") else text(found, "state")
-    labels = ", ".join(_labels(found))
-    source = text(found, "head", "label") or "a deleted fork"
-    branches = f"{source} into {text(found, 'base', 'label')}" if "head" in found else ""
-    changed = found.get("changed_files")
+    title, number = need(thread, "title"), need(thread, "number", kind=int)
+    state = "merged" if thread.get("merged") else text(thread, "state")
+    labels = ", ".join(_labels(thread))
+    source = text(thread, "head", "label") or "a deleted fork"
+    branches = f"{source} into {text(thread, 'base', 'label')}" if "head" in thread else ""
+    changed = thread.get("changed_files")
     parts = [
         heading(1, f"{title} (#{number})"),
         say(
             f"{_name(page)}, {what}",
-            f"{state} ({text(found, 'state_reason')})" if text(found, "state_reason") else state,
-            f"opened by {_who(found)} on {day(found.get('created_at'))}",
-            f"closed on {day(found['closed_at'])}" if found.get("closed_at") else "",
+            f"{state} ({text(thread, 'state_reason')})" if text(thread, "state_reason") else state,
+            f"opened by {_who(thread)} on {day(thread.get('created_at'))}",
+            f"closed on {day(thread['closed_at'])}" if thread.get("closed_at") else "",
             f"labels: {labels}" if labels else "",
             f"branches: {branches}" if branches else "",
-            f"files changed: {changed}, lines +{found.get('additions')} -{found.get('deletions')}" if changed else "",
+            f"files changed: {changed}, lines +{thread.get('additions')} -{thread.get('deletions')}" if changed else "",
         ),
-        _body(found, 1),
+        _body(thread, 1),
     ]
     missing = []
-    for name, given, counted in (
+    for name, answer, total in (
         ("Reviews", reviews, None),
-        ("Comments", comments, found.get("comments")),
-        ("Review comments", on_lines, found.get("review_comments")),
+        ("Comments", comments, thread.get("comments")),
+        ("Review comments", on_lines, thread.get("review_comments")),
     ):
-        written = [row for row in given if _says_something(row)] if isinstance(given, list) else []
-        if written:
+        entries = [row for row in answer if _says_something(row)] if isinstance(answer, list) else []
+        if entries:
             parts.append(heading(2, name))
-        for row in written:
+        for row in entries:
             place = f"on {text(row, 'path')}" if text(row, "path") else ""
             role = text(row, "author_association").lower()
             role = role if role in {"owner", "member", "collaborator", "contributor"} else ""
@@ -314,12 +313,12 @@ def _thread(
                 heading(3, ", ".join(filter(None, (_who(row), role, state, when, place)))),
                 _body(row, 3),
             ]
-        if isinstance(counted, int) and written and counted > len(written):
-            missing.append(f"the first {len(written)} of {counted} {name.lower()} are read")
+        if isinstance(total, int) and entries and total > len(entries):
+            missing.append(f"the first {len(entries)} of {total} {name.lower()} are read")
     return SiteContent(
         title=f"{title} \u00b7 {what} #{number} \u00b7 {_name(page)}",
-        url=text(found, "html_url"),
-        published=text(found, "created_at"),
+        url=text(thread, "html_url"),
+        published=text(thread, "created_at"),
         parts=parts,
         missing=missing,
     )
@@ -345,23 +344,23 @@ def _body(row: dict[str, Any], below: int) -> SitePart:
 def release(page: PageAddress) -> Steps:
     """Read a release: its notes and its files."""
     which = f"tags/{page.quoted('tag')}" if page["tag"] else "latest"
-    (found,) = yield (SiteRequest(url=f"{_at(page)}/releases/{which}", accept=_FULL),)
+    (answer,) = yield (SiteRequest(url=f"{_at(page)}/releases/{which}", accept=_FULL),)
     return SiteContent(
-        title=f"{_release_name(found)} \u00b7 release \u00b7 {_name(page)}",
-        url=text(found, "html_url"),
-        published=text(found, "published_at"),
-        parts=_release(page, found, 1),
+        title=f"{_release_name(answer)} \u00b7 release \u00b7 {_name(page)}",
+        url=text(answer, "html_url"),
+        published=text(answer, "published_at"),
+        parts=_release(page, answer, 1),
     )
 
 
 def releases(page: PageAddress) -> Steps:
     """Read the latest releases."""
-    (found,) = yield (SiteRequest(url=f"{_at(page)}/releases", params={"per_page": "20"}, accept=_FULL),)
+    (answer,) = yield (SiteRequest(url=f"{_at(page)}/releases", params={"per_page": "20"}, accept=_FULL),)
     parts = [heading(1, f"Releases of {_name(page)}")]
-    written = rows(found)
-    for row in written:
+    entries = rows(answer)
+    for row in entries:
         parts += _release(page, row, 2)
-    missing = [f"the latest {len(written)} releases are read"] if len(written) == 20 else []
+    missing = [f"the latest {len(entries)} releases are read"] if len(entries) == 20 else []
     return SiteContent(title=f"Releases of {_name(page)}", parts=parts, missing=missing)
 
 

@@ -48,13 +48,13 @@ _CRATE: Final = "(?!(?:about|crate|releases|-)(?:/|$))[^/.]+"
 def crate(page: PageAddress) -> Steps:
     """Read a crate, or one version of it, with its README."""
     at = f"{page.api}/crates/{page.quoted('name')}"
-    (found,) = yield (SiteRequest(url=at),)
-    about = need(found, "crate", kind=dict)
+    (answer,) = yield (SiteRequest(url=at),)
+    about = need(answer, "crate", kind=dict)
     name = need(about, "name")
-    wanted = page["version"] if page["version"] != "latest" else ""
-    number = wanted or text(about, "max_stable_version") or need(about, "newest_version")
-    version = next((row for row in rows(found, "versions") if row.get("num") == number), None)
-    if version is None and wanted:
+    number_in_address = page["version"] if page["version"] != "latest" else ""
+    number = number_in_address or text(about, "max_stable_version") or need(about, "newest_version")
+    version = next((row for row in rows(answer, "versions") if row.get("num") == number), None)
+    if version is None and number_in_address:
         raise NotAvailable(f"the API has no version {number}")
     # The API would redirect there, and it is to be asked no more than once a second.
     static = _STATIC if page.api == _CRATES else page.url.origin
@@ -85,10 +85,10 @@ def crate(page: PageAddress) -> Steps:
     )
 
 
-def _features(given: Any) -> list[SitePart]:
-    if not isinstance(given, dict) or not given:
+def _features(features: Any) -> list[SitePart]:
+    if not isinstance(features, dict) or not features:
         return []
-    turned_on = ((name, ", ".join(map(str, needs)) or "nothing else") for name, needs in given.items())
+    turned_on = ((name, ", ".join(map(str, needs)) or "nothing else") for name, needs in features.items())
     return [heading(2, "Features, with what each turns on"), facts(turned_on)]
 
 
@@ -166,56 +166,59 @@ def package(page: PageAddress) -> Steps:
     """Read a package, or one version of it."""
     at, version = f"{page.api}/{page.quoted('name')}", page.quoted("version") or "latest"
     # The list of all versions has the README, and is too large for some packages.
-    one, every = yield (
+    version_data, registry_entry = yield (
         SiteRequest(url=f"{at}/{version}"),
         SiteRequest(url=at, optional="the README and the day of the release"),
     )
-    name, version = need(one, "name"), need(one, "version")
-    readme = _readme(one) or _readme(every)
-    released = text(every, "time", version)
+    name, version = need(version_data, "name"), need(version_data, "version")
+    readme = _readme(version_data) or _readme(registry_entry)
+    released = text(registry_entry, "time", version)
     return SiteContent(
         title=f"{name} {version}",
         published=released,
         parts=(
             heading(1, f"{name} {version}"),
-            say(text(one, "description")),
+            say(text(version_data, "description")),
             facts(
                 (
                     ("Released", day(released)),
-                    ("Deprecated", text(one, "deprecated")),
+                    ("Deprecated", text(version_data, "deprecated")),
                     (
                         "License",
-                        text(one, "license") or text(one, "license", "type") or text(one, "licenses", 0, "type"),
+                        text(version_data, "license")
+                        or text(version_data, "license", "type")
+                        or text(version_data, "licenses", 0, "type"),
                     ),
-                    ("Homepage", text(one, "homepage")),
-                    ("Repository", _repository(one)),
-                    ("Dependencies", _dependencies(one)),
-                    ("Node", text(one, "engines", "node")),
+                    ("Homepage", text(version_data, "homepage")),
+                    ("Repository", _repository(version_data)),
+                    ("Dependencies", _dependencies(version_data)),
+                    ("Node", text(version_data, "engines", "node")),
                 )
             ),
             markdown(readme, below=1),
         ),
-        warnings=() if every is None or readme.strip() else ("the registry has no README of it",),
+        warnings=() if registry_entry is None or readme.strip() else ("the registry has no README of it",),
     )
 
 
-def _readme(found: Any) -> str:
-    given = found.get("readme") if found is not None else ""
-    return given if isinstance(given, str) and given.strip() != _NO_README else ""
+def _readme(answer: Any) -> str:
+    readme = answer.get("readme") if answer is not None else ""
+    return readme if isinstance(readme, str) and readme.strip() != _NO_README else ""
 
 
-def _repository(one: Any) -> str:
+def _repository(version_data: Any) -> str:
     """Return the web address of a repository, which npm also takes as an address of git or a shorthand."""
-    given = text(one, "repository", "url") or text(one, "repository")
-    if short := _SHORTHAND.fullmatch(given):
+    address = text(version_data, "repository", "url") or text(version_data, "repository")
+    if short := _SHORTHAND.fullmatch(address):
         return f"https://{_SERVICES[short['service'] or 'github']}/{short['path'].removesuffix('.git')}"
-    found = _REPOSITORY.fullmatch(given)
-    return f"https://{found['host']}/{found['path']}" if found else given
+    match = _REPOSITORY.fullmatch(address)
+    return f"https://{match['host']}/{match['path']}" if match else address
 
 
-def _dependencies(one: Any) -> str:
-    found = one.get("dependencies") if isinstance(one, dict) else None
-    return ", ".join(f"{name} {wanted}" for name, wanted in found.items()) if isinstance(found, dict) else ""
+def _dependencies(version_data: Any) -> str:
+    dependencies = version_data.get("dependencies") if isinstance(version_data, dict) else None
+    rows = dependencies.items() if isinstance(dependencies, dict) else ()
+    return ", ".join(f"{name} {versions}" for name, versions in rows)
 
 
 NPM: Final = SiteSpec(
@@ -239,10 +242,10 @@ _PYPI: Final = "https://pypi.org"
 def project(page: PageAddress) -> Steps:
     """Read a project, or one version of it."""
     version = f"/{page.quoted('version')}" if page["version"] else ""
-    (found,) = yield (SiteRequest(url=f"{page.api}/pypi/{page.quoted('name')}{version}/json"),)
-    info = need(found, "info", kind=dict)
+    (data,) = yield (SiteRequest(url=f"{page.api}/pypi/{page.quoted('name')}{version}/json"),)
+    info = need(data, "info", kind=dict)
     name, number = need(info, "name"), need(info, "version")
-    uploaded = text(found, "urls", 0, "upload_time_iso_8601")
+    uploaded = text(data, "urls", 0, "upload_time_iso_8601")
     links = info.get("project_urls")
     requires = info.get("requires_dist")
     return SiteContent(
@@ -259,7 +262,7 @@ def project(page: PageAddress) -> Steps:
                     ("Requires Python", text(info, "requires_python")),
                     ("License", text(info, "license_expression") or text(info, "license")[:100] or _license(info)),
                     ("Author", text(info, "author") or text(info, "author_email")),
-                    ("Known vulnerabilities", ", ".join(text(one, "id") for one in found.get("vulnerabilities") or ())),
+                    ("Known vulnerabilities", ", ".join(text(row, "id") for row in data.get("vulnerabilities") or ())),
                     ("Requires", ", ".join(map(str, requires[:100])) if isinstance(requires, list) else ""),
                     *((str(label), str(link)) for label, link in (links.items() if isinstance(links, dict) else ())),
                     ("Home page", text(info, "home_page")),
@@ -274,9 +277,9 @@ def project(page: PageAddress) -> Steps:
 
 def _license(info: dict[str, Any]) -> str:
     """Return the licenses among the classifiers: `License :: OSI Approved :: MIT License`."""
-    given = info.get("classifiers")
-    said = (str(one).split(" :: ") for one in given) if isinstance(given, list) else ()
-    return ", ".join(one[-1] for one in said if one[0] == "License" and len(one) > 1)
+    classifiers = info.get("classifiers")
+    paths = (str(path).split(" :: ") for path in classifiers) if isinstance(classifiers, list) else ()
+    return ", ".join(path[-1] for path in paths if path[0] == "License" and len(path) > 1)
 
 
 def _description(info: dict[str, Any]) -> SitePart:

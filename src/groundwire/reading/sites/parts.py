@@ -168,9 +168,9 @@ def render(parts: Sequence[SitePart], url: str) -> RenderedParts:
     return RenderedParts(clean(content), (*hidden, *shortened, *hygiene_warnings(counts)), bool(cut))
 
 
-def render_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def render_in_worker(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Render parts that another process sent as JSON."""
-    rendered = render([SitePart(**part) for part in json.loads(body)], asked["url"])
+    rendered = render([SitePart(**part) for part in json.loads(body)], request["url"])
     return {"warnings": rendered.warnings, "cut": rendered.cut}, rendered.content.encode("utf-8", "replace")
 
 

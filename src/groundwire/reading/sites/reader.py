@@ -10,7 +10,6 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -47,27 +46,27 @@ from groundwire.reading.sites.site import (
 )
 from groundwire.reading.text.sanitize import clean, strip_invisible
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
-from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url, url_or_none
 from groundwire.storage.base import Store
 from groundwire.transport import Response, Transport
 
 __all__ = ["SiteReader", "SiteReaders"]
 
 _TIMEOUT: Final = 20.0  # seconds, without a deadline
-_SHARE: Final = 0.6  # of the time that is left; the rest is for the page itself, if the API fails
+_TIME_SHARE: Final = 0.6  # of the time that is left; the rest is for the page itself, if the API fails
 _MAX_WAIT: Final = 3.5  # seconds for a slot of the API
-_CAP: Final = 10_000_000  # bytes of one answer; long issues have less than one million
-_AT_ONCE: Final = 20_000  # characters that are parsed or rendered without a thread
-_IN_THREAD: Final = 100_000  # characters that are rendered without a process
+_MAX_ANSWER_BYTES: Final = 10_000_000  # bytes of one answer; long issues have less than one million
+_MAX_INLINE_CHARACTERS: Final = 20_000  # characters that are parsed or rendered without a thread
+_MAX_THREAD_CHARACTERS: Final = 100_000  # characters that are rendered without a process
 _MAX_STEPS: Final = 5  # rounds of requests for one page
-_REST: Final = 60.0  # seconds for an API that refuses without saying for how long
-_FAILED_REST: Final = 30.0  # seconds after one that failed or could not be reached
-_LONGEST_REST: Final = 900.0  # seconds; one answer is believed for no longer
+_DEFAULT_COOLDOWN: Final = 60.0  # seconds for an API that refuses without saying for how long
+_FAILURE_COOLDOWN: Final = 30.0  # seconds after one that failed or could not be reached
+_MAX_COOLDOWN: Final = 900.0  # seconds; one answer is believed for no longer
 _WRONG_SHAPES: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 """Raised when mapping a response whose values have unexpected types."""
-_REFUSED: Final = frozenset({401, 403, 451})
+_REFUSAL_STATUSES: Final = frozenset({401, 403, 451})
 _RATE_WORDS: Final = ("rate limit", "too many", "abuse")
-_MISSING: Final = frozenset({404, 410})
+_MISSING_STATUSES: Final = frozenset({404, 410})
 _RENDER: Final = "groundwire.reading.sites.parts:render_in_worker"
 
 
@@ -98,7 +97,7 @@ class SiteReaders:
         self.workers = workers
         self.isolated = isolated
         self._names = tuple(names)
-        self._given = tuple(hosts)
+        self._host_entries = tuple(hosts)
         self._by_host: dict[str, tuple[SiteSpec, str]] | None = None
 
     def site_of(self, url: WebUrl) -> tuple[SiteSpec, str] | None:
@@ -118,10 +117,10 @@ class SiteReaders:
             local: Reads files as such.
             policy: The current domain lists, which also apply to the APIs.
         """
-        found = self.site_of(url)
-        if found is None:
+        match = self.site_of(url)
+        if match is None:
             return None
-        site, api = found
+        site, api = match
         steps = site.steps(url, api)
         return None if steps is None else SiteReader(self, site, url, steps, local, policy)
 
@@ -129,11 +128,11 @@ class SiteReaders:
         from groundwire.reading.sites import SITES
 
         sites = {site.name: site for site in SITES}
-        found = {host: (sites[name], api) for name in self._names for host, api in sites[name].hosts.items()}
-        for entry in self._given:
+        by_host = {host: (sites[name], api) for name in self._names for host, api in sites[name].hosts.items()}
+        for entry in self._host_entries:
             name, _, host = entry.partition("=")
-            found[host.rstrip("/")] = (sites[name], sites[name].elsewhere)
-        return found
+            by_host[host.rstrip("/")] = (sites[name], sites[name].elsewhere)
+        return by_host
 
 
 class SiteReader:
@@ -170,23 +169,23 @@ class SiteReader:
         Raises:
             BlockedByPolicy: the page's robots.txt disallows it. ProviderError: the API cannot be used for it now.
         """
-        whole = deadline or Deadline.after(_TIMEOUT)
+        deadline = deadline or Deadline.after(_TIMEOUT)
         gate = self._shared.transport.gate
         if gate is not None:
-            await gate.check(self._site.canonical(self._url), whole, remote=True)
-        own = whole.capped(_SHARE * whole.remaining())
+            await gate.check(self._site.canonical(self._url), deadline, remote=True)
+        own_deadline = deadline.capped(_TIME_SHARE * deadline.remaining())
         try:
-            with own.timeout():
-                page = await self._page(own)
+            with own_deadline.timeout():
+                page = await self._page(own_deadline)
                 if page.file:
-                    return await self._file(page, url, own)
+                    return await self._file(page, url, own_deadline)
                 rendered = await self._rendered(page, url)
         except NotAvailable as error:
             raise ProviderUnavailable(self.name, _short(error)) from error
         except FormatChanged as error:
             raise UnexpectedResponse(self.name, f"the format of its API has changed ({error})") from error
         except (DeadlineExceeded, TimeoutError) as error:
-            if whole.passed:
+            if deadline.passed:
                 raise
             raise ProviderTimeout(self.name, "its API did not respond in time") from error
         finally:
@@ -217,26 +216,26 @@ class SiteReader:
     def _canonical(self, page: SiteContent) -> str:
         """Return the page's URL according to the API, if it is on the same site."""
         if page.url:
-            with suppress(InvalidRequest, BlockedByPolicy):
-                found = self._shared.site_of(parse_url(page.url))
-                if found is not None and found[0] is self._site:
-                    return page.url
+            url = url_or_none(page.url)
+            match = self._shared.site_of(url) if url else None
+            if match is not None and match[0] is self._site:
+                return page.url
         return self._url.text
 
     async def _file(self, page: SiteContent, url: str, deadline: Deadline) -> ReadResult:
         """Read a file that is the page."""
         try:
-            found = await self._local.read_url(page.file, deadline=deadline)
+            result = await self._local.read_url(page.file, deadline=deadline)
         except DeadlineExceeded:
             raise
         except (PageError, BlockedByPolicy, InvalidRequest) as error:
             raise ProviderUnavailable(self.name, f"its file could not be read: {_short(error)}") from error
-        return found.model_copy(
+        return result.model_copy(
             update={
                 "url": url,
                 "final_url": self._canonical(page),
-                "title": found.title or _line(page.title),
-                "warnings": (*page.missing, *page.warnings, *found.warnings),
+                "title": result.title or _line(page.title),
+                "warnings": (*page.missing, *page.warnings, *result.warnings),
                 "freshness": None,
             }
         )
@@ -269,7 +268,7 @@ class SiteReader:
             reply = await self._reply(get, deadline)
             if get.kind == "text":
                 return decode(reply.body, reply.content_type).text
-            if len(reply.body) < _AT_ONCE:
+            if len(reply.body) < _MAX_INLINE_CHARACTERS:
                 return _json(reply)
             return await asyncio.to_thread(_json, reply)
         except (ProviderError, FormatChanged) as error:
@@ -290,14 +289,14 @@ class SiteReader:
             await self._slot(target, deadline)
         try:
             reply = await self._shared.transport.fetch(
-                target.text, deadline=deadline, headers={"Accept": get.accept}, cap=_CAP, gated=not get.api
+                target.text, deadline=deadline, headers={"Accept": get.accept}, cap=_MAX_ANSWER_BYTES, gated=not get.api
             )
         except DeadlineExceeded as error:
-            await self._rest(target, _FAILED_REST if get.api else 0.0)
+            await self._rest(target, _FAILURE_COOLDOWN if get.api else 0.0)
             raise ProviderTimeout(self.name, f"{target.host} did not respond in time") from error
         except (PageError, BlockedByPolicy) as error:
             if get.api and isinstance(error, PageUnavailable) and error.status is None:
-                await self._rest(target, _FAILED_REST)
+                await self._rest(target, _FAILURE_COOLDOWN)
             raise ProviderUnavailable(self.name, _short(error)) from error
         await self._check(reply, target, api=get.api)
         await self._rest(target, self._site.pause(reply))
@@ -306,21 +305,21 @@ class SiteReader:
     async def _check(self, reply: Response, target: WebUrl, *, api: bool) -> None:
         """Raise the error of a response's status, and put an API that refuses everything in cooldown."""
         status, words, host = reply.status, _words(reply), target.host
-        said = f"{words} (HTTP {status})" if words else f"HTTP {status}"
+        summary = f"{words} (HTTP {status})" if words else f"HTTP {status}"
         refusal = self._site.refusal(reply)
         if refusal or status == 429 or (api and status == 403 and _is_limit(reply, words)):
-            seconds = _said_rest(reply.headers)
+            seconds = _cooldown_of(reply.headers)
             await self._rest(target, seconds)
-            raise RateLimited(self.name, refusal or f"{host} refuses: {said}", status=status, retry_after=seconds)
+            raise RateLimited(self.name, refusal or f"{host} refuses: {summary}", status=status, retry_after=seconds)
         if status >= 500:
-            await self._rest(target, _FAILED_REST)
+            await self._rest(target, _FAILURE_COOLDOWN)
             raise ProviderUnavailable(self.name, f"{host} failed (HTTP {status})", status=status)
-        if status in _MISSING:
+        if status in _MISSING_STATUSES:
             raise ProviderUnavailable(self.name, f"{host} has no such page (HTTP {status})", status=status)
-        if status in _REFUSED:
-            raise ProviderUnavailable(self.name, f"{host} refuses this page: {said}", status=status)
+        if status in _REFUSAL_STATUSES:
+            raise ProviderUnavailable(self.name, f"{host} refuses this page: {summary}", status=status)
         if status != 200:
-            raise UnexpectedResponse(self.name, f"{host} answered {said}", status=status)
+            raise UnexpectedResponse(self.name, f"{host} answered {summary}", status=status)
         if not self._policy.permits(reply.url):
             raise ProviderUnsupported(self.name, f"{target.host} redirects to a domain that the settings do not allow")
 
@@ -332,9 +331,10 @@ class SiteReader:
         """
         store, rate = self._shared.store, self._site.rate
         entry = await store.get(f"rest:api:{target.origin}")
-        left = entry.fresh_until - time.time() if entry is not None else 0.0
-        if left > 0:
-            raise RateLimited(self.name, f"{target.host} refused or failed recently", retry_after=round(left, 3))
+        remaining_seconds = entry.fresh_until - time.time() if entry is not None else 0.0
+        if remaining_seconds > 0:
+            wait = round(remaining_seconds, 3)
+            raise RateLimited(self.name, f"{target.host} refused or failed recently", retry_after=wait)
         slot = await store.pace(
             f"api:{target.origin}",
             interval=rate.seconds / rate.requests,
@@ -355,12 +355,12 @@ class SiteReader:
 
     async def _rest(self, target: WebUrl, seconds: float) -> None:
         if not self._replaying and seconds > 0:
-            await self._shared.store.set(f"rest:api:{target.origin}", b"", fresh=min(seconds, _LONGEST_REST))
+            await self._shared.store.set(f"rest:api:{target.origin}", b"", fresh=min(seconds, _MAX_COOLDOWN))
 
     async def _rendered(self, page: SiteContent, url: str) -> RenderedParts:
         shared, size = self._shared, sum(len(part.text) for part in page.parts)
         base = page.url or self._url.text
-        if shared.isolated or size > _IN_THREAD:
+        if shared.isolated or size > _MAX_THREAD_CHARACTERS:
             try:
                 fields, content = await shared.workers.run(_RENDER, {"url": base}, await _packed(page.parts, size))
                 return RenderedParts(content.decode(), tuple(fields["warnings"]), bool(fields["cut"]))
@@ -373,7 +373,7 @@ class SiteReader:
 
 
 async def _packed(parts: Sequence[SitePart], size: int) -> bytes:
-    return pack(parts) if size < _AT_ONCE else await asyncio.to_thread(pack, parts)
+    return pack(parts) if size < _MAX_INLINE_CHARACTERS else await asyncio.to_thread(pack, parts)
 
 
 def _json(reply: Response) -> Any:
@@ -383,22 +383,22 @@ def _json(reply: Response) -> Any:
         raise FormatChanged("the answer is not JSON") from error
 
 
-def _said_rest(headers: Mapping[str, str]) -> float:
+def _cooldown_of(headers: Mapping[str, str]) -> float:
     """Return the seconds for which a refusal asks to pause."""
-    said = retry_after(headers)
-    if said is not None:
-        return said
+    seconds = retry_after(headers)
+    if seconds is not None:
+        return seconds
     resets = [window.reset for window in rate_windows(headers) if window.remaining == 0 and window.reset]
-    return max(resets, default=_REST)
+    return max(resets, default=_DEFAULT_COOLDOWN)
 
 
 def _words(reply: Response) -> str:
     """Return an API's own words about a failure, at most 200 characters; empty when it is not JSON or has none."""
-    if reply.status == 200 or len(reply.body) > _AT_ONCE:
+    if reply.status == 200 or len(reply.body) > _MAX_INLINE_CHARACTERS:
         return ""
-    said = json_or_empty(reply)
-    words = (text(said, key) for key in ("message", "error_message", "error", "detail", "reason"))
-    return _line(next(filter(None, (*words, text(said, "errors", 0, "detail"))), ""))[:200].rstrip(".")
+    body = json_or_empty(reply)
+    words = (text(body, key) for key in ("message", "error_message", "error", "detail", "reason"))
+    return _line(next(filter(None, (*words, text(body, "errors", 0, "detail"))), ""))[:200].rstrip(".")
 
 
 def _is_limit(reply: Response, words: str) -> bool:

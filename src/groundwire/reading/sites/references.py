@@ -108,8 +108,8 @@ def abstract(page: PageAddress) -> Steps:
 
 
 def _text_of(element: etree._Element | None, name: str) -> str:
-    found = element.find(name) if element is not None else None
-    return " ".join("".join(found.itertext()).split()) if found is not None else ""
+    child = element.find(name) if element is not None else None
+    return " ".join("".join(child.itertext()).split()) if child is not None else ""
 
 
 ARXIV: Final = SiteSpec(

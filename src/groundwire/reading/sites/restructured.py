@@ -15,9 +15,9 @@ from typing import Final
 
 __all__ = ["to_html"]
 
-_DEEPEST: Final = 12  # blocks within blocks; what is deeper is one block of text
+_MAX_DEPTH: Final = 12  # blocks within blocks; what is deeper is one block of text
 _ADORNMENT: Final = re.compile(r"([!-/:-@\[-`{-~])\1+")
-_EXPLICIT: Final = re.compile(r"\.\.(?:\s+(.*))?")
+_EXPLICIT_MARKUP: Final = re.compile(r"\.\.(?:\s+(.*))?")
 _DIRECTIVE: Final = re.compile(r"(?:\|([^|]{1,200})\|\s+)?([\w+.-]{1,60}(?::[\w+.-]{1,60})?)\s?::(?:\s+(.*))?")
 _TARGET: Final = re.compile(r"(?:\.\.\s+__:|\.\.\s+_(`[^`]{1,300}`|(?:\\:|[^:`]){1,300}):|(__))(?:\s+(\S.*))?")
 _NOTE: Final = re.compile(r"\[([#*]?[\w.-]{0,60})\]\s+(.*)")
@@ -36,7 +36,7 @@ _SERIES: Final[Mapping[str, str]] = {
     "pep": "https://peps.python.org/pep-{:04}/",
     "rfc": "https://www.rfc-editor.org/rfc/rfc{}",
 }
-_LEFT_OUT: Final = frozenset(
+_IGNORED_DIRECTIVES: Final = frozenset(
     {"contents", "class", "default-role", "header", "highlight", "image", "include", "index", "meta", "raw", "role"}
     | {"sectnum", "target-notes", "toctree", "footer", "date", "currentmodule", "module"}
 )
@@ -53,7 +53,7 @@ _INLINE: Final = re.compile(
     r"|\\(?P<escaped>.)",
     re.DOTALL,
 )
-_EMBEDDED: Final = re.compile(r"([^<]*)<([^<>]+)>")
+_EMBEDDED_ADDRESS: Final = re.compile(r"([^<]*)<([^<>]+)>")
 
 
 @dataclass(slots=True)
@@ -71,15 +71,15 @@ def to_html(source: str) -> str:
     lines = [line.expandtabs(8).rstrip() for line in source.splitlines()]
     names = _NameTable()
     for number, line in enumerate(lines):
-        if (found := _TARGET.fullmatch(line.strip())) and not _ADORNMENT.fullmatch(line.strip()):
-            address = "".join((found[3] or "", *_indented(lines, number + 1))).replace(" ", "")
-            if found[1]:
-                names.targets[_key(found[1].strip("`").replace("\\", ""))] = address
+        if (match := _TARGET.fullmatch(line.strip())) and not _ADORNMENT.fullmatch(line.strip()):
+            address = "".join((match[3] or "", *_indented(lines, number + 1))).replace(" ", "")
+            if match[1]:
+                names.targets[_key(match[1].strip("`").replace("\\", ""))] = address
             else:
                 names.nameless.append(address)
-        elif line.lstrip().startswith(".. |") and (found := _DIRECTIVE.fullmatch(line.strip()[3:])):
-            told = (found[3] or "", *_indented(lines, number + 1))
-            names.replaced[found[1] or ""] = " ".join(told) if found[2] in {"replace", "unicode"} else ""
+        elif line.lstrip().startswith(".. |") and (match := _DIRECTIVE.fullmatch(line.strip()[3:])):
+            pieces = (match[3] or "", *_indented(lines, number + 1))
+            names.replaced[match[1] or ""] = " ".join(pieces) if match[2] in {"replace", "unicode"} else ""
     names.nameless.reverse()
     return _blocks(lines, names, 0)
 
@@ -113,17 +113,17 @@ def _body(lines: Sequence[str], start: int) -> tuple[list[str], int]:
 
 def _blocks(lines: Sequence[str], names: _NameTable, depth: int) -> str:
     """Return lines as HTML."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return f"<p>{_inline(' '.join(lines), names)}</p>"
-    found: list[str] = []
+    blocks: list[str] = []
     at = 0
     while at < len(lines):
         if lines[at]:
             block, at = _block(lines, at, names, depth)
-            found.append(block)
+            blocks.append(block)
         else:
             at += 1
-    return "".join(found)
+    return "".join(blocks)
 
 
 def _block(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tuple[str, int]:
@@ -132,10 +132,10 @@ def _block(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tupl
     if line[0] == " ":
         body, at = _body(lines, at)
         return f"<blockquote>{_blocks(body, names, depth + 1)}</blockquote>", at
-    if found := _EXPLICIT.fullmatch(line):
+    if match := _EXPLICIT_MARKUP.fullmatch(line):
         body, end = _body(lines, at + 1)
-        return _explicit(line, found[1] or "", body, names, depth), end
-    if (found := _TARGET.fullmatch(line)) and not _ADORNMENT.fullmatch(line):
+        return _explicit(line, match[1] or "", body, names, depth), end
+    if (match := _TARGET.fullmatch(line)) and not _ADORNMENT.fullmatch(line):
         return "", at + 1
     if _SIMPLE_TABLE.fullmatch(line):
         return _simple_table(lines, at, names)
@@ -149,11 +149,11 @@ def _block(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tupl
     elif _ADORNMENT.fullmatch(following) and len(following) >= min(4, len(line)):
         return _heading(line, following[0], names), at + 2
     if line.startswith(">>>"):
-        shown = _run(lines, at, bool)
-        return _code(shown, "python"), at + len(shown)
+        rows = _run(lines, at, bool)
+        return _code(rows, "python"), at + len(rows)
     if line[0] == "|" and line[1:2] in {"", " "}:
-        shown = _run(lines, at, lambda row: row[:1] in {"|", " "})
-        return f"<p>{'<br>'.join(_inline(row.lstrip('| '), names) for row in shown)}</p>", at + len(shown)
+        rows = _run(lines, at, lambda row: row[:1] in {"|", " "})
+        return f"<p>{'<br>'.join(_inline(row.lstrip('| '), names) for row in rows)}</p>", at + len(rows)
     for marker, tag in ((_BULLET, "ul"), (_NUMBER, "ol")):
         if marker.match(line):
             return _list(lines, at, marker, tag, names, depth)
@@ -170,9 +170,9 @@ def _heading(title: str, style: str, names: _NameTable) -> str:
 
 
 def _code(lines: Sequence[str], language: str = "") -> str:
-    shown = escape("\n".join(lines).strip("\n"))
+    source = escape("\n".join(lines).strip("\n"))
     kind = f' class="language-{escape(language)}"' if language else ""
-    return f"<pre><code{kind}>{shown}</code></pre>" if shown else ""
+    return f"<pre><code{kind}>{source}</code></pre>" if source else ""
 
 
 def _paragraph(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tuple[str, int]:
@@ -181,26 +181,26 @@ def _paragraph(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> 
         body, end = _body(lines, at + 1)
         return f"<dl><dt>{_inline(lines[at], names)}</dt><dd>{_blocks(body, names, depth + 1)}</dd></dl>", end
     rows = _run(lines, at, lambda row: bool(row) and row[0] != " ")
-    end, said = at + len(rows), " ".join(rows)
-    if not said.endswith("::"):
-        return f"<p>{_inline(said, names)}</p>", end
-    said = said[:-1] if said[:-2].strip() and said[-3:-2] != " " else said[:-2].rstrip()
+    end, sentence = at + len(rows), " ".join(rows)
+    if not sentence.endswith("::"):
+        return f"<p>{_inline(sentence, names)}</p>", end
+    sentence = sentence[:-1] if sentence[:-2].strip() and sentence[-3:-2] != " " else sentence[:-2].rstrip()
     body, end = _body(lines, end)
-    return (f"<p>{_inline(said, names)}</p>" if said else "") + _code(body), end
+    return (f"<p>{_inline(sentence, names)}</p>" if sentence else "") + _code(body), end
 
 
 def _list(
     lines: Sequence[str], at: int, marker: re.Pattern[str], tag: str, names: _NameTable, depth: int
 ) -> tuple[str, int]:
     items: list[str] = []
-    while at < len(lines) and (found := marker.match(lines[at])):
+    while at < len(lines) and (match := marker.match(lines[at])):
         body, end = _body(lines, at + 1)
-        first = lines[at][found.end() :]
-        if body and body[0] and at + 1 < end and lines[at + 1][: found.end()].strip():
+        first = lines[at][match.end() :]
+        if body and body[0] and at + 1 < end and lines[at + 1][: match.end()].strip():
             first, body = f"{first} {body[0]}", body[1:]  # less indented than the text: still the same paragraph
-        shown = _blocks([first, *body], names, depth + 1)
-        simple = shown.startswith("<p>") and shown.count("<p>") == 1 and shown.endswith("</p>")
-        items.append(f"<li>{shown[3:-4] if simple else shown}</li>")
+        item = _blocks([first, *body], names, depth + 1)
+        simple = item.startswith("<p>") and item.count("<p>") == 1 and item.endswith("</p>")
+        items.append(f"<li>{item[3:-4] if simple else item}</li>")
         at = end
     return f"<{tag}>{''.join(items)}</{tag}>", at
 
@@ -209,8 +209,8 @@ def _fields(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tup
     """Return fields (`:name: value`) or options of a command, each with what is said of it."""
     items: list[str] = []
     while at < len(lines) and lines[at]:
-        if found := _FIELD.match(lines[at]):
-            name, first = _inline(found[1], names), lines[at][found.end() :]
+        if match := _FIELD.match(lines[at]):
+            name, first = _inline(match[1], names), lines[at][match.end() :]
         elif option := _FLAG.fullmatch(lines[at]):
             name, first = f"<code>{escape(option[1].strip())}</code>", option[2] or ""
         else:
@@ -220,21 +220,21 @@ def _fields(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tup
     return f"<dl>{''.join(items)}</dl>", at
 
 
-def _explicit(line: str, said: str, body: list[str], names: _NameTable, depth: int) -> str:
+def _explicit(line: str, content: str, body: list[str], names: _NameTable, depth: int) -> str:
     """Return a directive or a footnote; nothing of targets, replacements and comments."""
-    if found := _NOTE.fullmatch(said):
-        return f"<p>[{escape(found[1])}] {_inline(' '.join((found[2], *filter(None, body))), names)}</p>"
-    found = _DIRECTIVE.fullmatch(said)
-    if _TARGET.fullmatch(line) or found is None or found[1]:
+    if match := _NOTE.fullmatch(content):
+        return f"<p>[{escape(match[1])}] {_inline(' '.join((match[2], *filter(None, body))), names)}</p>"
+    match = _DIRECTIVE.fullmatch(content)
+    if _TARGET.fullmatch(line) or match is None or match[1]:
         return ""
-    name, argument = found[2].rpartition(":")[2].lower(), found[3] or ""
+    name, argument = match[2].rpartition(":")[2].lower(), match[3] or ""
     options: dict[str, str] = {}
     while body and (option := _OPTION.fullmatch(body[0])):
         options[option[1]] = option[2] or ""
         body = body[1:]
     if name in _CODE:
         return _code(body or [argument], argument if body and name not in {"math", "parsed-literal"} else "")
-    if name in _LEFT_OUT:
+    if name in _IGNORED_DIRECTIVES:
         return ""
     inner = "" if name == "csv-table" else _blocks(body, names, depth + 1)
     title = f"<p><b>{_inline(argument, names)}</b></p>" if argument else ""
@@ -251,18 +251,18 @@ def _explicit(line: str, said: str, body: list[str], names: _NameTable, depth: i
 
 
 def _table(rows: Sequence[Sequence[str]], heads: int) -> str:
-    shown = (
+    markup = (
         f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in row)}</tr>"
         for number, row in enumerate(rows)
         for tag in ("th" if number < heads else "td",)
     )
-    return f"<table>{''.join(shown)}</table>"
+    return f"<table>{''.join(markup)}</table>"
 
 
 def _simple_table(lines: Sequence[str], at: int, names: _NameTable) -> tuple[str, int]:
     """Return a table whose columns are under lines of `=`."""
     border = lines[at]
-    starts = [found.start() for found in re.finditer("=+", border)]
+    starts = [column.start() for column in re.finditer("=+", border)]
     spans = list(zip(starts, [*starts[1:], None], strict=True))
     rows: list[list[str]] = []
     heads, end = 0, at + 1
@@ -299,56 +299,56 @@ def _grid(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tuple
         else:
             for cell, start, stop in zip(cells, bars, bars[1:], strict=False):
                 cell.append(line[start + 2 : stop].rstrip())
-    shown = [[_blocks(cell, names, depth + 1) for cell in row] for row in rows]
-    return _table(shown, heads), at + len(drawn)
+    blocks = [[_blocks(cell, names, depth + 1) for cell in row] for row in rows]
+    return _table(blocks, heads), at + len(drawn)
 
 
-def _inline(said: str, names: _NameTable) -> str:
-    return "".join(_pieces(said, names))
+def _inline(source: str, names: _NameTable) -> str:
+    return "".join(_pieces(source, names))
 
 
-def _pieces(said: str, names: _NameTable) -> Iterator[str]:
+def _pieces(source: str, names: _NameTable) -> Iterator[str]:
     """Yield the pieces of a line of text as HTML."""
     at = 0
-    for found in _INLINE.finditer(said):
-        yield escape(said[at : found.start()])
-        at = found.end()
-        yield _piece(found, names)
-    yield escape(said[at:])
+    for match in _INLINE.finditer(source):
+        yield escape(source[at : match.start()])
+        at = match.end()
+        yield _piece(match, names)
+    yield escape(source[at:])
 
 
-def _piece(found: re.Match[str], names: _NameTable) -> str:
-    kind = found.lastgroup or ""
+def _piece(match: re.Match[str], names: _NameTable) -> str:
+    kind = match.lastgroup or ""
     if kind == "said":
-        embedded = _EMBEDDED.fullmatch(found["said"])
-        words, role = embedded[1].strip() if embedded else found["said"], found["role"].lower()
+        embedded = _EMBEDDED_ADDRESS.fullmatch(match["said"])
+        words, role = embedded[1].strip() if embedded else match["said"], match["role"].lower()
         if role in _SERIES and words.isdecimal():
             return _link(f"{role.upper()} {words}", _SERIES[role].format(int(words)))
         return f"<em>{escape(words)}</em>" if role in {"emphasis", "title"} else f"<code>{escape(words)}</code>"
     if kind in {"phrase", "mark"}:
-        return _linked(found["phrase"], found["mark"] or "", names)
+        return _linked(match["phrase"], match["mark"] or "", names)
     if kind in {"word", "end"}:
-        target = _address(found["word"], found["end"], names)
-        return _link(found["word"], target) if target else escape(found[0])
+        target = _address(match["word"], match["end"], names)
+        return _link(match["word"], target) if target else escape(match[0])
     if kind == "name":
-        if (words := names.replaced.get(found["name"])) is None:
-            return escape(found[0])
-        target = _address(found["name"], "_", names) if found[0].endswith("_") else ""
-        shown = _inline(words, _NameTable())
-        return f'<a href="{escape(target)}">{shown}</a>' if target and shown else shown
+        if (words := names.replaced.get(match["name"])) is None:
+            return escape(match[0])
+        target = _address(match["name"], "_", names) if match[0].endswith("_") else ""
+        words_markup = _inline(words, _NameTable())
+        return f'<a href="{escape(target)}">{words_markup}</a>' if target and words_markup else words_markup
     tag = {"literal": "code", "strong": "strong", "emphasis": "em"}.get(kind)
     if tag:
-        return f"<{tag}>{escape(found[kind])}</{tag}>"
+        return f"<{tag}>{escape(match[kind])}</{tag}>"
     if kind == "address":
-        return _link(found[0], found[0])
-    return f"[{escape(found['note'])}]" if kind == "note" else escape(found["escaped"].strip())
+        return _link(match[0], match[0])
+    return f"[{escape(match['note'])}]" if kind == "note" else escape(match["escaped"].strip())
 
 
 def _linked(phrase: str, mark: str, names: _NameTable) -> str:
     """Return a phrase in backquotes: a link with its address in it, one by its name, or a title."""
     if not mark:
         return f"<em>{escape(phrase)}</em>"
-    embedded = _EMBEDDED.fullmatch(phrase)
+    embedded = _EMBEDDED_ADDRESS.fullmatch(phrase)
     words = embedded[1].strip() or embedded[2] if embedded else phrase
     target = embedded[2].replace(" ", "") if embedded else _address(phrase, mark, names)
     if target.endswith("_") and _key(target[:-1]) in names.targets:

@@ -202,20 +202,21 @@ class SiteSpec:
     def steps(self, url: WebUrl, api: str) -> Steps | None:
         """Return how a page is read; None when it is of no kind that is known here."""
         path, host = url.target.partition("?")[0], url.host.removeprefix("www.")
-        for one in [one for one in self.routes if one.host == host] or [one for one in self.routes if not one.host]:
-            if found := one.pattern.fullmatch(path):
-                if any(unquote(piece or "") in {".", ".."} for piece in found.groupdict().values()):
+        of_host = [route for route in self.routes if route.host == host]
+        for route in of_host or [route for route in self.routes if not route.host]:
+            if match := route.pattern.fullmatch(path):
+                if any(unquote(piece or "") in {".", ".."} for piece in match.groupdict().values()):
                     return None
                 base = api.format(host=url.host, origin=url.origin).rstrip("/")
-                return one.handler(PageAddress(url, base, found.groupdict()))
+                return route.handler(PageAddress(url, base, match.groupdict()))
         return None
 
     def canonical(self, url: WebUrl) -> WebUrl:
         """Return the address without views, which are nothing to the API; robots.txt is asked about this one."""
         path, _, query = url.target.partition("?")
         path = re.sub(f"{self.view}$", "", path) if self.view else path
-        kept = [pair for pair in query.split("&") if pair.partition("=")[0] in self.params]
-        return url._replace(target=f"{path}?{'&'.join(kept)}" if kept else path, fragment="")
+        pairs = [pair for pair in query.split("&") if pair.partition("=")[0] in self.params]
+        return url._replace(target=f"{path}?{'&'.join(pairs)}" if pairs else path, fragment="")
 
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")

@@ -55,7 +55,7 @@ def _video(page: PageAddress, number: str) -> Steps:
         (embedded,) = yield (SiteRequest(url=f"{page.api}/oembed", params=watched),)
         title, author = need(embedded, "title"), text(embedded, "author_name")
     about = str(details.get("shortDescription") or "")
-    chapters = [found.groups() for line in about.splitlines()[:2_000] if (found := _CHAPTER.match(line.strip()))]
+    chapters = [match.groups() for line in about.splitlines()[:2_000] if (match := _CHAPTER.match(line.strip()))]
     description = "\n".join(line for line in about.splitlines() if not _CHAPTER.match(line.strip()))
     published = text(player, "microformat", "playerMicroformatRenderer", "publishDate")
     parts = [
@@ -82,10 +82,10 @@ def _player(source: str) -> dict[str, Any]:
     """Return the data of the player that a watch page embeds; nothing when it has none."""
     start = _PLAYER.search(source)
     try:
-        found, _ = json.JSONDecoder().raw_decode(source, start.end()) if start else ({}, 0)
+        data, _ = json.JSONDecoder().raw_decode(source, start.end()) if start else ({}, 0)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return data if isinstance(data, dict) else {}
 
 
 def _reason(player: dict[str, Any]) -> str:
@@ -98,14 +98,14 @@ def _track(page: PageAddress, player: dict[str, Any]) -> tuple[str, str]:
     The list has translations, too, sorted by name. The language is that of the captions which belong to the audio, or
     the recognized one; what a person wrote comes before what was recognized.
     """
-    given = (player.get("captions") or {}).get("playerCaptionsTracklistRenderer") or {}
-    tracks = [track if isinstance(track, dict) else {} for track in given.get("captionTracks") or ()]
-    audio, chosen = given.get("audioTracks") or (), given.get("defaultAudioTrackIndex") or 0
+    renderer = (player.get("captions") or {}).get("playerCaptionsTracklistRenderer") or {}
+    tracks = [track if isinstance(track, dict) else {} for track in renderer.get("captionTracks") or ()]
+    audio, chosen = renderer.get("audioTracks") or (), renderer.get("defaultAudioTrackIndex") or 0
     default = audio[chosen].get("defaultCaptionTrackIndex") if len(audio) > chosen else None
-    told = [text(track, "languageCode") for number, track in enumerate(tracks) if number == default]
-    told += [text(track, "languageCode") for track in tracks if text(track, "kind") == "asr"]
+    languages = [text(track, "languageCode") for number, track in enumerate(tracks) if number == default]
+    languages += [text(track, "languageCode") for track in tracks if text(track, "kind") == "asr"]
     usable = [
-        (text(track, "languageCode") not in told[:1], text(track, "kind") == "asr", number != default, number)
+        (text(track, "languageCode") not in languages[:1], text(track, "kind") == "asr", number != default, number)
         for number, track in enumerate(tracks)
         if "/api/timedtext?" in text(track, "baseUrl")
     ]
@@ -124,22 +124,22 @@ def _transcript(spoken: Any) -> str:
     for event in need(spoken, "events", kind=list):
         at = event.get("tStartMs") if isinstance(event, dict) else None
         segments = event.get("segs") if isinstance(event, dict) else None
-        said = "".join(str(one.get("utf8") or "") for one in segments or () if isinstance(one, dict))
-        if not said.strip() or not isinstance(at, int):
+        caption = "".join(str(segment.get("utf8") or "") for segment in segments or () if isinstance(segment, dict))
+        if not caption.strip() or not isinstance(at, int):
             continue
         if at - begun >= _STRETCH:
             blocks.append(" ".join(words))
             words, begun = [f"[{_time(at // 1_000)}]"], at
-        words.append(" ".join(said.split()))
+        words.append(" ".join(caption.split()))
     return "\n\n".join(filter(None, (*blocks, " ".join(words))))
 
 
 def _time(seconds: object) -> str:
     if not str(seconds or "").isdigit() or int(str(seconds)) > 10**6:
         return "" if seconds != 0 else "0:00"
-    minutes, rest = divmod(int(str(seconds)), 60)
+    minutes, seconds_part = divmod(int(str(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{seconds_part:02}" if hours else f"{minutes}:{seconds_part:02}"
 
 
 _HOSTS: Final = (

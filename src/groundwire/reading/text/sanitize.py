@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
+from groundwire.reading.text.truncate import codes_in
 from groundwire.safety.secret_scanner import break_reserved
 
 __all__ = [
     "Counts",
+    "bared",
     "clean",
     "clean_text",
     "hygiene_warnings",
@@ -41,7 +46,7 @@ _C0: Final = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
 """The controls of one byte; removing bytes is about ten times faster than the pattern."""
 _HIGH: Final = bytes(range(0x80, 0x100))
 _C1: Final = re.compile(rb"\xc2[\x80-\x9f]")
-_TELLING: Final = (
+_RARE_MARKS: Final = (
     (b"\xe2", b"\xe2\x80\xa8"), (b"\xe2", b"\xe2\x80\xa9"), (b"\xef", b"\xef\xb7"), (b"\xbf", b"\xbf\xbe"),
     (b"\xbf", b"\xbf\xbf"),
 )  # fmt: skip
@@ -49,7 +54,11 @@ _TELLING: Final = (
 _NEWLINES: Final = "\x0b\x0c\x85\u2028\u2029"
 _BEGINNINGS: Final = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
 """The first characters of escape sequences."""
-_BARE: Final = re.compile(r"\r(?!\n)")
+_NOT_WORD: Final = re.compile(r"[\W_]+")
+_ASCII_BYTES: Final = bytes(range(0x80))
+_NO_WORD: Final = bytes(code for code in _ASCII_BYTES if not chr(code).isalnum())
+_MAX_SIGNS: Final = 40  # characters that are replaced one by one
+_LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 _GAPS: Final = re.compile(r"\n{4,}")
 
 
@@ -61,7 +70,7 @@ def strip_controls(text: str, *, plain: bool = False) -> str:
         plain: Whether there are known to be none but carriage returns.
     """
     if "\r" in text:  # searching for pairs takes five times as long as for one character
-        text = text.replace("\r\n", "\n").replace("\r", "\n") if _BARE.search(text) else text.replace("\r", "")
+        text = text.replace("\r\n", "\n").replace("\r", "\n") if _LONE_RETURN.search(text) else text.replace("\r", "")
     if plain or _is_plain(text):
         return text
     for newline in _NEWLINES:
@@ -87,12 +96,12 @@ def _is_plain(text: str) -> bool:
 
 def is_plain(encoded: bytes) -> bool:
     """Return whether a text in UTF-8 has no control characters but whitespace, and no noncharacters."""
-    rest = encoded.translate(None, _PLAIN)
-    if not rest or rest.translate(None, _HIGH):
-        return not rest
-    if b"\xc2" in rest and _C1.search(rest) is not None:
+    others = encoded.translate(None, _PLAIN)
+    if not others or others.translate(None, _HIGH):
+        return not others
+    if b"\xc2" in others and _C1.search(others) is not None:
         return False
-    return not any(rare in rest and mark in rest for rare, mark in _TELLING)
+    return not any(rare in others and mark in others for rare, mark in _RARE_MARKS)
 
 
 def lower_ascii(text: str) -> str:
@@ -100,6 +109,21 @@ def lower_ascii(text: str) -> str:
     if text.isascii():
         return text.lower()
     return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
+def bared(text: str) -> str:
+    """Return a text in lower case with only letters and digits; also applied to whole pages."""
+    if not text.isascii():
+        signs = set(
+            text.encode("utf-8", "surrogatepass").translate(None, _ASCII_BYTES).decode("utf-8", "surrogatepass")
+        )
+        odd = [sign for sign in signs if not sign.isalnum()]
+        if len(odd) > _MAX_SIGNS:
+            return _NOT_WORD.sub("", text).casefold()
+        for sign in odd:
+            text = text.replace(sign, "")
+    bare = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD).decode("utf-8", "surrogatepass")
+    return bare.casefold()
 
 
 def occurrences(text: str, word: str) -> Iterator[int]:
@@ -133,7 +157,6 @@ _SUSPECT_CHARACTERS: Final = re.compile(
     rb"|\xef(?:\xb8|\xbb\xbf|\xbe\xa0|\xbf[\xb0-\xbb])|\xf0(?:\x9b\xb2|\x9d\x85)|\xf3\xa0"
 )
 """The first UTF-8 bytes of `_SUSPECT`, of the joiners and of `_MARKS`, in a text without `_PLAIN`."""
-_ASCII_BYTES: Final = bytes(range(0x80))
 _FLAG: Final = re.compile(
     "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)|[\U000e0000-\U000e007f]"
 )
@@ -183,13 +206,38 @@ _PASSES: Final = (
 )
 """For each reason, a pattern that is quick to rule it out, and the one that finds the match."""
 
-_FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})")
-_CODE: Final = re.compile(r"`(?<![`\\]`)(`*)(?!`)(?:(?!\n\n).){0,5000}?(?<!`)`\1(?!`)", re.DOTALL)
+_CODE: Final = re.compile(r"`(?<![`\\]`)(`*)(?!`)(?:(?!\n[ \t]*\n).){0,5000}?(?<!`)`\1(?!`)", re.DOTALL)
+_BLOCK: Final = re.compile(r"\n[ \t]*(?:[<>#~`=|+*_-]|\d{1,9}[.)])|\]:")
+"""What may begin or end a block inside of what looks like inline code of several lines, which then is none."""
+_MAX_PASSES: Final = 4  # of escaping the marks of what is no code, after which others may look like its beginning
+_ONE_LINE: Final = re.compile(r"[ \t>*+.)\d-]*(?:[#|]| {4}|\t)")
+"""A heading, a row of a table, or indented code, which ends with its line."""
+_INDENTED: Final = re.compile(r"^[ \t>*+.)\d-]+(?:```|~~~)", re.MULTILINE)
+_MAX_PARSED: Final = 50_000
+"""Characters; in a longer text, such code is escaped like prose. A list of 200,000 takes markdown-it 1.2 s."""
 _IMAGE: Final = re.compile(r"!(?=\[)")
 _TAG: Final = re.compile(
-    r"<(?!https?://[^\s<>]*>)(?=/?[a-zA-Z][^<>]{0,1000}>|!--|!\[CDATA|!doctype|\?|[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>)",
+    r"<(?!https?://[^\s<>]*>)(?="
+    r"/?[a-z](?:[^<>=\n]++|\n(?![ \t]*\n)|=(?!\s*[\"']))*+[>=]"  # any sign may follow a quotation mark
+    r"|!--|!\[CDATA|![a-z]|\?|[a-z][a-z0-9+.-]{1,31}:[^\s<>]*>"
+    r"|/?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl"
+    r"|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main"
+    r"|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|pre|script|search|section|style|summary|table|tbody|td"
+    r"|textarea|tfoot|th|thead|title|tr|track|ul)(?![^\s/>]))",
     re.IGNORECASE,
 )
+"""What begins HTML or an address (CommonMark 0.31, sections 4.6 and 6.5): a tag that may end, or the name of a block,
+which needs no end."""
+_FORMULA: Final = re.compile(r"\$\$[^$]{1,5000}+\$\$|\$(?![\s<])[^$\n]{1,5000}+(?<!\s)\$(?!\w)")
+"""TeX, where a backslash would be a command, and a space is nothing."""
+_ADDRESS_START: Final = re.compile(r"<(?=[^\s<>]*\Z)")
+"""Before what looks like inline code: if it is in an address, it is none."""
+_OPEN_LINK: Final = re.compile(
+    r"\]\((?![ \t\n]*+(?:<(?:[^<>\n\\]|\\.)*+>"
+    r"|(?!<)(?:[^\x00-\x20()\\]|\\[^\x00-\x20]?|\((?:[^\x00-\x20()\\]|\\[^\x00-\x20]?)*+\))*+)"
+    r"""(?:[ \t\n]++(?:"(?:[^"\\]|\\[\s\S])*+"|'(?:[^'\\]|\\[\s\S])*+'|\((?:[^()\\]|\\[\s\S])*+\)))?[ \t\n]*+\))"""
+)
+"""The same of a link (CommonMark 0.31, section 6.3) that does not end before it."""
 _BRACKET: Final = re.compile(r"\\.|\n|\[|\]\(?")
 _ADDRESS: Final = re.compile(
     r"\s*+(<[^<>\n]*+>|[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*)([^()\n]{0,500}(?:\([^()\n]*+\)[^()\n]*+)?)\)"
@@ -205,7 +253,7 @@ _HTTP: Final = re.compile(r"https?://[^\s]", re.IGNORECASE)
 
 _MAX_BACKSLASHES: Final = 1_000
 
-_SAID: Final[Mapping[str, str]] = {
+_WARNINGS: Final[Mapping[str, str]] = {
     "tags": "invisible characters removed",
     "selectors": "invisible characters removed",
     "bidi": "direction controls removed",
@@ -224,15 +272,15 @@ def strip_invisible(text: str) -> tuple[str, Counts]:
     regional flags, variation selectors after emoji and ideographs.
     """
     counts: Counts = Counter()
-    if not text.isascii() and _may_hide(text):
+    if not text.isascii() and _may_be_suspect(text):
         if _SUSPECT.search(text) or "\u200c" in text:
             text = _strip(text, counts)
-        text, found = _MARKS.subn(r"\1", text)
-        counts["marks"] += found
+        text, count = _MARKS.subn(r"\1", text)
+        counts["marks"] += count
     return text, +counts
 
 
-def _may_hide(text: str) -> bool:
+def _may_be_suspect(text: str) -> bool:
     """Return whether a text may contain anything to remove; about ten times faster than the patterns."""
     try:
         return _SUSPECT_CHARACTERS.search(text.encode().translate(None, _ASCII_BYTES)) is not None
@@ -244,7 +292,7 @@ def _strip(text: str, counts: Counts) -> str:
     for name, present, pattern in _PASSES:
         if present.search(text):
             before = len(text)
-            text = pattern.sub(_keep, text)
+            text = pattern.sub(_first_group, text)
             counts[name] += before - len(text)
     while "\u200c" in text or "\u200d" in text:
         before = len(text)
@@ -255,7 +303,7 @@ def _strip(text: str, counts: Counts) -> str:
     return text
 
 
-def _keep(match: re.Match[str]) -> str:
+def _first_group(match: re.Match[str]) -> str:
     """Return the part of a match to keep: its first group."""
     return (match[1] or "") if match.re.groups else ""
 
@@ -266,10 +314,11 @@ def clean_text(markdown: str) -> tuple[str, Counts]:
     Invisible characters are removed; images do not load, links lead to http(s) or nowhere, HTML is text, and chat
     template tokens are broken up. Visible text stays readable. Idempotent.
     """
-    text, counts = strip_invisible(markdown)
+    text, counts = strip_invisible(re.sub(r"\r\n?", "\n", markdown))
     text, counts["reserved"] = break_reserved(text)
     if any(sign in text for sign in "[<!"):
-        text = "".join(part if code else _tame(part, counts) for part, code in _parts(text))
+        pieces = ((code, "".join(part for part, _ in parts)) for code, parts in groupby(_parts(text), itemgetter(1)))
+        text = "".join(piece if code else _neutralized(piece, counts) for code, piece in pieces)
     return text, +counts
 
 
@@ -277,59 +326,89 @@ def hygiene_warnings(counts: Counts) -> tuple[str, ...]:
     """Return what was removed as sentences for a result's warnings."""
     totals: Counter[str] = Counter()
     for reason, count in counts.items():
-        totals[_SAID[reason]] += count
-    return tuple(f"{said}: {count}" for said, count in totals.items() if count)
+        totals[_WARNINGS[reason]] += count
+    return tuple(f"{warning}: {count}" for warning, count in totals.items() if count)
 
 
 def _parts(text: str) -> list[tuple[str, bool]]:
     """Split a Markdown text into pieces, each with whether it is code."""
-    if "```" not in text and "~~~" not in text:
-        return _spans(text)
     parts: list[tuple[str, bool]] = []
-    lines: list[str] = []
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        match = _FENCE.match(line) if "```" in line or "~~~" in line else None
-        if fence:
-            lines.append(line)
-            if match and match[1].startswith(fence) and not line[match.end() :].strip(" \t\r\n" + fence[0]):
-                parts.append(("".join(lines), True))
-                lines, fence = [], ""
-        elif match and not (match[1][0] == "`" and "`" in line[match.end() :]):
-            parts += _spans("".join(lines))
-            lines, fence = [line], match[1]
-        else:
-            lines.append(line)
-    if fence:
-        parts.append(("".join(lines), True))
-    else:
-        parts += _spans("".join(lines))
-    return parts
+    done = 0
+    for start, end in _fenced(text) if "```" in text or "~~~" in text else ():
+        parts += [*_spans(text[done:start]), (text[start:end], True)]
+        done = end
+    return parts + _spans(text[done:])
+
+
+def _fenced(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where fenced code begins and ends, as those who render Markdown see it.
+
+    Code in a list or a quotation ends with it, and a fence that is indented too far is none.
+    """
+    if not _INDENTED.search(text):
+        yield from ((code.start, len(text) if code.end is None else code.end) for code in codes_in(text))
+    elif len(text) <= _MAX_PARSED:
+        from markdown_it import MarkdownIt  # few pages have such code
+
+        lines = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+        for token in MarkdownIt("commonmark", {"html": False}).disable("inline").parse(text):
+            if token.type == "fence" and token.map:
+                first, last = token.map
+                yield lines[first], lines[min(last, len(lines) - 1)]
 
 
 def _spans(text: str) -> list[tuple[str, bool]]:
     if "`" not in text:
         return [(text, False)]
+    for _ in range(_MAX_PASSES):
+        before, text = text, _CODE.sub(_without_blocks, text)
+        if text == before:
+            break
+    else:
+        text = re.sub(r"(?<!\\)`", r"\\`", text)
     parts, end = [], 0
     for match in _CODE.finditer(text):
-        parts += [(text[end : match.start()], False), (match[0], True)]
+        before = _OPEN_LINK.sub(r"]\\(", _ADDRESS_START.sub(_escape, text[end : match.start()]))
+        parts += [(before, False), (match[0], True)]
         end = match.end()
     return [*parts, (text[end:], False)]
 
 
-def _tame(text: str, counts: Counts) -> str:
+def _without_blocks(match: re.Match[str]) -> str:
+    """Return inline code, or with its marks escaped what a block that begins or ends inside makes none."""
+    if "\n" in match[0]:
+        line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if _BLOCK.search(match[0]) or _ONE_LINE.match(line):
+            return match[0].replace("`", "\\`")
+    return match[0]
+
+
+def _neutralized(text: str, counts: Counts) -> str:
     """Neutralize everything in prose that loads, runs or leads elsewhere than the web."""
     if "![" in text:
         before = len(text)
         text = _IMAGE.sub(_escape, text)
         counts["image"] += len(text) - before
     if "]:" in text:
-        text, found = _DEFINITION.subn(r"\1\\[", text)
-        counts["link"] += found
+        text, count = _DEFINITION.subn(r"\1\\[", text)
+        counts["link"] += count
     if _ODD_TARGET.search(text):
         text = _unlink(text, counts)
         text = _TARGET.sub(lambda match: _target(match, counts), text)
-    return _TAG.sub(_escape, text) if "<" in text else text
+    return _without_html(text) if "<" in text else text
+
+
+def _without_html(text: str) -> str:
+    """Escape what begins HTML: with a backslash, or in a formula with a space."""
+    formulas = [match.span() for match in _FORMULA.finditer(text)] if "$" in text else []
+
+    def escape(match: re.Match[str]) -> str:
+        escaped = _escape(match)
+        place = bisect_right(formulas, (match.start(), len(text))) - 1
+        in_formula = place >= 0 and match.start() < formulas[place][1]
+        return "< " if in_formula and escaped != match[0] else escaped
+
+    return _TAG.sub(escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -355,8 +434,8 @@ def _unlink(text: str, counts: Counts) -> str:
         elif sign[0] == "]" and opened:
             start = opened.pop()
             if sign == "](" and (link := _ADDRESS.match(text, position)) is not None:
-                rest, position = link[2].lstrip(), link.end()
-                if not _is_web(link[1].strip("<>") + ("" if rest[:1] in {'"', "'", "("} else rest)):
+                tail, position = link[2].lstrip(), link.end()
+                if not _is_web(link[1].strip("<>") + ("" if tail[:1] in {'"', "'", "("} else tail)):
                     removed += [(start, start + 1), (match.start(), position)]
     counts["link"] += len(removed) // 2
     parts, position = [], 0

@@ -16,9 +16,9 @@ _TABLE_RULE = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:
 _SENTENCE_END = re.compile(r"""[.!?\u2026]["')\]\u2019\u201d\u00bb*_]{0,3}(?=\s)|[\u3002\uff01\uff1f\u0964\u06d4]""")
 LINE: Final = 400
 """Characters of the next line that identify its kind."""
-_LABEL: Final = 1_000  # characters of a link's text
+_MAX_LABEL: Final = 1_000  # characters of a link's text
 _LABEL_END: Final = re.compile(r"[^\[\]\n]*\]\(")
-_BACK: Final = 64  # characters; the longest cluster that is kept whole
+_MAX_CLUSTER: Final = 64  # characters; the longest cluster that is kept whole
 
 
 class Code(NamedTuple):
@@ -62,17 +62,17 @@ def is_rule(line: str) -> bool:
 
 def codes_in(text: str) -> list[Code]:
     """Return the fenced code blocks of a text, in order."""
-    found: list[Code] = []
+    codes: list[Code] = []
     mark = ""
     for fence in _FENCE.finditer(text):
         if not mark:
             mark = fence[2]
             indent = re.sub(r"[^\s>]", " ", fence[1])
-            found.append(Code(fence.start(), fence.end(), None, f"\n{indent}{mark}"))
-        elif fence[2].startswith(mark) and not fence[3].strip() and not re.search(r"[^\s>]", fence[1]):
-            found[-1] = found[-1]._replace(end=fence.end())
+            codes.append(Code(fence.start(), fence.end(), None, f"\n{indent}{mark}"))
+        elif fence[2].startswith(mark) and not fence[3].strip(" \t") and not re.search(r"[^\s>]", fence[1]):
+            codes[-1] = codes[-1]._replace(end=fence.end())
             mark = ""
-    return found
+    return codes
 
 
 def whole_blocks(text: str, max_length: int, codes: list[Code]) -> str:
@@ -86,10 +86,10 @@ def whole_blocks(text: str, max_length: int, codes: list[Code]) -> str:
             end = codes[-1].start - 1
             continue
         if _ends_block(text, end, after_code=bool(codes) and codes[-1].end == end):
-            kept = _without_dangling(text, end)
-            if kept == end:
+            cut = _without_dangling(text, end)
+            if cut == end:
                 return text[:end].rstrip()
-            end = kept
+            end = cut
             continue
         end = text.rfind("\n", 0, end)
     return ""
@@ -150,13 +150,13 @@ def _cut_in_text(text: str, max_length: int) -> int:
 
 def whole_character(text: str, end: int) -> int:
     """Return the nearest position at or before `end` that is not inside a grapheme cluster."""
-    for place in range(end, max(0, end - _BACK), -1):
-        if not _joined(text[place - 1 : place + 1]):
+    for place in range(end, max(0, end - _MAX_CLUSTER), -1):
+        if not _is_one_cluster(text[place - 1 : place + 1]):
             return place
     return max(0, end)
 
 
-def _joined(pair: str) -> bool:
+def _is_one_cluster(pair: str) -> bool:
     if len(pair) < 2:
         return False
     first, second = pair[0], pair[1]
@@ -172,7 +172,7 @@ def _joined(pair: str) -> bool:
 
 def _before_link(text: str, end: int) -> int:
     """Return `end`, or the start of the link whose URL it would cut."""
-    label = text.rfind("[", max(0, end - _LABEL), end)
+    label = text.rfind("[", max(0, end - _MAX_LABEL), end)
     if label >= 0 and "]" not in text[label:end] and _LABEL_END.match(text, end) and text[label - 1 : label] != "\\":
         return label
     middle = text.rfind("](", 0, end)
@@ -183,7 +183,7 @@ def _before_link(text: str, end: int) -> int:
 
 def _before_label(text: str, middle: int, end: int) -> int:
     depth = 0
-    for place in range(middle, max(-1, middle - 1_000), -1):
+    for place in range(middle, max(-1, middle - _MAX_LABEL), -1):
         depth += {"]": 1, "[": -1}.get(text[place], 0)
         if depth == 0:
             return place - (text[place - 1 : place] == "!") or end

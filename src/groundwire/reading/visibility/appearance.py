@@ -21,17 +21,17 @@ from groundwire.reading.visibility.hidden_styles import BLOCKS
 
 __all__ = ["prefer_spoken", "write_appearance"]
 
-_MARKS: Final = 12  # characters of a text that is raised or lowered as a mark, not for its looks
-_SMALL: Final = 0.9  # of the font size around
-_RAISED: Final = 2.0  # pixels
+_MAX_MARK: Final = 12  # characters of a text that is raised or lowered as a mark, not for its looks
+_SMALL_RATIO: Final = 0.9  # of the font size around
+_MIN_SHIFT: Final = 2.0  # pixels
 _MAX_PIECES: Final = 50  # strings of an element that are looked at
-_NUMBERED: Final = re.compile(r"(?:lower|upper)-(?:alpha|latin|roman)")
-_LISTS: Final[Mapping[str, str]] = {
+_LETTERED: Final = re.compile(r"(?:lower|upper)-(?:alpha|latin|roman)")
+_LIST_TYPES: Final[Mapping[str, str]] = {
     "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A", "lower-roman": "i",
     "upper-roman": "I",
 }  # fmt: skip
 _PRESERVED: Final = frozenset({"pre", "pre-wrap", "pre-line", "break-spaces"})
-_BOXED: Final = re.compile(r"(?:block|flex|grid|table|table-row|list-item)")
+_BOX_DISPLAY: Final = re.compile(r"(?:block|flex|grid|table|table-row|list-item)")
 
 
 def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Text], ...]:
@@ -45,7 +45,7 @@ def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Te
         The texts before and after each picture with a description that is not written.
     """
     _write_generated(styles)
-    for element in list(styles.declaring(_tells)):
+    for element in list(styles.declaring(_gives_meaning)):
         style, text = styles.get(element), _beginning(element)
         if not text:
             continue
@@ -53,7 +53,7 @@ def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Te
             element.wrap_children(Element(name))
         if style.get("text-decoration-line") == "line-through" and element.tag not in {"html", "body"}:
             _strike(element)
-        if (kind := _LISTS.get(style.get("list-style-type", ""))) and element.tag in {"ol", "li"}:
+        if (kind := _LIST_TYPES.get(style.get("list-style-type", ""))) and element.tag in {"ol", "li"}:
             ordered = element if element.tag == "ol" else element.parent
             if isinstance(ordered, Element) and ordered.tag == "ol":
                 ordered.attrs["type"] = kind
@@ -72,7 +72,7 @@ def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Te
     return tuple(described)
 
 
-_PROSE: Final = 40  # characters
+_MIN_PROSE: Final = 40  # characters
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
@@ -83,21 +83,21 @@ def _has_section(heading: Element) -> bool:
         below = next((beside for beside in node.next_siblings if isinstance(beside, Element)), None)
         if below is not None:
             links = sum(len(link.text) for link in islice(below.find_all("a"), _MAX_PIECES))
-            return len(_beginning(below)) >= _PROSE > links and below.select_one("label, button") is None
+            return len(_beginning(below)) >= _MIN_PROSE > links and below.select_one("label, button") is None
         if not isinstance(node.parent, Element):
             break
         node = node.parent
     return False
 
 
-def _tells(name: str, value: str) -> bool:
+def _gives_meaning(name: str, value: str) -> bool:
     """Return whether a declaration may give a text another meaning."""
     if name == "vertical-align":
         return value not in {"baseline", "initial", "inherit", "unset"} and not value.startswith("0")
     if name == "text-decoration-line":
         return value == "line-through"
     if name == "list-style-type":
-        return value in _LISTS
+        return value in _LIST_TYPES
     if name == "top":
         return value.startswith("-")
     return name == "white-space" and value in _PRESERVED
@@ -110,7 +110,7 @@ def _beginning(element: Element) -> str:
 
 def _script_of(element: Element, style: Mapping[str, str], text: str) -> str:
     """Return `sup` or `sub` for a short inline text that a style raises or lowers, else ""."""
-    if len(text) > _MARKS or element.tag in BLOCKS or _BOXED.match(style.get("display", "")):
+    if len(text) > _MAX_MARK or element.tag in BLOCKS or _BOX_DISPLAY.match(style.get("display", "")):
         return ""
     align, top = style.get("vertical-align", ""), style.get("top", "")
     if align in {"super", "sub"}:
@@ -121,14 +121,14 @@ def _script_of(element: Element, style: Mapping[str, str], text: str) -> str:
     shift = pixels(align, 16.0) or 0.0
     if style.get("position") == "relative":
         shift -= pixels(top, 16.0) or 0.0
-    return "sup" if raised or shift >= _RAISED else "sub" if shift <= -_RAISED else ""
+    return "sup" if raised or shift >= _MIN_SHIFT else "sub" if shift <= -_MIN_SHIFT else ""
 
 
 def _is_small(size: str) -> bool:
     if size in {"smaller", "small", "x-small", "xx-small"}:
         return True
     share = ratio(size.removesuffix("em")) if size.endswith("em") and not size.endswith("rem") else ratio(size)
-    return share is not None and ("%" in size or size.endswith("em")) and share < _SMALL
+    return share is not None and ("%" in size or size.endswith("em")) and share < _SMALL_RATIO
 
 
 def _char_before(element: Element) -> str:
@@ -146,7 +146,7 @@ def _char_before(element: Element) -> str:
         node = around
 
 
-_HOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
+_CELLS: Final[Mapping[str, tuple[str, ...]]] = {
     "table": ("td", "th"), "tbody": ("td", "th"), "tr": ("td", "th"), "ul": ("li",), "ol": ("li",)
 }  # fmt: skip
 
@@ -155,7 +155,7 @@ def _strike(element: Element) -> None:
     """Mark the text of an element as struck; in tables and lists, that of each cell and item."""
     if element.closest("del, s, strike") is not None:
         return
-    for part in element.iter_elements(_HOLDERS[element.tag]) if element.tag in _HOLDERS else (element,):
+    for part in element.iter_elements(_CELLS[element.tag]) if element.tag in _CELLS else (element,):
         if _beginning(part):
             part.wrap_children(Element("del"))
 
@@ -245,7 +245,7 @@ _STRINGS: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'|attr\(\s*([\w-]+)\s*\)|/.*
 _MAX_GENERATED: Final = 40  # characters
 _MAX_SIDES: Final = 5_000
 _VALUE: Final = re.compile(r"[+\u2212-]?[\d.,'\u00a0\u202f ]*\d[\d.,%]*")
-_OF_VALUES: Final = re.compile(
+_UNIT: Final = re.compile(
     r"[+\u2212\u00b1~\u2248<>\u2264\u2265\u00d7%\u2030\u00b0-]|[^\W\d_]{1,12}|\p{Sc}".replace(
         r"\p{Sc}", "[$\u00a2-\u00a5\u20a0-\u20c0]"
     )
@@ -262,14 +262,14 @@ def _write_generated(styles: Styles) -> None:
             continue
         own = _beginning(element)
         if _VALUE.fullmatch(own):
-            wanted = _OF_VALUES.fullmatch(added.strip(" .:")) is not None
+            adds_meaning = _UNIT.fullmatch(added.strip(" .:")) is not None
         elif own or element.closest("td, th") is None:
-            wanted = bool(_WORD.search(added)) and element.closest(_CONTROLS) is None
+            adds_meaning = bool(_WORD.search(added)) and element.closest(_CONTROLS) is None
         else:
-            wanted = True  # the only sign of a cell
-        if wanted and side == "before":
+            adds_meaning = True  # the only sign of a cell
+        if adds_meaning and side == "before":
             element.insert(0, Text(added))
-        elif wanted:
+        elif adds_meaning:
             element.append(Text(added))
 
 
@@ -284,10 +284,10 @@ def _generated(element: Element, content: str) -> str:
     return text if text.strip() and text.isprintable() else ""
 
 
-_WHITE: Final = re.compile(r"[ \t]*\n[ \t]*")
-_INDENTED: Final = re.compile(r"(?:\A|\n)(?: {2,}|\t)\S")
-_FIXED: Final = re.compile(r"mono|courier|consolas|menlo|\bcode\b", re.IGNORECASE)
-_LONGEST_CODE: Final = 20_000  # characters
+_LINE_BREAK: Final = re.compile(r"[ \t]*\n[ \t]*")
+_INDENTED_LINE: Final = re.compile(r"(?:\A|\n)(?: {2,}|\t)\S")
+_MONOSPACE: Final = re.compile(r"mono|courier|consolas|menlo|\bcode\b", re.IGNORECASE)
+_MAX_CODE: Final = 20_000  # characters
 
 
 def _keep_lines(element: Element, space: str, styles: Styles) -> None:
@@ -297,8 +297,8 @@ def _keep_lines(element: Element, space: str, styles: Styles) -> None:
         return
     looks = f"{element.attr('class')} {element.attr('style')}"
     lines = "\n".join(node.data for node in texts)
-    fixed = _FIXED.search(looks) is not None or (space == "pre" and _INDENTED.search(lines) is not None)
-    is_box = element.tag in {"div", "p", "section"} and "\n" in lines and len(lines) <= _LONGEST_CODE
+    fixed = _MONOSPACE.search(looks) is not None or (space == "pre" and _INDENTED_LINE.search(lines) is not None)
+    is_box = element.tag in {"div", "p", "section"} and "\n" in lines and len(lines) <= _MAX_CODE
     if fixed and is_box and element.select_one("p, pre") is None and element.closest("pre, code") is None:
         element.tag = "pre"
         return
@@ -308,7 +308,7 @@ def _keep_lines(element: Element, space: str, styles: Styles) -> None:
             continue
         if around != element and styles.get(around).get("white-space", space) not in _PRESERVED:
             continue
-        first, *others = _WHITE.split(node.data)
+        first, *others = _LINE_BREAK.split(node.data)
         node.replace_with(Text(first), *(part for line in others for part in (Element("br"), Text(line))))
 
 
@@ -325,7 +325,7 @@ def _write_lines(document: Document, styles: Styles) -> None:
             if style.get("user-select") == "none" and _is_count(element):
                 numbers.append(element)
             elif outer[-4:] != "flex" and (
-                ("grid" in outer and around != code.parent) or _BOXED.match(style.get("display", ""))
+                ("grid" in outer and around != code.parent) or _BOX_DISPLAY.match(style.get("display", ""))
             ):
                 boxes.append(element)
         for number in numbers:
@@ -390,12 +390,12 @@ _NO_LABELS: Final = frozenset(
 )
 _LOGO: Final = re.compile(r"\b(?:logo|icon|avatar|photo|image|headshot|portrait|img)\b", re.IGNORECASE)
 _FILE: Final = re.compile(r"\.(?:png|jpe?g|gif|svg|webp)\Z", re.IGNORECASE)
-_LONGEST_LABEL: Final = 40  # characters
-_MOST_WORDS: Final = 6  # of a label; no sentence that only programs read
-_DESCRIPTION: Final = 3  # words
+_MAX_LABEL: Final = 40  # characters
+_MAX_WORDS: Final = 6  # of a label; no sentence that only programs read
+_MIN_DESCRIPTION: Final = 3  # words
 _FORMULA: Final = re.compile(r"math|tex|equation", re.IGNORECASE)
-_LARGE: Final = 60  # pixels; what is larger is no part of a line
-_LINE: Final = frozenset({"a", "span", "b", "strong", "i", "em", "picture", "small", "font"})
+_LARGE_PICTURE: Final = 60  # pixels; what is larger is no part of a line
+_INLINE: Final = frozenset({"a", "span", "b", "strong", "i", "em", "picture", "small", "font"})
 
 
 def _write_labels(document: Document) -> list[tuple[Text, Text]]:
@@ -418,13 +418,13 @@ def _write_labels(document: Document) -> list[tuple[Text, Text]]:
         cell = picture.closest("td, th")
         if cell is not None and cell not in cells:
             cells[cell] = not _beginning(cell) and _is_data(cell, tables)
-        is_label = len(label) <= _LONGEST_LABEL and words <= _MOST_WORDS
+        is_label = len(label) <= _MAX_LABEL and words <= _MAX_WORDS
         if is_label and ((cell is not None and cells[cell]) or _is_in_sentence(picture, label)):
             space = " " if _char_before(picture).isalnum() else ""
             after = picture.next_sibling
             end = " " if isinstance(after, Text) and after.data[:1].isalnum() else ""
             picture.replace_with(Text(f"{space}{label}{end}"))
-        elif words >= _DESCRIPTION and picture.tag == "img":
+        elif words >= _MIN_DESCRIPTION and picture.tag == "img":
             around = (_nearest(picture.preceding), _nearest(picture.following))
             if around[0] is not None and around[1] is not None:
                 described.append((around[0], around[1]))
@@ -435,26 +435,26 @@ def _nearest(nodes: Iterable[Node]) -> Text | None:
     return next((n for n in islice(nodes, _MAX_PIECES) if isinstance(n, Text) and n.data.strip()), None)
 
 
-def _is_data(cell: Element, known: dict[Element, bool]) -> bool:
+def _is_data(cell: Element, tables: dict[Element, bool]) -> bool:
     """Return whether a cell is in a table of data, by its header cells.
 
     Args:
         cell: The cell.
-        known: The answers for the tables so far; each is searched once.
+        tables: The answers for the tables so far; each is searched once.
     """
     table = cell.closest("table")
     if table is None:
         return False
-    if table not in known:
+    if table not in tables:
         is_layout = table.find("table") is not None or (table.attr("role") or "") in {"presentation", "none"}
-        known[table] = not is_layout and table.find("th") is not None
-    return known[table]
+        tables[table] = not is_layout and table.find("th") is not None
+    return tables[table]
 
 
 def _is_in_sentence(picture: Element, label: str) -> bool:
     """Return whether a picture stands between words, or is the value after them."""
     for name in ("width", "height"):
-        if (size := pixels(picture.attr(name) or "", 16.0)) is not None and size > _LARGE:
+        if (size := pixels(picture.attr(name) or "", 16.0)) is not None and size > _LARGE_PICTURE:
             return False
     before, after = _beside(picture, forward=False), _beside(picture, forward=True)
     if not before or picture.closest("a, button") is not None or _LOGO.search(label):
@@ -473,16 +473,16 @@ def _beside(picture: Element, *, forward: bool) -> str:
                 continue
             if isinstance(beside, Text):
                 return beside.data.strip()
-            return _beginning(beside) if isinstance(beside, Element) and beside.tag in _LINE else ""
+            return _beginning(beside) if isinstance(beside, Element) and beside.tag in _INLINE else ""
         around = node.parent
-        if not isinstance(around, Element) or around.tag not in _LINE:
+        if not isinstance(around, Element) or around.tag not in _INLINE:
             return ""
         node = around
 
 
-_SPOKEN: Final = frozenset({"clip", "size", "position", "class", "text-indent", "opacity", "transform"})
+_VISUAL_ONLY: Final = frozenset({"clip", "size", "position", "class", "text-indent", "opacity", "transform"})
 """What hides a text from the eyes only."""
-_MORE_WORDS: Final = 4  # that say what the drawn value is
+_MAX_MORE_WORDS: Final = 4  # that say what the drawn value is
 
 
 def prefer_spoken(drawings: Iterable[Element], hidden: dict[Element, str]) -> None:
@@ -497,7 +497,7 @@ def prefer_spoken(drawings: Iterable[Element], hidden: dict[Element, str]) -> No
     for drawing in drawings:
         for beside in _neighbors(drawing) if drawing not in hidden and drawing.parent is not None else ():
             reason, spoken = hidden.get(beside, ""), _beginning(beside)
-            if (reason in _SPOKEN or not reason) and _says_same(spoken, drawing, unseen=bool(reason)):
+            if (reason in _VISUAL_ONLY or not reason) and _says_same(spoken, drawing, unseen=bool(reason)):
                 hidden.pop(beside, None)
                 drawing.extract()
                 break
@@ -513,15 +513,15 @@ def _neighbors(element: Element) -> Iterator[Element]:
 def _says_same(spoken: str, drawing: Element, *, unseen: bool) -> bool:
     """Return whether a text that is read out says what is drawn in pieces, or by an icon, and little else."""
     digits = "".join(filter(str.isdigit, spoken))
-    if not digits or len(spoken) > _LONGEST_LABEL:
+    if not digits or len(spoken) > _MAX_LABEL:
         return False
     strings = list(islice(drawing.strings, _MAX_PIECES))
     drawn = "".join(strings)
     if not drawn.strip():  # an icon
-        return unseen and len(spoken.split()) <= _MOST_WORDS
+        return unseen and len(spoken.split()) <= _MAX_WORDS
     if digits != "".join(filter(str.isdigit, drawn)):
         return False
     if not unseen:
         return [*filter(str.isalnum, spoken)] == [*filter(str.isalnum, drawn)]
     in_pieces = sum(any(map(str.isdigit, string)) for string in strings) > 1
-    return in_pieces and len(spoken.split()) <= len(drawn.split()) + _MORE_WORDS
+    return in_pieces and len(spoken.split()) <= len(drawn.split()) + _MAX_MORE_WORDS

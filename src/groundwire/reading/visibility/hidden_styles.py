@@ -16,6 +16,7 @@ from turbohtml import Document, Element, SelectorSyntaxError
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.colors import gradient_colors
 from groundwire.reading.css.rendered_size import (
+    PATH_NUMBER,
     TINY_FONT,
     TRANSFORMS,
     cuts_all,
@@ -24,12 +25,13 @@ from groundwire.reading.css.rendered_size import (
     may_be_tiny,
     moves,
 )
-from groundwire.reading.css.values import NUMBER, arguments, fraction, nested_levels, pixels, ratio
+from groundwire.reading.css.values import CALL, NUMBER, OUT_OF_FLOW, arguments, fraction, nested_levels, pixels, ratio
 
 __all__ = [
     "BLOCKS",
     "FAINT",
     "INHERITED",
+    "TINY_BOX",
     "OtherState",
     "box_hidden",
     "hidden_by",
@@ -46,6 +48,9 @@ __all__ = [
 FAINT: Final = 0.05
 """The opacity up to which nothing is visible."""
 
+TINY_BOX: Final = 2.0
+"""Pixels of padding that make no room for text."""
+
 INHERITED: Final = (
     "visibility",
     "font-size",
@@ -56,24 +61,21 @@ INHERITED: Final = (
 )
 """The properties that hide text unless a descendant sets them again."""
 
-_TINY_BOX: Final = 2.0  # pixels
-_NO_LETTER: Final = 4.0  # pixels; a line has as many above its letters
+_MIN_LINE: Final = 4.0  # pixels; a line has as many above its letters
 _FAR_LEFT: Final = -900.0  # pixels; tricks use -9999px, -999em, -5000px, -100vw
 _FAR_RIGHT: Final = 4_000.0  # pixels
 _FAR_UP: Final = -700.0  # pixels; a screen is 720 high
 _FAR_DOWN: Final = 50_000.0  # pixels; documents converted to HTML place their later pages this way
-_PUSHED_OUT: Final = 3_000.0  # pixels from the right edge
-_FAR: Final = 5.0  # times the size of the box around it
-_AWAY: Final = 2.0  # the same, if it is placed
-_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
-_BLURRED: Final = 10.0  # pixels
-_BEHIND: Final = -10
+_FAR_FROM_RIGHT: Final = 3_000.0  # pixels from the right edge
+_FAR_RATIO: Final = 5.0  # times the size of the box around it
+_PLACED_FAR_RATIO: Final = 2.0  # the same, if it is placed
+_MIN_BLUR: Final = 10.0  # pixels
+_Z_BEHIND: Final = -10
 _SIDES: Final = (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height"))
 _NO_BOX: Final = frozenset({"none", "table-column", "table-column-group"})
-_CUT: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
-_CLIPPING: Final = frozenset({"strict", "content", "paint"})
+_CLIPS: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
+_CLIPPING_CONTAIN: Final = frozenset({"strict", "content", "paint"})
 """Values of `contain` that clip overflow."""
-_PLACED: Final = frozenset({"absolute", "fixed"})
 _TABLE: Final = frozenset({"table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"})
 BLOCKS: Final = _TABLE | {
     "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir", "div",
@@ -87,13 +89,12 @@ _MOVES: Final = frozenset(
         "border-left", "border-top", "translate", "transform", "offset-path",
     }
 )  # fmt: skip
-_OF_SCREEN: Final = re.compile(rf"({NUMBER})(?:%|[sld]?v[wh])")
-_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\)")
+_RELATIVE_LENGTH: Final = re.compile(rf"({NUMBER})(?:%|[sld]?v[wh])")
 
 
 def is_boxed(tag: str, style: Mapping[str, str]) -> bool:
     """Return whether sizes, indents and transforms apply to an element, unlike an inline one."""
-    if style.get("position") in _PLACED or style.get("float") in {"left", "right"}:
+    if style.get("position") in OUT_OF_FLOW or style.get("float") in {"left", "right"}:
         return True
     display = style.get("display")
     return tag in BLOCKS if display is None else display not in {"inline", "contents"}
@@ -113,16 +114,16 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return ""
     if style.get("content-visibility") == "hidden" and boxed:
         return "content-visibility"
-    return _painted_by(style) or _placed_by(tag, style, boxed=boxed)
+    return _unpainted_by(style) or _placed_by(tag, style, boxed=boxed)
 
 
-def _painted_by(style: Mapping[str, str]) -> str:
+def _unpainted_by(style: Mapping[str, str]) -> str:
     """Return the property that leaves nothing of an element to be painted; empty if none does."""
     if ("clip" in style or "clip-path" in style) and cuts_all(style):
         return "clip"
-    if "filter" in style and _filtered(style["filter"]):
+    if "filter" in style and _is_filtered_out(style["filter"]):
         return "filter"
-    if "mask-image" in style and (_masked(style["mask-image"]) or _is_nothing(style.get("mask-size", ""))):
+    if "mask-image" in style and (_is_masked_out(style["mask-image"]) or _has_no_size(style.get("mask-size", ""))):
         return "mask"
     return ""
 
@@ -139,34 +140,29 @@ def _placed_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "size"
     if boxed and _is_contained(style):
         return "contain"
-    if (
-        boxed
-        and style.get("overflow-x") in _CUT
-        and (pixels(style.get("text-indent", ""), _FAR_RIGHT) or 0.0) >= (_FAR_RIGHT)
-    ):
-        return "text-indent"
-    return ""
+    indent = pixels(style.get("text-indent", ""), _FAR_RIGHT) or 0.0
+    return "text-indent" if boxed and style.get("overflow-x") in _CLIPS and indent >= _FAR_RIGHT else ""
 
 
 def _is_contained(style: Mapping[str, str]) -> bool:
     """Return whether a box has the height of nothing and clips its overflow, unless a flexible box stretches it."""
     contained = set(style.get("contain", "").split())
-    clips = style.get("overflow-y") in _CUT or not _CLIPPING.isdisjoint(contained)
+    clips = style.get("overflow-y") in _CLIPS or not _CLIPPING_CONTAIN.isdisjoint(contained)
     if not clips or contained.isdisjoint({"strict", "size"}):
         return False
     return not style.keys() & {"height", "min-height"} and not (
-        style.get("position") in _PLACED and {"top", "bottom"} <= style.keys()
+        style.get("position") in OUT_OF_FLOW and {"top", "bottom"} <= style.keys()
     )
 
 
 def box_hidden(style: Mapping[str, str]) -> bool:
     """Return whether a box has no room for text and clips its overflow."""
-    clipped = not _CLIPPING.isdisjoint(style.get("contain", "").split())
-    if not clipped and style.get("overflow-x") not in _CUT and style.get("overflow-y") not in _CUT:
+    clipped = not _CLIPPING_CONTAIN.isdisjoint(style.get("contain", "").split())
+    if not clipped and style.get("overflow-x") not in _CLIPS and style.get("overflow-y") not in _CLIPS:
         return False
     for size, end in (("height", "bottom"), ("width", "right")):
         least = (pixels(style.get(name, "0"), 500.0) or 0.0 for name in (f"padding-{end}", f"min-{size}"))
-        if max(least) <= _TINY_BOX and (_is_tiny(style.get(size, "")) or _is_tiny(style.get(f"max-{size}", ""))):
+        if max(least) <= TINY_BOX and (_is_tiny(style.get(size, "")) or _is_tiny(style.get(f"max-{size}", ""))):
             return True
     return False
 
@@ -190,7 +186,7 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     if name == "text-indent":
         share = fraction(value)
         away = pixels(value)
-        if (share is not None and share <= -_FAR / 5) or (away is not None and away <= _FAR_LEFT):
+        if (share is not None and share <= -_FAR_RATIO / 5) or (away is not None and away <= _FAR_LEFT):
             return True if boxed else None
         return False
     if name == "font-size-adjust":
@@ -205,51 +201,51 @@ def is_flattened(style: Mapping[str, str]) -> bool:
     """Return whether the lines of a box have no height, and overflow is clipped."""
     value = style.get("line-height", "normal")
     size = ratio(value) if pixels(value, 16.0) is None else pixels(value, 16.0)
-    if size is None or size > 0.1 or style.get("overflow-y") not in _CUT:
+    if size is None or size > 0.1 or style.get("overflow-y") not in _CLIPS:
         return False
     sizes = ("height", "min-height", "padding-top", "padding-bottom")
-    return all((pixels(style.get(name, "0"), 500.0) or 0.0) <= _TINY_BOX for name in sizes)
+    return all((pixels(style.get(name, "0"), 500.0) or 0.0) <= TINY_BOX for name in sizes)
 
 
 def _is_tiny(value: str) -> bool:
     if not value or value in {"auto", "none"}:
         return False
     size = pixels(value, 500.0)
-    return size is not None and size <= _NO_LETTER
+    return size is not None and size <= _MIN_LINE
 
 
-def _filtered(value: str) -> bool:
-    for name, inside in _CALL.findall(value):
+def _is_filtered_out(value: str) -> bool:
+    for name, inside in CALL.findall(value):
         if name in {"opacity", "contrast"} and (share := ratio(inside.strip())) is not None and share <= FAINT:
             return True
-        if name == "blur" and (pixels(inside.strip()) or 0) >= _BLURRED:
+        if name == "blur" and (pixels(inside.strip()) or 0) >= _MIN_BLUR:
             return True
     return False
 
 
-def _masked(value: str) -> bool:
+def _is_masked_out(value: str) -> bool:
     """Return whether a mask is a fully transparent gradient."""
     shades = gradient_colors(value)
     return bool(shades) and all(shade.alpha <= FAINT for shade in shades)
 
 
-def _is_nothing(size: str) -> bool:
+def _has_no_size(size: str) -> bool:
     return any((length := pixels(part, 100.0)) is not None and length <= 1 for part in arguments(size))
 
 
 def _is_away(style: Mapping[str, str]) -> bool:
     """Return whether an element is out of the scrollable area wherever those around it are, or behind everything."""
     position = style.get("position", "static")
-    if "offset-path" in style and any(float(x) <= _FAR_LEFT for x in _NUMBER.findall(style["offset-path"])):
+    if "offset-path" in style and any(float(x) <= _FAR_LEFT for x in PATH_NUMBER.findall(style["offset-path"])):
         return True
     if position not in {"relative", "absolute", "fixed"}:
         return False
     placed, fixed = position != "relative", position == "fixed"
-    if placed and (order := ratio(style.get("z-index", "0"))) is not None and order <= _BEHIND:
+    if placed and (order := ratio(style.get("z-index", "0"))) is not None and order <= _Z_BEHIND:
         return True
     for side, size in _SIDES:
         value = style.get(side, "")
-        if (match := _OF_SCREEN.fullmatch(value)) is None:
+        if (match := _RELATIVE_LENGTH.fullmatch(value)) is None:
             place, room = pixels(value), pixels(style.get(size, ""))
             if fixed and place is not None and room is not None and place < 0 and place + room <= 0:
                 return True
@@ -257,7 +253,8 @@ def _is_away(style: Mapping[str, str]) -> bool:
         share, at_start, of_box = float(match[1]) / 100, side in {"left", "top"}, value.endswith("%")
         if fixed and abs(share) >= 1:
             return True
-        if of_box and (share <= -(_AWAY if placed and at_start else _FAR) or (at_start and share >= 10 * _FAR)):
+        far = _PLACED_FAR_RATIO if placed and at_start else _FAR_RATIO
+        if of_box and (share <= -far or (at_start and share >= 10 * _FAR_RATIO)):
             return True
         if not of_box and share >= 1 and ((placed and not at_start) or (side == "left" and value.endswith("w"))):
             return True
@@ -280,7 +277,7 @@ def offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | No
         left, top = pixels(style.get("left", "")), pixels(style.get("top", ""))
         right, bottom = pixels(style.get("right", "")), pixels(style.get("bottom", ""))
         if left is None and right is not None:
-            x = _FAR_LEFT if right >= _PUSHED_OUT else _FAR_RIGHT if right <= _FAR_LEFT else 0.0
+            x = _FAR_LEFT if right >= _FAR_FROM_RIGHT else _FAR_RIGHT if right <= _FAR_LEFT else 0.0
         if top is None and bottom is not None:
             y = _FAR_UP if bottom >= _FAR_DOWN else _FAR_DOWN if bottom <= _FAR_UP else 0.0
         x, y = x + (left or 0.0), y + (top or 0.0)
@@ -311,19 +308,19 @@ _UTILITY: Final = re.compile(
 )
 """Class names that hide in common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...)."""
 
-_UNHIDES: Final = re.compile(
+_UNHIDING: Final = re.compile(
     r"(?:^|\s)(?:not-sr-only|(?:sm|md|lg|xl|2xl|xxl):(?:not-sr-only|visible|block|inline\S*|flex|grid|table\S*|contents)"
     r"|d-(?:(?:sm|md|lg|xl|xxl)-)?(?:block|inline\S*|flex|grid|table\S*)|u-(?:block|visible)\S*|is-visible|show(?:n)?)(?=\s|$)",
     re.IGNORECASE,
 )
-_SHOWS: Final = frozenset({"show", "shown", "visible", "block", "flex", "grid", "inline"})
-_WIDE: Final = frozenset(
+_SHOWING_WORDS: Final = frozenset({"show", "shown", "visible", "block", "flex", "grid", "inline"})
+_WIDE_SCREENS: Final = frozenset(
     {
         "s", "sm", "small", "m", "md", "medium", "tablet", "l", "lg", "large", "laptop", "desktop", "wide", "xl", "2xl",
         "xlarge", "xxl", "xxlarge",
     }
 )  # fmt: skip
-_NARROW: Final = frozenset({"max", "down", "only", "until", "below", "lt", "mobile", "phone", "print", "portrait"})
+_PHONE_NAMES: Final = frozenset({"max", "down", "only", "until", "below", "lt", "mobile", "phone", "print", "portrait"})
 """Class names of style kits (Tailwind, Bootstrap, Foundation, UIkit ...) for what is shown on which screens:
 `md:block`, `d-lg-flex`, `show-for-medium`, `uk-visible@m`."""
 _PARTS: Final = re.compile(r"[^a-z0-9]+")
@@ -331,33 +328,33 @@ _PARTS: Final = re.compile(r"[^a-z0-9]+")
 
 def hiding_classes(names: str, lowered: str) -> set[str]:
     """Return the class names, of which each has a line, that hide in common style kits; `lowered` is in lower case."""
-    found = {name for name in _hinted(names, lowered) if _UTILITY.fullmatch(name)}
-    return {name for name in found if not name.lower().startswith("not-")}
+    utilities = {name for name in _names_with_hints(names, lowered) if _UTILITY.fullmatch(name)}
+    return {name for name in utilities if not name.lower().startswith("not-")}
 
 
 def is_shown_by(classes: str) -> bool:
     """Return whether one of an element's classes shows it on a desktop screen, though another hides it."""
-    if _UNHIDES.search(classes):
+    if _UNHIDING.search(classes):
         return True
     for name in classes.lower().split():
         first, *middle = parts = [part for part in _PARTS.split(name) if part] or [""]
-        words = {first, parts[-1], *middle[:1]} & _SHOWS
+        words = {first, parts[-1], *middle[:1]} & _SHOWING_WORDS
         shows = parts[-1] in words or not words.isdisjoint({"show", "visible"})
-        if shows and not _WIDE.isdisjoint(parts) and _NARROW.isdisjoint(parts):
+        if shows and not _WIDE_SCREENS.isdisjoint(parts) and _PHONE_NAMES.isdisjoint(parts):
             return True
     return False
 
 
-def _hinted(joined: str, lowered: str) -> set[str]:
+def _names_with_hints(joined: str, lowered: str) -> set[str]:
     """Return the names that contain one of `_HINTS`; searching all at once is much faster."""
-    hinted: set[str] = set()
+    names: set[str] = set()
     for hint in _HINTS:
         end = 0
         while (place := lowered.find(hint, end)) >= 0:
             end = lowered.find("\n", place)
             end = len(lowered) if end < 0 else end
-            hinted.add(joined[lowered.rfind("\n", 0, place) + 1 : end])
-    return hinted
+            names.add(joined[lowered.rfind("\n", 0, place) + 1 : end])
+    return names
 
 
 _MAX_STATES: Final = 40  # rules
@@ -383,9 +380,9 @@ def other_states(document: Document, styles: Styles, names: Collection[str] = ()
         names: The properties that hide something; without any, the rules for what is checked are returned, else all
             other ones.
     """
-    found: list[OtherState] = []
-    for before, state, after, shown in islice(styles.states, _MAX_STATES):
-        if (state == "checked") is bool(names) or (names and shown.isdisjoint(names)):
+    states: list[OtherState] = []
+    for before, state, after, properties in islice(styles.states, _MAX_STATES):
+        if (state == "checked") is bool(names) or (names and properties.isdisjoint(names)):
             continue
         if nested_levels(before) or nested_levels(after):  # they may visit all elements around each, on each level
             continue
@@ -398,5 +395,5 @@ def other_states(document: Document, styles: Styles, names: Collection[str] = ()
             ids = {control.attr("id") for control in controls}
             around = [label for control in controls if (label := control.closest("label")) is not None]
             controls += [*around, *(label for label in document.select("label[for]") if label.attr("for") in ids)]
-        found.append(OtherState(targets, state, shown, controls))
-    return found
+        states.append(OtherState(targets, state, properties, controls))
+    return states

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from types import MappingProxyType
 from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.cascade import NO_STYLE, Styles
 from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors
-from groundwire.reading.css.values import arguments, comma_parts, fraction, pixels
+from groundwire.reading.css.values import OUT_OF_FLOW, arguments, comma_parts, fraction, pixels
 from groundwire.reading.visibility.hidden_styles import FAINT
 
 __all__ = ["COLORED", "unreadable"]
@@ -24,34 +23,32 @@ __all__ = ["COLORED", "unreadable"]
 COLORED: Final = "font[color], [bgcolor], body[text], body[link], [background]"
 """Elements that an attribute gives a color."""
 
-_Given = Mapping[Element, Mapping[str, str]]
+_ColorStyles = Mapping[Element, Mapping[str, str]]
 """The longhands of the elements that change a color."""
 
 _WHITE: Final = Color(1.0, 1.0, 1.0, 1.0)
 _BLACK: Final = Color(0.0, 0.0, 0.0, 1.0)
 _CLEAR: Final = Color(0.0, 0.0, 0.0, 0.0)
-_DARK: Final = Color(0.07, 0.07, 0.07, 1.0)
+_DARK_GRAY: Final = Color(0.07, 0.07, 0.07, 1.0)
 _YELLOW: Final = Color(1.0, 1.0, 0.0, 1.0)
 _LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
 _MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
-_PLACED: Final = frozenset({"absolute", "fixed"})
 _COLORS: Final = frozenset(
     {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow",
      "color-scheme", "filter", "mix-blend-mode"}
 )  # fmt: skip
 _TOKENS: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![\w-])(?:rgb|hsl)a?\([^()]*\)|(?<![\w-])[a-z]+(?![\w(-])")
-_ALTERING: Final = ("invert", "brightness", "contrast")
-_INHERITED: Final = frozenset({"inherit", "unset", "currentcolor"})
+_ALTERING_FILTERS: Final = ("invert", "brightness", "contrast")
+_INHERITED_WORDS: Final = frozenset({"inherit", "unset", "currentcolor"})
 _OWN_COLOR: Final = "a[href], mark, button"
 """Elements with a default color in browsers."""
-_NEAREST: Final = 32  # ancestors that are looked at for a filter
-_BESIDE: Final = 50  # siblings that are looked at for a positioned background
-_HUGE: Final = 3_000.0  # pixels; a box of this size fills any other
-_NEAR: Final = 200.0  # pixels; a shadow farther to the left or above may be out of the page
-_FAR: Final = 1_000.0  # pixels; the same for the right and below
-_DIM: Final = 100.0  # pixels; a shadow as blurred as that is invisible
+_MAX_ANCESTORS: Final = 32  # ancestors that are looked at for a filter
+_MAX_SIBLINGS: Final = 50  # siblings that are looked at for a positioned background
+_HUGE_BOX: Final = 3_000.0  # pixels; a box of this size fills any other
+_MAX_SHADOW_BEFORE: Final = 200.0  # pixels; a shadow farther to the left or above may be out of the page
+_MAX_SHADOW_AFTER: Final = 1_000.0  # pixels; the same for the right and below
+_MAX_SHADOW_BLUR: Final = 100.0  # pixels; a shadow as blurred as that is invisible
 
 
 def unreadable(document: Document, styles: Styles) -> tuple[dict[Element, bool], int]:
@@ -62,16 +59,16 @@ def unreadable(document: Document, styles: Styles) -> tuple[dict[Element, bool],
     Returns:
         The elements, and how many texts would be unreadable if what is unknown had the colors of a page without styles.
     """
-    found = list(styles.items())
-    different = {kind: style for _, kind, style in found}  # most elements share a few
-    changing = {kind: style for kind, style in different.items() if not _COLORS.isdisjoint(style)}
-    if not any(map(_could_hide, changing.values())):
+    rows = list(styles.items())
+    styles_by_kind = {kind: style for _, kind, style in rows}  # most elements share a few
+    kinds = {kind: style for kind, style in styles_by_kind.items() if not _COLORS.isdisjoint(style)}
+    if not any(map(_could_hide, kinds.values())):
         return {}, 0
-    given = {element: style for element, kind, style in found if kind in changing}
-    placed = any(style.get("position") in _PLACED for style in different.values())
-    look = _TextLook(given, _Backdrop(styles, given, dark=_is_dark(document, styles), placed=placed), changing.values())
-    whole = {"html", "body"} if styles.incomplete else set[str]()
-    states = {element: look.hides(element) for element in given if element.tag not in whole}
+    colors = {element: style for element, kind, style in rows if kind in kinds}
+    placed = any(style.get("position") in OUT_OF_FLOW for style in styles_by_kind.values())
+    look = _TextLook(colors, _Backdrop(styles, colors, dark=_is_dark(document, styles), placed=placed), kinds.values())
+    unknown_tags = {"html", "body"} if styles.incomplete else set[str]()
+    states = {element: look.hides(element) for element in colors if element.tag not in unknown_tags}
     if any(states.values()):
         for element in document.select(_OWN_COLOR):
             if element not in states:
@@ -101,7 +98,7 @@ def _is_spread(style: Mapping[str, str]) -> bool:
     """Return whether an element is as large as its containing block."""
 
     def fills(size: str, start: str, end: str) -> bool:
-        if (fraction(style.get(size, "")) or 0.0) >= 0.99 or (pixels(style.get(size, "")) or 0.0) >= _HUGE:
+        if (fraction(style.get(size, "")) or 0.0) >= 0.99 or (pixels(style.get(size, "")) or 0.0) >= _HUGE_BOX:
             return True
         return all((edge := pixels(style.get(side, ""), 1_000.0)) is not None and edge <= 0 for side in (start, end))
 
@@ -118,21 +115,21 @@ class _Backdrop:
         placed: Whether a style of the page positions anything.
     """
 
-    def __init__(self, styles: Styles, given: _Given, *, dark: bool, placed: bool) -> None:
+    def __init__(self, styles: Styles, color_styles: _ColorStyles, *, dark: bool, placed: bool) -> None:
         self._styles = styles
-        self._given = given
+        self._color_styles = color_styles
         self.dark = dark
-        self.plain = _DARK if dark else _WHITE
-        self.is_incomplete: bool = styles.incomplete or styles.stripped
-        self._known: dict[Element, Color | None] = {}
+        self.plain = _DARK_GRAY if dark else _WHITE
+        self.is_incomplete: bool = styles.incomplete or styles.without_sheets
+        self._backs: dict[Element, Color | None] = {}
         self._paints: dict[tuple[int, str], Color | None] = {}
-        self._anything_placed = placed or bool(styles.added)
+        self._anything_placed = placed or bool(styles.box_styles)
         self._palette: list[Color] | None = self._all_paints()
         self._like: dict[Color, bool] = {}
 
     def _all_paints(self) -> list[Color] | None:
         """Return all background colors of the page; None if some may be mixed."""
-        styles = {id(style): style for style in (*self._given.values(), *self._styles.added.values())}
+        styles = {id(style): style for style in (*self._color_styles.values(), *self._styles.box_styles.values())}
         paints = {paint for style in styles.values() if (paint := self._painted(style, "")) is not None}
         if any(0 < paint.alpha < 0.95 for paint in paints):
             return None
@@ -159,12 +156,12 @@ class _Backdrop:
         """Return the background of an element and its siblings; linear, since no path is visited twice."""
         path: list[Element] = []
         node: object = element
-        while isinstance(node, Element) and node not in self._known:
+        while isinstance(node, Element) and node not in self._backs:
             path.append(node)
             node = node.parent
-        back = self._known[node] if isinstance(node, Element) else None if self._styles.incomplete else self.plain
+        back = self._backs[node] if isinstance(node, Element) else None if self._styles.incomplete else self.plain
         for step in reversed(path):
-            back = self._known[step] = self._over(step, back)
+            back = self._backs[step] = self._over(step, back)
         return back
 
     def _over(self, element: Element, back: Color | None) -> Color | None:
@@ -186,7 +183,7 @@ class _Backdrop:
         for node in (element, *element.ancestors):
             if (
                 not isinstance(node, Element)
-                or (style := self._given.get(node, _NOTHING)).get("background-clip") != "text"
+                or (style := self._color_styles.get(node, NO_STYLE)).get("background-clip") != "text"
             ):
                 continue
             paints = [color(style.get("background-color", "transparent"), dark=self.dark)]
@@ -201,7 +198,7 @@ class _Backdrop:
 
     def _of(self, element: Element) -> Color | None:
         """Return the background of an element itself; None if unknown."""
-        style = self._given.get(element, _NOTHING)
+        style = self._color_styles.get(element, NO_STYLE)
         key = id(style), element.tag  # elements of one style share a mapping, which the page's styles keep alive
         if key not in self._paints:
             self._paints[key] = self._painted(style, element.tag)
@@ -233,14 +230,14 @@ class _Backdrop:
         """
         if not self._anything_placed:
             return _CLEAR
-        added = self._styles.added.get(element, {})
-        if added.get("position") in _PLACED and _is_spread(added):
+        added = self._styles.box_styles.get(element, {})
+        if added.get("position") in OUT_OF_FLOW and _is_spread(added):
             return self._painted(added, "")
-        for sibling in islice(beside, _BESIDE):
+        for sibling in islice(beside, _MAX_SIBLINGS):
             if not isinstance(sibling, Element):
                 continue
             style = self._styles.get(sibling)
-            if style.get("position") in _PLACED and (sibling.tag in _MEDIA or _is_spread(style)):
+            if style.get("position") in OUT_OF_FLOW and (sibling.tag in _MEDIA or _is_spread(style)):
                 return None if sibling.tag in _MEDIA or sibling.find("img") is not None else self._of(sibling)
         return _CLEAR
 
@@ -248,8 +245,8 @@ class _Backdrop:
 class _TextLook:
     """Decides whether the text of elements is distinguishable from its background."""
 
-    def __init__(self, given: _Given, backdrop: _Backdrop, styles: Iterable[Mapping[str, str]]) -> None:
-        self._given = given
+    def __init__(self, color_styles: _ColorStyles, backdrop: _Backdrop, styles: Iterable[Mapping[str, str]]) -> None:
+        self._color_styles = color_styles
         self._backdrop = backdrop
         self.doubtful = 0
         """How many texts would be unreadable if what is unknown had the colors of a page without styles."""
@@ -261,12 +258,12 @@ class _TextLook:
         self._like: dict[tuple[Color, Color], bool] = {}
         self._colors: dict[Element, Color | None] = {}
         self._plain = _WHITE if backdrop.dark else _BLACK
-        self._usual = None if backdrop.is_incomplete else self._plain
+        self._default = None if backdrop.is_incomplete else self._plain
 
     def hides(self, element: Element) -> bool:
         """Return whether an element's own text is unreadable."""
         front, back = self._front(element, self._names), None
-        if front is not None and self._given.get(element, _NOTHING).get("background-color") == "currentcolor":
+        if front is not None and self._color_styles.get(element, NO_STYLE).get("background-color") == "currentcolor":
             return bool(element.text.strip()) and self._front(element, ("color",)) == front
         if front is not None and front.alpha > FAINT and not self._backdrop.may_be_like(front):
             return False
@@ -290,18 +287,18 @@ class _TextLook:
 
     def _is_altered(self, element: Element) -> bool:
         """Return whether a filter or a blend mode changes the colors after the text is painted."""
-        around = (element, *islice(element.ancestors, _NEAREST))
-        return any(_alters(self._given.get(node, _NOTHING)) for node in around if isinstance(node, Element))
+        around = (element, *islice(element.ancestors, _MAX_ANCESTORS))
+        return any(_alters(self._color_styles.get(node, NO_STYLE)) for node in around if isinstance(node, Element))
 
     def _front(self, element: Element, names: tuple[str, ...]) -> Color | None:
         """Return the color of an element's text, from the first property that sets it; None if unknown."""
         for name in names[:-1]:
             node: object = element
             while isinstance(node, Element):
-                value = self._given.get(node, _NOTHING).get(name, "")
+                value = self._color_styles.get(node, NO_STYLE).get(name, "")
                 if value in {"initial", "revert", "currentcolor"}:
                     break
-                if value and value not in _INHERITED:
+                if value and value not in _INHERITED_WORDS:
                     return self._shade(value)
                 node = node.parent
         return self._color(element)
@@ -310,15 +307,15 @@ class _TextLook:
         """Return the color that `color` gives an element's text; linear, since no path is visited twice."""
         path: list[Element] = []
         node: object = element
-        shade = self._usual
+        shade = self._default
         while isinstance(node, Element):
             if node in self._colors:
                 shade = self._colors[node]
                 break
             path.append(node)
-            value = self._given.get(node, _NOTHING).get("color", "")
-            if value and value not in _INHERITED:
-                shade = self._usual if value in {"initial", "revert"} else self._shade(value)
+            value = self._color_styles.get(node, NO_STYLE).get("color", "")
+            if value and value not in _INHERITED_WORDS:
+                shade = self._default if value in {"initial", "revert"} else self._shade(value)
                 break
             if not value and (node.tag in {"mark", "button"} or (node.tag == "a" and node.attr("href") is not None)):
                 shade = _LINK if node.tag == "a" else _BLACK
@@ -336,20 +333,20 @@ class _TextLook:
         for shadow in comma_parts(self._inherited(element, "text-shadow")):
             words = arguments(shadow)
             lengths = [length for word in words if (length := pixels(word)) is not None]
-            near = len(lengths) >= 2 and min(lengths[:2]) > -_NEAR and max(lengths[:2]) < _FAR
-            near = near and max(lengths[2:], default=0.0) < _DIM
+            near = len(lengths) >= 2 and min(lengths[:2]) > -_MAX_SHADOW_BEFORE and max(lengths[:2]) < _MAX_SHADOW_AFTER
+            near = near and max(lengths[2:], default=0.0) < _MAX_SHADOW_BLUR
             if near and self._stands_out(next(filter(None, map(self._shade, words)), own), back):
                 return True
         stroke = arguments(self._inherited(element, "text-stroke"))
         if max((width for word in stroke if (width := pixels(word)) is not None), default=0.0) <= 0:
             return False
-        said = (*stroke, self._inherited(element, "text-stroke-color"))
-        return self._stands_out(next(filter(None, map(self._shade, said)), own), back)
+        paints = (*stroke, self._inherited(element, "text-stroke-color"))
+        return self._stands_out(next(filter(None, map(self._shade, paints)), own), back)
 
     def _inherited(self, element: Element, name: str) -> str:
         node: object = element
         while isinstance(node, Element):
-            value = self._given.get(node, _NOTHING).get(name, "")
+            value = self._color_styles.get(node, NO_STYLE).get(name, "")
             if value and value not in {"inherit", "unset"}:
                 return "" if value in {"none", "initial", "revert"} else value
             node = node.parent
@@ -364,4 +361,4 @@ class _TextLook:
 
 def _alters(style: Mapping[str, str]) -> bool:
     """Return whether a style changes the colors of what is already painted."""
-    return "mix-blend-mode" in style or any(name in style.get("filter", "") for name in _ALTERING)
+    return "mix-blend-mode" in style or any(name in style.get("filter", "") for name in _ALTERING_FILTERS)

@@ -29,7 +29,7 @@ __all__ = [
     "keep_folded",
 ]
 
-_NEVER: Final = frozenset(
+_NEVER_SHOWN: Final = frozenset(
     {
         "noscript", "iframe", "audio", "video", "canvas", "datalist", "noembed", "noframes", "meter", "progress",
         "object", "frameset",
@@ -37,27 +37,28 @@ _NEVER: Final = frozenset(
 )  # fmt: skip
 """Elements that are never displayed; their content is a fallback, or for programs."""
 
-_TOOLS: Final = (
+_WITHOUT_TEXT: Final = (
     "style", "template", "head", "title", "rp", "select", "textarea", "base", "link", "meta", "param", "area", "input",
 )  # fmt: skip
-_UNRENDERED: Final = (*sorted(_NEVER), *_TOOLS, "script")
+_UNRENDERED: Final = (*sorted(_NEVER_SHOWN), *_WITHOUT_TEXT, "script")
+_UNRENDERED_MATH: Final = ("annotation", "annotation-xml", "mphantom")
 _FOREIGN: Final = (
     ("svg", ("metadata", "desc", "defs", "symbol", "clippath", "clipPath", "mask", "pattern", "marker")),
-    ("math", ("annotation", "annotation-xml", "mphantom")),
+    ("math", _UNRENDERED_MATH),
 )
 """Elements that are not rendered in SVG or MathML; in HTML, the same names are unknown elements, which are shown."""
 
-_HOSTS: Final = frozenset(
+_SHADOW_HOSTS: Final = frozenset(
     {
         "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
         "nav", "p", "section", "span",
     }
 )  # fmt: skip
 _MATH_SCRIPT: Final = "math/"
-_FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
+_FOLDING_REASONS: Final = frozenset({"display", "attribute", "class", "size"})
 """What a click undoes."""
 
-_UNFOLDED: Final = re.compile(
+_UNFOLDING_NAME: Final = re.compile(
     r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
     re.IGNORECASE,
 )
@@ -67,30 +68,30 @@ _SLIDES: Final = re.compile(
 _CONTROLS: Final = (
     "aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab", "data-definition",
 )  # fmt: skip
-_OF_BROWSERS: Final = ("popovertarget", "commandfor")
-_CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
-_LINKING: Final = 'a[href^="#"], [onclick], [popovertarget], [commandfor]'
+_OPENING_ATTRIBUTES: Final = ("popovertarget", "commandfor")
+_CONTROL_SELECTOR: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
+_LINK_SELECTOR: Final = 'a[href^="#"], [onclick], [popovertarget], [commandfor]'
 _QUOTED: Final = re.compile(r"[\"']#?([\w-]+)[\"']")
 _BUTTONS: Final = "button, summary, [role=button], [aria-expanded]"
-_EXPANDING: Final = "[aria-expanded]"
-_SWITCHING: Final = r"[aria-expanded], [\@click], [x-on\:click], [v-on\:click], [ng-click]"
-_SWITCHED: Final = ("x-show", "v-show", "ng-show")  # what a framework shows in one of its states
-_ASIDE: Final = re.compile(
+_EXPANDERS: Final = "[aria-expanded]"
+_SWITCHES: Final = r"[aria-expanded], [\@click], [x-on\:click], [v-on\:click], [ng-click]"
+_SWITCHED_NAMES: Final = ("x-show", "v-show", "ng-show")  # what a framework shows in one of its states
+_ASIDE_NAME: Final = re.compile(
     r"menu|pop-?_?(?:up|over)|modal|dialog|drop-?_?down|drawer|off-?canvas|toast|overlay|log-?_?in|sign-?_?(?:in|up)"
     r"|cookie|consent|newsletter|error|fancybox|lightbox|clone|duplicate|listbox|sr-?_?only|visually-?_?hidden|screen-?_?reader|\bprint",
     re.IGNORECASE,
 )
 """Names of what opens beside a page's text, or repeats it."""
-_ACTIVE: Final = re.compile(r"(?:^|[_-])(?:active|current|selected|open|opened|visible|shown?)$", re.IGNORECASE)
-_NEAREST: Final = 8  # ancestors or siblings that are looked at
-_ACTIVES: Final = 4  # in one element
-_SHOWING: Final[Mapping[str, str]] = {"attribute": "display", "class": "display", "size": "height", "position": "left"}
+_ACTIVE_NAME: Final = re.compile(r"(?:^|[_-])(?:active|current|selected|open|opened|visible|shown?)$", re.IGNORECASE)
+_MAX_NEIGHBORS: Final = 8  # ancestors or siblings that are looked at
+_MAX_ACTIVE: Final = 4  # in one element
+_OPENERS: Final[Mapping[str, str]] = {"attribute": "display", "class": "display", "size": "height", "position": "left"}
 """The property, or one like it, that undoes what hides an element, if it has another name."""
-_LONGEST_LABEL: Final = 300  # characters of a question above its answer
-_SHORTEST_ANSWER: Final = 40  # characters
-_LONG: Final = 50_000  # characters of a text that is prose whatever its links
+_MAX_LABEL: Final = 300  # characters of a question above its answer
+_MIN_ANSWER: Final = 40  # characters
+_MAX_PROSE: Final = 50_000  # characters of a text that is prose whatever its links
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
-_REVEALED: Final = re.compile(
+_REVEALING_NAME: Final = re.compile(
     r"(?:^|[\s_-])(?:(?:aos|wow|sal|sr(?!-?_?only))(?![a-z])|(?:pre-?)?fade|reveal|splide|swiper|slick|owl-carousel|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
     re.IGNORECASE,
 )
@@ -101,11 +102,11 @@ _REVEAL_MARKS: Final = (
 _CLOAKS: Final = ("v-cloak", "ng-cloak", "x-cloak")
 """Attributes that frameworks remove when a script has run, whatever hides what has them."""
 _NOTE: Final = re.compile(r"(?:foot|side|end)-?_?note", re.IGNORECASE)
-_MARK: Final = 4  # characters of the mark of a note
-_LABEL: Final = 15  # characters of what is read out with it
+_MAX_MARK: Final = 4  # characters of the mark of a note
+_MIN_NOTE: Final = 15  # characters of what is read out with it
 _NO_TEXT: Final = re.compile(r"\s*(?:\Z|<iframe|<script|\[img|https?://\S*\s*\Z)", re.IGNORECASE)
 """A text to copy that is only for other pages."""
-_FORMULA: Final = 20_000  # characters of one that are compared with its source
+_MAX_FORMULA: Final = 20_000  # characters and nodes of one that are compared with its source
 
 
 def class_names(document: Document) -> frozenset[str]:
@@ -119,18 +120,21 @@ def drop_unrendered(document: Document) -> Counter[str]:
     TeX in an `annotation` or a `script` stays if it is a formula. Comments stay, too: later steps process only elements
     and texts.
     """
-    found = _unrendered(document)
-    counts = Counter({"element": sum(map(_hides_text, found))})
-    shown: dict[Element | None, str] = {None: ""}
-    for element in found:
+    candidates = _unrendered(document)
+    counts = Counter({"element": sum(map(_hides_text, candidates))})
+    formulas: dict[Element | None, str] = {None: ""}
+    for element in candidates:
         tag = element.tag
         if tag == "script":
             if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and is_formula(element.text):
                 continue
         elif tag == "annotation" and (element.attr("encoding") or "").lower() in _TEX:
-            if (math := element.closest("math")) is not None and math not in shown:
-                shown[math] = math.text[:_FORMULA]
-            if is_formula(element.text, shown[math].replace(element.text, "")):
+            if (math := element.closest("math")) is not None and math not in formulas:
+                outer = _outermost(math)
+                if outer not in formulas:
+                    formulas[outer] = _visible_formula(outer)
+                formulas[math] = formulas[outer]
+            if is_formula(element.text, formulas[math]):
                 continue
         elif _shows_fallback(element) or (tag == "input" and is_task_box(element)):
             continue
@@ -141,23 +145,46 @@ def drop_unrendered(document: Document) -> Counter[str]:
     return +counts
 
 
+def _outermost(math: Element) -> Element:
+    around = math.parent
+    while isinstance(around, Element) and (outer := around.closest("math")) is not None:
+        math, around = outer, outer.parent
+    return math
+
+
+def _visible_formula(math: Element) -> str:
+    """Return the text of a formula without spaces and without its sources, which would confirm each other's words."""
+    parts: list[str] = []
+    stack: list[Node] = [math]
+    room = _MAX_FORMULA
+    while stack and room > 0:
+        node = stack.pop()
+        if isinstance(node, Text):
+            parts.append(node.data[:room])
+            room -= len(node.data)
+        elif isinstance(node, Element) and node.tag not in _UNRENDERED_MATH:
+            stack.extend(reversed(node.children))
+        room -= 1
+    return "".join("".join(parts).split())
+
+
 def _unrendered(document: Document) -> list[Element]:
     """Return candidates for removal. The parser has an index of HTML element names."""
-    found = [element for tag in _UNRENDERED for element in document.find_all(tag)]
+    candidates = [element for tag in _UNRENDERED for element in document.find_all(tag)]
     for name, tags in _FOREIGN:
         for outer in document.find_all(name):
             around = outer.parent
             if not isinstance(around, Element) or around.closest(name) is None:
-                found.extend(outer.iter_elements(tags))
                 for action in outer.iter_elements("maction"):  # of the alternatives, the first is shown
-                    found.extend([child for child in action if isinstance(child, Element)][1:])
-    return found
+                    candidates.extend([child for child in action if isinstance(child, Element)][1:])
+                candidates.extend(outer.iter_elements(tags))
+    return candidates
 
 
 def _hides_text(element: Element) -> bool:
     """Return whether a removed element contains text for readers."""
-    shown = element.tag not in _NEVER and element.tag != "annotation-xml"
-    return not shown and not _shows_fallback(element) and bool(element.text.strip())
+    may_be_text = element.tag in _NEVER_SHOWN or element.tag == "annotation-xml"
+    return may_be_text and not _shows_fallback(element) and bool(element.text.strip())
 
 
 def _shows_fallback(element: Element) -> bool:
@@ -172,10 +199,10 @@ def flatten_shadows(document: Document, styles: Styles) -> bool:
         document: The page.
         styles: Its styles, to which those of the trees are added.
     """
-    found, room = False, SHADOW_STEPS
+    any_shadow, room = False, SHADOW_STEPS
     for template in document.select("template[shadowrootmode]"):
         host = template.parent
-        if not isinstance(host, Element) or (host.tag not in _HOSTS and "-" not in host.tag):
+        if not isinstance(host, Element) or (host.tag not in _SHADOW_HOSTS and "-" not in host.tag):
             continue
         shadow = next((child for child in template.children if isinstance(child, DocumentFragment)), None)
         if shadow is None:
@@ -183,7 +210,7 @@ def flatten_shadows(document: Document, styles: Styles) -> bool:
         if room > 0:
             room = read_shadow(styles, host, shadow, room)
         template.extract()
-        found = True
+        any_shadow = True
         slots: dict[str, Element] = {}
         for slot in shadow.select("slot"):
             slots.setdefault(slot.attr("name") or "", slot)
@@ -200,7 +227,7 @@ def flatten_shadows(document: Document, styles: Styles) -> bool:
             target.append(node)
         for child in list(shadow.children):
             host.append(child)
-    return found
+    return any_shadow
 
 
 def keep_folded(
@@ -229,20 +256,20 @@ def keep_folded(
     Returns:
         How many are kept.
     """
-    folded = [element for element, reason in hidden.items() if reason in _FOLDS]
-    named = _named(document) if alive and any(element.attr("id") for element in folded) else ()
-    kept = [element for element in folded if alive and _is_labeled(element, named)]
-    others = set(folded) - set(kept)
+    folded = [element for element, reason in hidden.items() if reason in _FOLDING_REASONS]
+    named = _controlled_ids(document) if alive and any(element.attr("id") for element in folded) else ()
+    unfolded = [element for element in folded if alive and _is_labeled(element, named)]
+    others = set(folded) - set(unfolded)
     closed = [node for node in folded if node in others and (alive or node.attr("id")) and _is_prose(node)]
     linked, pressed = _references(document, hidden, {name for element in closed if (name := element.attr("id"))})
-    reasons = {_SHOWING.get(reason, reason) for reason in hidden.values()} | {"visibility"} if styles.states else ()
+    reasons = {_OPENERS.get(reason, reason) for reason in hidden.values()} | {"visibility"} if styles.states else ()
     for state in (*boxes, *other_states(document, styles, reasons)) if reasons else ():
-        kept += _shown_in(state, hidden, unseen, linked)
-    kept += _opened(closed, linked, pressed, alive=alive)
-    for element in kept:
+        unfolded += _shown_in(state, hidden, unseen, linked)
+    unfolded += _opened(closed, linked, pressed, alive=alive)
+    for element in unfolded:
         hidden.pop(element, None)
         unseen.pop(element, None)
-    return len(set(kept))
+    return len(set(unfolded))
 
 
 def _is_labeled(element: Element, named: Container[str | None]) -> bool:
@@ -250,7 +277,7 @@ def _is_labeled(element: Element, named: Container[str | None]) -> bool:
     role = element.attr("role")
     if role == "tabpanel" or (role == "region" and element.attr("aria-labelledby")):
         return True
-    return element.attr("id") in named or _is_note(element) or bool(_UNFOLDED.search(element.attr("class") or ""))
+    return element.attr("id") in named or _is_note(element) or bool(_UNFOLDING_NAME.search(element.attr("class") or ""))
 
 
 def _opened(closed: list[Element], linked: set[str], pressed: set[str], *, alive: bool) -> Iterator[Element]:
@@ -277,23 +304,24 @@ def _is_note(element: Element) -> bool:
     if not isinstance(around, Element) or _NOTE.search(f"{element.attr('class')} {around.attr('class')}") is None:
         return False
     size = len(element.text)
-    return around.tag in {"span", "sup"} and size > _LABEL and len("".join(islice(around.strings, 2))) - size <= _MARK
+    mark_size = len("".join(islice(around.strings, 2))) - size
+    return around.tag in {"span", "sup"} and size > _MIN_NOTE and mark_size <= _MAX_MARK
 
 
-def _named(document: Document) -> set[str]:
+def _controlled_ids(document: Document) -> set[str]:
     """Return the ids that controls name."""
-    names = (control.attr(name) for control in document.select(_CONTROLLING) for name in _CONTROLS)
+    names = (control.attr(name) for control in document.select(_CONTROL_SELECTOR) for name in _CONTROLS)
     return {name.lstrip("#") for name in names if name}
 
 
-def _references(document: Document, hidden: Mapping[Element, str], wanted: set[str]) -> tuple[set[str], set[str]]:
+def _references(document: Document, hidden: Mapping[Element, str], ids: set[str]) -> tuple[set[str], set[str]]:
     """Return which ids visible links and handlers mention, and which ones a browser opens from a visible button."""
     linked, pressed = set[str](), set[str]()
-    for control in document.select(_LINKING) if wanted else ():
-        said = {(control.attr("href") or "")[1:], *_QUOTED.findall(control.attr("onclick") or "")}
-        opened = {control.attr(name) or "" for name in _OF_BROWSERS}
-        if not wanted.isdisjoint(said | opened) and control.text.strip() and not _is_inside(control, hidden):
-            linked |= said
+    for control in document.select(_LINK_SELECTOR) if ids else ():
+        mentions = {(control.attr("href") or "")[1:], *_QUOTED.findall(control.attr("onclick") or "")}
+        opened = {control.attr(name) or "" for name in _OPENING_ATTRIBUTES}
+        if not ids.isdisjoint(mentions | opened) and control.text.strip() and not _is_inside(control, hidden):
+            linked |= mentions
             pressed |= opened
     return linked, pressed
 
@@ -303,23 +331,23 @@ def _is_inside(element: Element, hidden: Mapping[Element, str]) -> bool:
 
 
 def _shown_in(
-    shown: OtherState, hidden: Mapping[Element, str], unseen: Mapping[Element, bool], linked: set[str]
+    state_rule: OtherState, hidden: Mapping[Element, str], unseen: Mapping[Element, bool], linked: set[str]
 ) -> Iterator[Element]:
     """Yield the prose that is shown in a state that a visible control, or a link, brings about."""
-    targets, state, names, controls = shown
+    targets, state, names, controls = state_rule
     reasons = ((target, hidden.get(target, "visibility" if unseen.get(target) else "")) for target in targets)
-    closed = [target for target, reason in reasons if _SHOWING.get(reason, reason) in names and _is_prose(target)]
+    closed = [target for target, reason in reasons if _OPENERS.get(reason, reason) in names and _is_prose(target)]
     if state == "target":
         yield from (target for target in closed if target.attr("id") in linked)
     elif closed and state == "checked":
-        seen = (node for node in controls if node.attr("hidden") is None and not _is_inside(node, hidden))
-        if any(node.tag == "input" or node.text.strip() for node in seen):
+        visible = (node for node in controls if node.attr("hidden") is None and not _is_inside(node, hidden))
+        if any(node.tag == "input" or node.text.strip() for node in visible):
             yield from closed
     else:
         able, sizes = set(controls) if closed else set[Element](), dict[Node, int]()
         for target in closed:
-            around = [node for node in islice(target.ancestors, _NEAREST) if node in able]
-            before = [node for node in islice(target.previous_siblings, _NEAREST) if node in able]
+            around = [node for node in islice(target.ancestors, _MAX_NEIGHBORS) if node in able]
+            before = [node for node in islice(target.previous_siblings, _MAX_NEIGHBORS) if node in able]
             sizes.update({node: len(node.text.strip()) for node in (*around, *before) if node not in sizes})
             own = len(target.text.strip())
             if any(sizes[node] for node in before) or any(sizes[node] > own for node in around):
@@ -328,23 +356,23 @@ def _shown_in(
 
 def _is_prose(element: Element) -> bool:
     """Return whether an element is a text rather than a menu, a dialog or a form."""
-    size = len(" ".join((shown := element.text[:_LONG]).split()))  # many may be in one another
-    if size < _SHORTEST_ANSWER or element.closest("nav, header, form") is not None or element.find("form") is not None:
+    size = len(" ".join((beginning := element.text[:_MAX_PROSE]).split()))  # many may be in one another
+    if size < _MIN_ANSWER or element.closest("nav, header, form") is not None or element.find("form") is not None:
         return False
-    if _ASIDE.search(f"{element.attr('id')} {element.attr('class')} {element.attr('role')}") is not None:
+    if _ASIDE_NAME.search(f"{element.attr('id')} {element.attr('class')} {element.attr('role')}") is not None:
         return False
-    links = element.find_all("a") if len(shown) < _LONG else ()
+    links = element.find_all("a") if len(beginning) < _MAX_PROSE else ()
     return sum(len(" ".join(link.text.split())) for link in links) * 2 < size
 
 
 def _has_button(element: Element, above: Element | None) -> bool:
     """Return whether a button right beside an element opens it; one that calls a script may do anything else."""
-    button = _SWITCHING if any(element.attr(name) is not None for name in _SWITCHED) else _EXPANDING
+    button = _SWITCHES if any(element.attr(name) is not None for name in _SWITCHED_NAMES) else _EXPANDERS
     below = next((node for node in element.next_siblings if isinstance(node, Element)), None)
     for beside in filter(None, (above, below)):
-        if (beside.matches(button) or beside.select(button)) and 1 < len(beside.text.strip()) <= _LONGEST_LABEL:
+        if (beside.matches(button) or beside.select(button)) and 1 < len(beside.text.strip()) <= _MAX_LABEL:
             return True
-    return above is not None and bool(_UNFOLDED.search(above.attr("class") or ""))
+    return above is not None and bool(_UNFOLDING_NAME.search(above.attr("class") or ""))
 
 
 def _is_slide(element: Element) -> bool:
@@ -353,28 +381,28 @@ def _is_slide(element: Element) -> bool:
     return any(_SLIDES.search(node.attr("class") or "") for node in (element, *nearest) if isinstance(node, Element))
 
 
-def _is_inactive(element: Element, known: dict[Element, list[tuple[str, set[str]]]]) -> bool:
+def _is_inactive(element: Element, active_by_parent: dict[Element, list[tuple[str, set[str]]]]) -> bool:
     """Return whether one of the elements beside an element is marked as the active one of its kind.
 
     Args:
         element: The element.
-        known: The marked ones in each element, with their classes, as far as they were looked for.
+        active_by_parent: The marked ones in each element, with their classes, as far as they were looked for.
     """
     around, own = element.parent, set((element.attr("class") or "").split())
     if not own or not isinstance(around, Element):
         return False
-    if around not in known:
+    if around not in active_by_parent:
         children = ((node.tag, (node.attr("class") or "").split()) for node in around if isinstance(node, Element))
-        active = ((tag, set(names)) for tag, names in children if any(map(_ACTIVE.search, names)))
-        known[around] = list(islice(active, _ACTIVES))
-    return any(tag == element.tag and own < names for tag, names in known[around])
+        active = ((tag, set(names)) for tag, names in children if any(map(_ACTIVE_NAME.search, names)))
+        active_by_parent[around] = list(islice(active, _MAX_ACTIVE))
+    return any(tag == element.tag and own < names for tag, names in active_by_parent[around])
 
 
 def _is_title(above: Element | None) -> bool:
     """Return whether an element is a button with a title, and nothing else."""
     button = None if above is None else above if above.matches(_BUTTONS) else above.select_one(_BUTTONS)
     label = " ".join(above.text.split()) if above is not None and button is not None else ""
-    return button is not None and 1 < len(label) <= _LONGEST_LABEL and label == " ".join(button.text.split())
+    return button is not None and 1 < len(label) <= _MAX_LABEL and label == " ".join(button.text.split())
 
 
 def drop_texts(states: Mapping[Element, bool]) -> int:
@@ -394,9 +422,9 @@ def drop_texts(states: Mapping[Element, bool]) -> int:
         if not hidden or element in done:
             continue
         dropped += bool(element.text.strip())
-        rest = [element]
-        while rest:
-            node = rest.pop()
+        stack = [element]
+        while stack:
+            node = stack.pop()
             done.add(node)
             if node not in above and node.tag not in {"html", "body"}:
                 node.extract()
@@ -405,7 +433,7 @@ def drop_texts(states: Mapping[Element, bool]) -> int:
                 if isinstance(child, Text):
                     child.extract()
                 elif isinstance(child, Element) and states.get(child, True):
-                    rest.append(child)
+                    stack.append(child)
     return dropped
 
 
@@ -420,7 +448,7 @@ def is_marked(element: Element) -> bool:
     if any(element.attr(mark) is not None for mark in _REVEAL_MARKS) or is_cloaked(element):
         return True
     names = element.attr("class") or ""
-    if _REVEALED.search(names):
+    if _REVEALING_NAME.search(names):
         return "clone" not in names and "duplicate" not in names
     style = (element.attr("style") or "").replace(" ", "").lower()
     return "opacity:0" in style and "transform:" in style and "scale(0)" not in style

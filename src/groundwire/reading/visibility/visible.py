@@ -21,7 +21,7 @@ from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attri
 from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
-from groundwire.reading.css.values import arguments, pixels, ratio
+from groundwire.reading.css.values import OUT_OF_FLOW, arguments, pixels, ratio
 from groundwire.reading.html.math import is_formula, write_out_drawings
 from groundwire.reading.html.semantics import fill_streamed, topmost
 from groundwire.reading.text.sanitize import lower_ascii
@@ -30,6 +30,7 @@ from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
     FAINT,
     INHERITED,
+    TINY_BOX,
     box_hidden,
     hidden_by,
     hiding_classes,
@@ -54,21 +55,19 @@ from groundwire.reading.visibility.unrendered import (
 
 __all__ = ["Removed", "drop_unseen"]
 
-_OUT: Final = frozenset({"absolute", "fixed"})
-_PLACED: Final = _OUT | {"relative", "sticky"}
-_FREE: Final = frozenset({"fixed"})
-_TINY_BOX: Final = 2.0  # pixels
-_SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
+_POSITIONED: Final = OUT_OF_FLOW | {"relative", "sticky"}
+_FIXED: Final = frozenset({"fixed"})
+_FADE_INS: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
 """Properties that scripts reset when a part scrolls into view; `display` needs a click."""
 
-_CUT: Final = frozenset({"hidden", "clip"})
+_CLIPS: Final = frozenset({"hidden", "clip"})
 _NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)", "minmax(0px,0fr)"})
-_DRAWN: Final = '[aria-hidden="true"]'
-_HIDDEN: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
+_ARIA_HIDDEN: Final = '[aria-hidden="true"]'
+_HIDDEN_ATTRIBUTES: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
 _IN_PLACE: Final = (0.0, 0.0)
 _Frame = tuple[tuple[float, float], tuple[float, float]]
-_NESTED: Final = 5
+_MAX_WRAPPERS: Final = 5
 """How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
 
 _SCRIPTS: Final = "script:not([type]), script[type*=javascript i], script[type=module i], script[src]"
@@ -85,7 +84,7 @@ class Removed:
     doubtful: int = 0
     """How many pieces were kept whose color would be that of their background, if the styles that are not known set
     neither."""
-    named: str = field(default="", compare=False)
+    class_names: str = field(default="", compare=False)
     """All class names of the page's elements in lower case, a line each."""
     described: tuple[tuple[Text, Text], ...] = field(default=(), compare=False)
     """The texts before and after each picture whose description is not in the page's text."""
@@ -106,10 +105,10 @@ class Removed:
 
 
 @dataclass(slots=True)
-class _Judgement:
+class _Judgment:
     """The hidden parts of a page."""
 
-    whole: dict[Element, str] = field(default_factory=dict)
+    elements: dict[Element, str] = field(default_factory=dict)
     """The reason for each element that is removed with its content."""
     texts: dict[str, dict[Element, bool]] = field(default_factory=dict)
     """For each inherited property, whether it hides an element's own text."""
@@ -134,7 +133,7 @@ class _Look(NamedTuple):
     """How many pixels it is moved right and down; None if it is where the one around it is."""
 
 
-_NO_LOOK: Final = _Look("", None, (), flat=False, moved=None)
+_PLAIN_LOOK: Final = _Look("", None, (), flat=False, moved=None)
 
 
 def drop_unseen(document: Document) -> Removed:
@@ -149,34 +148,37 @@ def drop_unseen(document: Document) -> Removed:
     """
     styles = read_styles(document)
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
-    names = "\n".join(class_names(document) if flatten_shadows(document, styles) else styles.named)
-    named = lower_ascii(names)
+    names = "\n".join(class_names(document) if flatten_shadows(document, styles) else styles.page_classes)
+    lowered = lower_ascii(names)
     fill_streamed(document, alive=alive)
     write_out_drawings(document)
     boxes = other_states(document, styles) if styles.states else []
     counts = drop_unrendered(document)
-    marked = document.select(f"{_HIDDEN}, {COLORED}, {_DRAWN}")  # all at once: searching the page is what takes time
-    reasons = _declare_defaults(document, marked, styles, hiding_classes(names, named) - styles.classes)
-    declare_attributes(marked, styles)
+    selector = f"{_HIDDEN_ATTRIBUTES}, {COLORED}, {_ARIA_HIDDEN}"
+    marked = document.select(selector)  # all at once: searching the page is what takes time
+    reasons = _declare_defaults(document, marked, styles, hiding_classes(names, lowered) - styles.sheet_classes)
+    for element in marked:
+        declare_attributes(element, styles)
     drawings = [element for element in marked if element.attr("aria-hidden") == "true"]
     if not len(styles):
         prefer_spoken(drawings, {})
-        return Removed(counts, named=named, described=write_appearance(document, styles))
-    found = _judge(styles, reasons, alive=alive)
-    measure_fonts(document, found.texts["font-size"], styles)
-    found.texts["color"], found.doubtful = unreadable(document, styles)
-    _let_out(found, styles)
-    found.revealed += keep_folded(document, found.whole, found.texts["visibility"], styles, boxes, alive=alive)
-    for _ in range(_NESTED if alive else 0):
-        if not _keep_main_part(document, found):
+        return Removed(counts, class_names=lowered, described=write_appearance(document, styles))
+    judgment = _judge(styles, reasons, alive=alive)
+    measure_fonts(document, judgment.texts["font-size"], styles)
+    judgment.texts["color"], judgment.doubtful = unreadable(document, styles)
+    _let_out(judgment, styles)
+    invisible = judgment.texts["visibility"]
+    judgment.revealed += keep_folded(document, judgment.elements, invisible, styles, boxes, alive=alive)
+    for _ in range(_MAX_WRAPPERS if alive else 0):
+        if not _keep_main_part(document, judgment):
             break
-    prefer_spoken(drawings, found.whole)
-    _drop_whole(found.whole, reasons, counts)
-    for name, states in found.texts.items():
+    prefer_spoken(drawings, judgment.elements)
+    _drop_whole(judgment.elements, reasons, counts)
+    for name, states in judgment.texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
     described = write_appearance(document, styles)
-    return Removed(dict(counts), found.revealed, found.doubtful, named, described)
+    return Removed(dict(counts), judgment.revealed, judgment.doubtful, lowered, described)
 
 
 def _declare_defaults(
@@ -197,7 +199,7 @@ def _declare_defaults(
 
 
 def _is_hidden(element: Element) -> bool:
-    """Return whether `_HIDDEN` matches an element."""
+    """Return whether `_HIDDEN_ATTRIBUTES` matches an element."""
     if element.tag == "marquee" and "0" in {element.attr("width"), element.attr("height")}:
         return True
     if element.tag == "dialog" and element.attr("open") is None:
@@ -205,18 +207,18 @@ def _is_hidden(element: Element) -> bool:
     return element.attr("hidden") is not None or element.attr("popover") is not None
 
 
-def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgement:
-    found = _Judgement(texts={name: {} for name in INHERITED})
+def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgment:
+    judgment = _Judgment(texts={name: {} for name in INHERITED})
     moved: dict[Element, tuple[float, float]] = {}
     faint: dict[Element, float] = {}
-    known: dict[tuple[str, Kind], _Look] = {}
+    looks_by_kind: dict[tuple[str, Kind], _Look] = {}
     looks: list[tuple[Element, str, _Look]] = []
     for element, kind, style in styles.items():
         tag = _box_of(element, styles)
-        look = known.get((tag, kind))
+        look = looks_by_kind.get((tag, kind))
         if look is None:
-            look = known[tag, kind] = _look(tag, style, styles)
-        if look is not _NO_LOOK:
+            look = looks_by_kind[tag, kind] = _look(tag, style, styles)
+        if look is not _PLAIN_LOOK:
             looks.append((element, tag, look))
             if look.opacity is not None:
                 faint[element] = look.opacity
@@ -224,23 +226,23 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
         if opacity is not None:
             reason = "opacity" if _combined(element, faint) <= FAINT else ""
         if reason == ANIMATED:
-            found.revealed += 1
+            judgment.revealed += 1
         elif reason and not _is_shown_after_all(element, tag, reason, styles):
-            if alive and (is_marked(element) if reason in _SOFT else reason == "display" and is_cloaked(element)):
-                found.revealed += 1
+            if alive and (is_marked(element) if reason in _FADE_INS else reason == "display" and is_cloaked(element)):
+                judgment.revealed += 1
             else:
-                found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
+                judgment.elements[element] = reasons.get(element, reason) if reason == "display" else reason
         if shift is not None:
             moved[element] = shift
         if flat:
-            found.whole.update(dict.fromkeys(_flattened(element, styles), "size"))
+            judgment.elements.update(dict.fromkeys(_flattened(element, styles), "size"))
         for name, state in texts:
             if state and name == "visibility" and alive and is_marked(element):
-                found.revealed += 1
+                judgment.revealed += 1
             else:
-                found.texts[name][element] = state
-    _judge_places(moved, styles, found, alive=alive)
-    return found
+                judgment.texts[name][element] = state
+    _judge_places(moved, styles, judgment, alive=alive)
+    return judgment
 
 
 def _is_shown_after_all(element: Element, tag: str, reason: str, styles: Styles) -> bool:
@@ -251,41 +253,41 @@ def _is_shown_after_all(element: Element, tag: str, reason: str, styles: Styles)
 
 
 def _judge_places(
-    moved: Mapping[Element, tuple[float, float]], styles: Styles, found: _Judgement, *, alive: bool
+    moved: Mapping[Element, tuple[float, float]], styles: Styles, judgment: _Judgment, *, alive: bool
 ) -> None:
     """Judge the elements that are moved, each with those around it."""
     frames: dict[Element, _Frame] = {}
     for element in moved:
         if not is_far(*_frame(element, moved, styles, frames)[0]):
-            found.near.append(element)
+            judgment.near.append(element)
         elif alive and is_marked(element):
-            found.revealed += 1
+            judgment.revealed += 1
         else:
-            found.whole.setdefault(element, "position")
+            judgment.elements.setdefault(element, "position")
 
 
 def _frame(
     element: Element,
     moved: Mapping[Element, tuple[float, float]],
     styles: Styles,
-    known: dict[Element, _Frame],
+    frames: dict[Element, _Frame],
 ) -> _Frame:
     """Return how far an element is moved with those around it, and what is placed in it; no path is visited twice."""
     path: list[Element] = []
     node: object = element
-    while isinstance(node, Element) and node not in known:
+    while isinstance(node, Element) and node not in frames:
         path.append(node)
         node = node.parent
-    around, holder = known[node] if isinstance(node, Element) else (_IN_PLACE, _IN_PLACE)
+    around, holder = frames[node] if isinstance(node, Element) else (_IN_PLACE, _IN_PLACE)
     for step in reversed(path):
         if (shift := moved.get(step)) is not None:
             position = styles.get(step).get("position")
             around = holder if position == "absolute" else _IN_PLACE if position == "fixed" else around
             around = around[0] + shift[0], around[1] + shift[1]
-        if styles.get(step).get("position") in _PLACED:
+        if styles.get(step).get("position") in _POSITIONED:
             holder = around
-        known[step] = around, holder
-    return known[element]
+        frames[step] = around, holder
+    return frames[element]
 
 
 def _box_of(element: Element, styles: Styles) -> str:
@@ -304,15 +306,15 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
     reason = hidden_by(tag, style, boxed=boxed) or (ANIMATED if ANIMATED in style else "")
     opacity = None if reason else ratio(style.get("opacity", "1"))
-    said = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
+    pairs = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
     look = _Look(
         reason,
         opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
-        tuple((name, state) for name, state in said if state is not None),
+        tuple((name, state) for name, state in pairs if state is not None),
         _has_no_rows(style) or (boxed and is_flattened(style)),
         offset(style, boxed=boxed),
     )
-    return _NO_LOOK if look == _NO_LOOK else look
+    return _PLAIN_LOOK if look == _PLAIN_LOOK else look
 
 
 def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
@@ -330,8 +332,8 @@ def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
     """Yield what a box without height clips: one whose own lines have none, or the parts in rows without height."""
     style, children = styles.get(element), [child for child in element if isinstance(child, Element)]
     if _has_no_rows(style):
-        around = style.get("overflow-y") in _CUT
-        yield from (child for child in children if around or styles.get(child).get("overflow-y") in _CUT)
+        around = style.get("overflow-y") in _CLIPS
+        yield from (child for child in children if around or styles.get(child).get("overflow-y") in _CLIPS)
     elif not any(is_boxed(child.tag, styles.get(child)) for child in children):
         yield element
 
@@ -347,62 +349,62 @@ def _combined(element: Element, factors: Mapping[Element, float]) -> float:
     return factors[element] * math.prod(factors.get(ancestor, 1.0) for ancestor in nearest)
 
 
-def _let_out(found: _Judgement, styles: Styles) -> None:
+def _let_out(judgment: _Judgment, styles: Styles) -> None:
     """Move what is seen out of hidden elements: what is moved back to the page, and what a box does not clip.
 
     A box without height clips positioned content only if it is positioned itself, otherwise the content is relative to
     an ancestor; and content over the padding is visible, as in aspect-ratio boxes.
     """
-    whole, near = found.whole, set(found.near)
-    for element in list(topmost([element for element, reason in whole.items() if reason in {"size", "position"}])):
+    reasons, near = judgment.elements, set(judgment.near)
+    for element in list(topmost([element for element, reason in reasons.items() if reason in {"size", "position"}])):
         inside = [node for node in element.descendants if isinstance(node, Element)] if element.text.strip() else []
-        if whole[element] == "position":
-            seen = [node for node in inside if node in near and node not in whole]
+        if reasons[element] == "position":
+            visible = [node for node in inside if node in near and node not in reasons]
         else:
             style = styles.get(element)
             is_holder = style.get("position", "static") != "static"
-            padded = (pixels(style.get("padding-top", ""), 500.0) or 0.0) > _TINY_BOX
-            free = _FREE if is_holder and not padded else _OUT
-            seen = [node for node in inside if styles.get(node).get("position") in free and node not in whole]
-        for node in list(topmost(seen)):
+            padded = (pixels(style.get("padding-top", ""), 500.0) or 0.0) > TINY_BOX
+            free = _FIXED if is_holder and not padded else OUT_OF_FLOW
+            visible = [node for node in inside if styles.get(node).get("position") in free and node not in reasons]
+        for node in list(topmost(visible)):
             element.insert_before(node.extract())
 
 
-def _keep_main_part(document: Document, found: _Judgement) -> bool:
+def _keep_main_part(document: Document, judgment: _Judgment) -> bool:
     """Keep what a script must be about to show: otherwise almost nothing of the page would be left.
 
     Returns:
         Whether anything was kept; what is hidden inside of it has yet to be judged.
     """
     body = document.select_one("body")
-    hides = [*found.whole, *(element for element, hidden in found.texts["visibility"].items() if hidden)]
+    hides = [*judgment.elements, *(element for element, hidden in judgment.texts["visibility"].items() if hidden)]
     if body is None or not hides:
         return False
     sizes = {element: len(element.text) for element in topmost(hides)}
     if not any(sizes.values()):
         return False
-    before = found.revealed
+    before = judgment.revealed
     total = len(body.text)
     top = [element for element, size in sizes.items() if size * 20 > total]
     lost = sum(sizes[element] for element in top)
-    left = total - sum(sizes.values())  # of some pages most is closed menus
+    shown_size = total - sum(sizes.values())  # of some pages most is closed menus
     for element in top:
-        soft = found.whole.get(element, "visibility") in _SOFT
+        soft = judgment.elements.get(element, "visibility") in _FADE_INS
         if (soft and len(top) > 2 and lost * 2 > total) or (
-            (sizes[element] * 5 > total or (soft and sizes[element] > left))
+            (sizes[element] * 5 > total or (soft and sizes[element] > shown_size))
             and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
         ):
-            found.whole.pop(element, None)
-            found.texts["visibility"].pop(element, None)
-            found.revealed += 1
-    return found.revealed > before
+            judgment.elements.pop(element, None)
+            judgment.texts["visibility"].pop(element, None)
+            judgment.revealed += 1
+    return judgment.revealed > before
 
 
-def _drop_whole(whole: Mapping[Element, str], reasons: Mapping[Element, str], counts: Counter[str]) -> None:
-    for element in list(topmost(whole)):
+def _drop_whole(elements: Mapping[Element, str], reasons: Mapping[Element, str], counts: Counter[str]) -> None:
+    for element in list(topmost(elements)):
         if element.tag in {"html", "body"}:
             element.clear()
         if element.text.strip():
-            counts[whole[element]] += 1
+            counts[elements[element]] += 1
         if element.tag not in {"html", "body"}:
             element.extract()

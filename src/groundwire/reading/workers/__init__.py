@@ -7,10 +7,18 @@ JSON contains no code, so that a compromised worker can send only text.
 from __future__ import annotations
 
 import json
+import os
+import signal
 import struct
+import subprocess
+import sys
+from contextlib import suppress
 from typing import Any, Final
 
-__all__ = ["HEAD_SIZE", "MAX_FRAME", "pack", "sizes", "unpack"]
+__all__ = ["HEAD_SIZE", "MAX_FRAME", "NO_WINDOW", "kill_group", "pack", "sizes", "unpack"]
+
+NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""The flag by which a new process on Windows opens no console, and gets no keyboard interrupt of the caller's."""
 
 HEAD_SIZE: Final = 8
 """Size of a frame's lengths in bytes."""
@@ -49,3 +57,18 @@ def unpack(header: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("a frame's header is not an object")
     return value
+
+
+def kill_group(number: int | None) -> None:
+    """Kill a process and its process group, where the system has such groups, as far as they still run.
+
+    Args:
+        number: The ID of the process that began the group; None for none.
+    """
+    with suppress(OSError):
+        if number is None:
+            return
+        if sys.platform == "win32":
+            os.kill(number, signal.SIGTERM)  # ends it at once
+        else:
+            os.killpg(number, signal.SIGKILL)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
@@ -18,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
-from groundwire.reading.workers import HEAD_SIZE, pack, sizes, unpack
+from groundwire.fair_queue import FairQueue
+from groundwire.reading.workers import HEAD_SIZE, NO_WINDOW, kill_group, pack, sizes, unpack
 
 if TYPE_CHECKING:  # what handles pages takes long to load, and a search has none
     from groundwire.models import Page
@@ -32,11 +32,11 @@ MEMORY: Final = 1_000_000_000
 SECONDS: Final = 20
 """Seconds of CPU time per page; the slowest page within the limits took a tenth of it."""
 _FILE_SECONDS: Final = 12.0  # for the pages of a file; less than its total limit
-_LOADED: Final = "groundwire.reading.convert"
+_CONVERT_MODULE: Final = "groundwire.reading.convert"
 """The module whose import compiles hundreds of expressions, which would hold up everything else in the event loop."""
-_CONVERT: Final = f"{_LOADED}:convert_in_worker"
+_CONVERT: Final = f"{_CONVERT_MODULE}:convert_in_worker"
 _PAGES: Final = 200  # pages after which a worker is replaced, to release whatever libraries hold
-_KEEP: Final = 400_000_000  # bytes; a worker with a higher peak is replaced after the page
+_MAX_PEAK: Final = 400_000_000  # bytes; a worker with a higher peak is replaced after the page
 _PIECE: Final = 65_536  # bytes written at a time; more would be buffered in this process
 _LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadError)
 
@@ -60,7 +60,7 @@ class _Worker:
     @property
     def worn(self) -> bool:
         """Whether it should not get another job."""
-        return self._process.returncode is not None or self._pages >= _PAGES or self._peak > _KEEP
+        return self._process.returncode is not None or self._pages >= _PAGES or self._peak > _MAX_PEAK
 
     async def run(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Return the result of one job.
@@ -85,8 +85,7 @@ class _Worker:
     async def kill(self) -> None:
         """Kill the process and wait until it has ended."""
         if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process.pid, signal.SIGKILL)  # Popen.kill may reap the process before asyncio's watcher
+            kill_group(self._process.pid)  # Popen.kill may reap the process before asyncio's watcher
         await self._process.wait()
         into, out = self._process.stdin, self._process.stdout
         if into is not None:
@@ -105,7 +104,7 @@ class Workers:
     All its calls must run in one event loop.
 
     Args:
-        count: Maximum concurrent processes; further jobs wait.
+        count: Maximum concurrent processes; further jobs wait, those of tenants in turn.
         memory: The address space of a process in bytes, where the platform can limit it.
         seconds: The CPU time of a job in seconds, where the platform can limit it.
     """
@@ -115,7 +114,8 @@ class Workers:
 
     def __init__(self, count: int = 2, *, memory: int = MEMORY, seconds: int = SECONDS) -> None:
         self._limits = (str(memory), str(seconds))
-        self._turn = asyncio.Semaphore(count)
+        self.queue: FairQueue = FairQueue(count)
+        """The slots for its processes."""
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
         self._reapers: set[asyncio.Task[None]] = set()
@@ -154,12 +154,12 @@ class Workers:
             raise _too_heavy(url) from error
         return _converted(fields, content)
 
-    async def run(self, job: str, asked: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
+    async def run(self, job: str, request: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """Run a function of this package in a worker process and return its result.
 
         Args:
-            job: The function, as `MODULE:FUNCTION`; it takes `asked` and `body` and returns the same types.
-            asked: Its arguments, as JSON data.
+            job: The function, as `MODULE:FUNCTION`; it takes `request` and `body` and returns the same types.
+            request: Its arguments, as JSON data.
             body: The text or the bytes to process.
 
         Raises:
@@ -167,22 +167,22 @@ class Workers:
             WorkerUnavailable: no process can be started.
             Closed: the workers were closed.
         """
-        async with self._turn:
+        async with self.queue.slot():
             if self._closed:
                 raise Closed("This Web is closed; create a new one.")
             worker = self._idle.pop() if self._idle else await self._start()
             self._busy.add(worker)
-            whole = False
+            is_complete = False
             try:
-                fields, content = await worker.run({**asked, "job": job}, body)
-                whole = True
+                fields, content = await worker.run({**request, "job": job}, body)
+                is_complete = True
             except _LOOP_ERRORS as error:
                 if self._closed:
                     raise Closed("This Web is closed; create a new one.") from error
                 raise WorkTooHeavy from error
             finally:
                 self._busy.discard(worker)
-                if whole and not worker.worn and not self._closed:
+                if is_complete and not worker.worn and not self._closed:
                     self._idle.append(worker)
                 else:
                     self._let_go(worker)
@@ -221,6 +221,7 @@ class Workers:
                 stderr=DEVNULL,
                 env=_environment(),
                 start_new_session=True,  # a keyboard interrupt is for the caller
+                creationflags=NO_WINDOW,
             )
         except (OSError, NotImplementedError) as error:
             raise WorkerUnavailable("no process can be started") from error
@@ -229,10 +230,10 @@ class Workers:
 
 def _environment() -> dict[str, str]:
     """Return the environment of a worker, without keys: it processes untrusted pages."""
-    kept = {
+    variables = {
         name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR") if name in os.environ
     }
-    return kept | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONUTF8": "1"}
+    return variables | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONUTF8": "1"}
 
 
 def _too_heavy(url: str) -> PageTooLarge:
@@ -264,7 +265,7 @@ def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 _THREADS: Final = 1  # extraction holds the GIL most of the time: more threads would only block the loop
-_TELLING: Final = 1_000  # characters; the relevant headers are short
+_MAX_HEADER: Final = 1_000  # characters; the relevant headers are short
 _SHARE: Final = 0.6  # of the remaining time; the parts of a long file must still be assembled
 
 
@@ -286,6 +287,7 @@ class Conversion:
         self, workers: Workers | None = None, *, isolated: bool = False, parts: Mapping[str, bool] | None = None
     ) -> None:
         self._threads = _threads()
+        self._slots = FairQueue(_THREADS)
         self._owned = Workers() if workers is None else None
         self._workers = workers or self._owned or Workers()
         self._isolated = isolated
@@ -306,21 +308,21 @@ class Conversion:
         except TimeoutError as error:
             raise DeadlineExceeded("The page was fetched, but its conversion to Markdown took too long.") from error
 
-    async def run(self, job: str, asked: Mapping[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    async def run(self, job: str, request: Mapping[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Run a function in a worker process; see `Workers.run`."""
-        return await self._workers.run(job, asked, body)
+        return await self._workers.run(job, request, body)
 
     async def _convert(
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
     ) -> Converted:
         """Convert in a thread, or in a process if it could block or endanger this one."""
-        if _LOADED not in sys.modules:
-            await asyncio.get_running_loop().run_in_executor(self._threads, import_module, _LOADED)
+        if _CONVERT_MODULE not in sys.modules:
+            await asyncio.get_running_loop().run_in_executor(self._threads, import_module, _CONVERT_MODULE)
         from groundwire.reading.documents.document import FILES
         from groundwire.reading.encoding.content_type import media_type
         from groundwire.reading.html.limits import is_heavy
 
-        headers = {name: value for name, value in headers.items() if len(value) < _TELLING}
+        headers = {name: value for name, value in headers.items() if len(value) < _MAX_HEADER}
         is_file = media_type(content_type, body[:4_096], url).kind in FILES
         if self._isolated or is_file or is_heavy(body):
             seconds = _SHARE * deadline.remaining()
@@ -336,19 +338,20 @@ class Conversion:
                         "process, and none can be started here.",
                     ) from error
                 # a thread may block the loop for a while, but the page is read
-        threads = self._threads
         from groundwire.reading.convert import convert
 
-        job = threads.submit(convert, body, content_type, url, headers=headers, parts=self._parts)
-        try:
-            return await asyncio.wrap_future(job)
-        except asyncio.CancelledError:
-            if (
-                not job.cancel() and threads is self._threads
-            ):  # it is busy and cannot be ended: the next job gets another
-                self._threads = _threads()
-                threads.shutdown(wait=False)
-            raise
+        async with self._slots.slot():
+            threads = self._threads
+            job = threads.submit(convert, body, content_type, url, headers=headers, parts=self._parts)
+            try:
+                return await asyncio.wrap_future(job)
+            except asyncio.CancelledError:
+                if (
+                    not job.cancel() and threads is self._threads
+                ):  # it cannot be ended: the next job gets another thread
+                    self._threads = _threads()
+                    threads.shutdown(wait=False)
+                raise
 
     async def aclose(self) -> None:
         """End its own processes and release the threads; a busy one ends by itself."""

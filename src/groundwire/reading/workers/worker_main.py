@@ -27,13 +27,15 @@ from typing import Any, BinaryIO, Final
 import groundwire.reading.convert  # noqa: F401  # while everything may still be loaded
 from groundwire.reading.workers import HEAD_SIZE, pack, sizes, unpack
 
-__all__ = ["confine", "main"]
+if sys.platform != "win32":
+    import resource
 
+__all__ = ["confine", "main"]
 
 _SET_NO_NEW_PRIVS, _SET_SECCOMP, _FILTER = 38, 22, 2  # linux/prctl.h, linux/seccomp.h
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
-_READ: Final = 1 << 2 | 1 << 3  # files and folders
+_READ_RIGHTS: Final = 1 << 2 | 1 << 3  # files and folders
 _RIGHTS: Final = ((1, (1 << 13) - 1), (2, 1 << 13), (3, 1 << 14), (5, 1 << 15))  # by the version that brought them
 _NET: Final = (4, 1 << 0 | 1 << 1)  # to bind, to connect
 _SCOPES: Final = (6, 1 << 0 | 1 << 1)  # abstract sockets and signals to other processes
@@ -51,7 +53,7 @@ _PACKAGES: Final = (
 
 # the audit number, and the column below
 _MACHINES: Mapping[str, tuple[int, int]] = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-_REFUSED: Final = (
+_REFUSED_CALLS: Final = (
     # the network
     (41, 198), (53, 199), (42, 203), (49, 200), (50, 201), (43, 202), (288, 242), (44, 206), (46, 211), (307, 269),
     # programs, other processes and their memory
@@ -69,7 +71,7 @@ _REFUSED: Final = (
 """Calls that reading a page has no use for, by their numbers on x86-64 and on ARM (None: there is no such call)."""
 _CLONE3, _CLONE, _PRLIMIT, _OPEN, _OPENAT = 435, (56, 220), (302, 261), (2, None), (257, 56)
 _THREAD: Final = 0x10000  # a flag of clone: a thread of this process and no new one
-_WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_WRITE_FLAGS: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 _LOAD, _EQUAL, _GREATER, _SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ, JGE, JSET, BPF_RET
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
@@ -85,13 +87,12 @@ def confine() -> tuple[str, ...]:
     Returns:
         What now holds: `landlock`, `seccomp`, both or neither.
     """
-    if sys.platform != "linux":
-        return ()
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-        return ()
-    held = (("landlock", _restrict_files(libc)), ("seccomp", _refuse_calls(libc)))
-    return tuple(name for name, holds in held if holds)
+    restrictions: list[tuple[str, bool]] = []
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
+            restrictions = [("landlock", _restrict_files(libc)), ("seccomp", _refuse_calls(libc))]
+    return tuple(name for name, holds in restrictions if holds)
 
 
 def _restrict_files(libc: ctypes.CDLL) -> bool:
@@ -109,8 +110,8 @@ def _restrict_files(libc: ctypes.CDLL) -> bool:
     try:
         for path in _code():
             with suppress(OSError):
-                folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
-                rule = struct.pack("=Qi", _READ if path.is_dir() else 1 << 2, folder)
+                folder = os.open(path, getattr(os, "O_PATH", 0))
+                rule = struct.pack("=Qi", _READ_RIGHTS if path.is_dir() else 1 << 2, folder)
                 libc.syscall(_ADD_RULE, rules, 1, rule, 0)
                 os.close(folder)
         return bool(libc.syscall(_RESTRICT_SELF, rules, 0) == 0)
@@ -156,7 +157,7 @@ def _instructions(audit: int, column: int) -> Iterator[bytes]:
     yield _step(_LOAD, _NUMBER)
     if column == 0:
         yield _step(_GREATER, 0x40000000, no=1) + _step(_RETURN, _KILL)  # the other numbers of x32
-    for numbers in _REFUSED:
+    for numbers in _REFUSED_CALLS:
         if (number := numbers[column]) is not None:
             yield _step(_EQUAL, number, no=1) + refuse
     yield _step(_EQUAL, _CLONE3, no=1) + _step(_RETURN, _ERROR | _ENOSYS)  # its flags cannot be seen; clone follows
@@ -168,7 +169,7 @@ def _instructions(audit: int, column: int) -> Iterator[bytes]:
             yield (
                 _step(_EQUAL, number, no=4)
                 + _step(_LOAD, _argument(place))
-                + _step(_SET, _WRITING, no=1)
+                + _step(_SET, _WRITE_FLAGS, no=1)
                 + refuse
                 + allow
             )
@@ -197,18 +198,18 @@ def main() -> None:
     confined = confine()
     while head := jobs.read(HEAD_SIZE):
         header, payload = sizes(head)
-        asked = unpack(jobs.read(header))
+        request = unpack(jobs.read(header))
         body = jobs.read(payload)
         _limit_time(seconds)
-        fields, result = _done(asked, body)
+        fields, result = _run(request, body)
         _answer(answers, fields | {"peak": _peak(), "confined": confined}, result)
 
 
-def _done(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def _run(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Run a job: a function of this package, given as `MODULE:FUNCTION` by the parent process."""
-    module, _, name = str(asked["job"]).partition(":")
+    module, _, name = str(request["job"]).partition(":")
     try:
-        fields, result = getattr(import_module(module), name)(asked, body)
+        fields, result = getattr(import_module(module), name)(request, body)
     except MemoryError:
         return {"failed": "memory"}, b""
     except RecursionError:
@@ -234,36 +235,29 @@ def _peak() -> int:
 
     On Linux, `ru_maxrss` is unsuitable: a process inherits the value of its parent (getrusage(2)).
     """
-    with suppress(OSError, ValueError, IndexError):
-        lines = os.pread(_status(), 8_192, 0).decode("ascii", "replace").splitlines()
-        return next((int(line.split()[1]) * 1_024 for line in lines if line.startswith("VmHWM:")), 0)
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1_024  # getrusage(2) returns bytes on macOS, kilobytes elsewhere
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    peak = 0
+    if sys.platform != "win32":
+        unit = 1 if sys.platform == "darwin" else 1_024  # getrusage(2) returns bytes on macOS, kilobytes elsewhere
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+        with suppress(OSError, ValueError, IndexError):
+            lines = os.pread(_status(), 8_192, 0).decode("ascii", "replace").splitlines()
+            peak = next((int(line.split()[1]) * 1_024 for line in lines if line.startswith("VmHWM:")), 0)
+    return peak
 
 
 def _limit_memory(size: int) -> None:
-    try:
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
-    except (ImportError, ValueError, OSError):
-        return  # unsupported: macOS has the limit but ignores it
+    with suppress(ValueError, OSError):  # unsupported: macOS has the limit but ignores it
+        if sys.platform != "win32":
+            _, hard = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (size, hard))
 
 
 def _limit_time(seconds: int) -> None:
-    try:
-        import resource
-
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + seconds + 1, hard))
-    except (ImportError, ValueError, OSError):
-        return
+    with suppress(ValueError, OSError):
+        if sys.platform != "win32":
+            usage = resource.getrusage(resource.RUSAGE_SELF)
+            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+            resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + seconds + 1, hard))
 
 
 if __name__ == "__main__":

@@ -11,19 +11,22 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from groundwire.models.frequent_words import FREQUENT
-from groundwire.storage.archive.fts import dense, quoted, storable, words_and_runs
+from groundwire.storage.archive.fts import dense, storable, words_and_runs
 
-__all__ = ["Question"]
+__all__ = ["Question", "alternatives", "terms"]
 
 _LONGEST = 2_000  # characters of a query
 _MOST = 24  # words that are looked up; all of them are compared with the queries and passages that are found
 _STEM = 3  # letters before an ending
+_PASSAGE = 64  # words, or characters of a script without spaces
+_SEARCHED = 50_000  # characters of a text for its passage
 
 _NEGATED: Final = re.compile(r"(?:\b(?:ca|wo))?n['\u2019]t\b")
 _ELIDED: Final = re.compile(
@@ -55,7 +58,7 @@ class _Languages(NamedTuple):
 
 @cache
 def _languages() -> _Languages:
-    table = tomllib.loads(files("groundwire.storage.archive").joinpath("languages.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
     return _Languages(
         FREQUENT - {*table["negations"].split()} | {*table["common"].split()},
         {word: kind for kind, words in table["asking"].items() for word in words.split()},
@@ -76,7 +79,7 @@ class Question(NamedTuple):
     or a reason."""
 
     @classmethod
-    def read(cls, text: str) -> Question | None:
+    def parse(cls, text: str) -> Question | None:
         """Parse a query, or return None if it has no letters and digits."""
         runs = _runs(text[:_LONGEST])
         words = tuple(dict.fromkeys(word for run in runs for word in _words(run)))
@@ -85,18 +88,42 @@ class Question(NamedTuple):
         return cls(words, _pieces(runs), dict(_details(runs))) if words else None
 
     @property
-    def expression(self) -> str:
-        """What matches all words in any of their forms; each form is quoted, so that none is an operator.
-
-        https://sqlite.org/fts5.html#full_text_query_syntax
-        """
+    def required(self) -> tuple[frozenset[str], ...]:
+        """The words that a text must have for the index to give it, each in any of its forms."""
         words = [forms for forms in self.words if "not" not in forms] or self.words  # it may be written as "can't"
-        return " AND ".join(f"({' OR '.join(map(quoted, sorted(forms)))})" for forms in words[:_MOST])
+        return tuple(words[:_MOST])
 
-    @property
-    def any_word(self) -> str:
-        """What matches any of the words in any of their forms; see `expression`."""
-        return " OR ".join(quoted(form) for forms in self.words[:_MOST] for form in sorted(forms))
+    def passage(self, text: str) -> str:
+        """Return the part of a text that has the most of the words; empty if its beginning has none of them."""
+        text = text[:_SEARCHED]
+        number = {form: at for at, forms in enumerate(self.words) for form in forms}
+        tokens: list[tuple[int, int]] = []
+        matches: list[tuple[int, int]] = []  # the token, and the number of the word
+        for match in words_and_runs().finditer(text):
+            run, start = _fold(match[0].lower()), match.start()
+            if dense().match(match[0]):
+                for at, character in enumerate(match[0]):
+                    word = number.get(match[0][at : at + 2], number.get(character))
+                    matches += [] if word is None else [(len(tokens), word)]
+                    tokens.append((start + at, start + at + 1))
+            else:
+                matches += [(len(tokens), number[run])] if run in number else []
+                tokens.append(match.span())
+        if not matches:
+            return ""
+        best, first, last, end = 0, 0, 0, 0
+        among = Counter[int]()
+        for token, word in matches:  # from each word that is found, as far as a passage goes
+            while end < len(matches) and matches[end][0] < token + _PASSAGE:
+                among[matches[end][1]] += 1
+                end += 1
+            if len(+among) > best:
+                best, first, last = len(+among), token, matches[end - 1][0]
+            among[word] -= 1
+        begin = max(0, first - (_PASSAGE - 1 - last + first) // 2 if last >= _PASSAGE else 0)
+        stop = min(len(tokens), begin + _PASSAGE) - 1
+        before, after = "…" if begin else "", "…" if stop < len(tokens) - 1 else ""
+        return f"{before}{text[0 if not begin else tokens[begin][0] : tokens[stop][1] if after else None]}{after}"
 
     def within(self, text: str) -> bool:
         """Whether a text has all words."""
@@ -107,13 +134,34 @@ class Question(NamedTuple):
 
         False means that it has all words of this one, and asks for something narrower or else.
         """
-        if not self.within(query) or (other := Question.read(query)) is None:
+        if not self.within(query) or (other := Question.parse(query)) is None:
             return None
         details = all(self.details[key] == other.details[key] for key in self.details.keys() & other.details)
         return details and other._among(self.pieces)
 
     def _among(self, pieces: frozenset[str]) -> bool:
         return not any(forms.isdisjoint(pieces) for forms in self.words)
+
+
+def terms(text: str) -> Iterator[str]:
+    """Yield the words of a text in order, as they are compared; of scripts without spaces, characters and pairs."""
+    runs = _runs(text)
+    if text.isascii():
+        yield from runs
+        return
+    for run in runs:
+        if dense().match(run):
+            for at, character in enumerate(run):
+                yield from (character, run[at : at + 2]) if at + 1 < len(run) else (character,)
+        else:
+            yield _fold(run)
+
+
+def alternatives(forms: Iterable[str]) -> Iterator[Sequence[str]]:
+    """Yield the terms that a text must have for each form of a word."""
+    for form in sorted({form if dense().match(form) else _fold(form) for form in forms}):
+        pairs = len(form) > 2 and dense().match(form)
+        yield [form[at : at + 2] for at in range(len(form) - 1)] if pairs else [form]
 
 
 def _runs(text: str) -> list[str]:
@@ -137,14 +185,14 @@ def _details(runs: list[str]) -> Iterator[tuple[str, str]]:
 def _words(run: str) -> Iterator[frozenset[str]]:
     """Yield the forms of each word of a run that counts."""
     if not dense().match(run):
-        if _folded(run) not in _languages().common and run not in _languages().asking:
+        if _fold(run) not in _languages().common and run not in _languages().asking:
             forms = _forms(run)
-            yield frozenset(forms | set(map(_folded, forms)))
+            yield frozenset(forms | set(map(_fold, forms)))
         return
     if _NOT_IN_KANA.search(run):
         yield frozenset({"ない", "なく", "なかった", "ません"})
-    kept = _HANGUL.sub("", _KANA.sub(_without_particles, _CHINESE.sub(" ", run)))
-    for part in kept.split():
+    counting = _HANGUL.sub("", _KANA.sub(_without_particles, _CHINESE.sub(" ", run)))
+    for part in counting.split():
         for at, character in enumerate(part):
             yield frozenset({part[max(0, at - 1) : at + 1], part[at : at + 2]} - {character}) or frozenset({character})
 
@@ -152,9 +200,9 @@ def _words(run: str) -> Iterator[frozenset[str]]:
 def _without_particles(kana: re.Match[str]) -> str:
     """Return what counts of a run of hiragana: neither particles nor the ending of a word in other characters."""
     run, before = kana[0], kana.string[: kana.start()]
-    rest = _PARTICLES.sub("", run)
-    is_ending = before and "\u3400" <= before[-1] <= "\u9fff" and run.startswith(rest[:1])
-    return f" {rest} " if len(rest) > 1 and not is_ending else " "
+    stem = _PARTICLES.sub("", run)
+    is_ending = before and "\u3400" <= before[-1] <= "\u9fff" and run.startswith(stem[:1])
+    return f" {stem} " if len(stem) > 1 and not is_ending else " "
 
 
 def _forms(word: str) -> set[str]:
@@ -173,11 +221,11 @@ def _pieces(runs: list[str]) -> frozenset[str]:
         if dense().match(run):
             pieces.update(run, (run[at : at + 2] for at in range(len(run) - 1)), _NOT_IN_KANA.findall(run))
         else:
-            pieces.add(_folded(run))
+            pieces.add(_fold(run))
     return frozenset(pieces)
 
 
-def _folded(word: str) -> str:
+def _fold(word: str) -> str:
     """Return a word without accents."""
     if word.isascii():
         return word

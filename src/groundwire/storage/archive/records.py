@@ -6,30 +6,33 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from urllib.parse import quote
 
 from pydantic import ValidationError
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
-from groundwire.models import MAX_TITLE, Page, SearchResponse, SearchResult
+from groundwire.models import MAX_TITLE, SearchResponse, SearchResult
 from groundwire.safety.tenancy import Owner, page_visibility
 from groundwire.safety.url_redaction import has_secret, is_harmless
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage.archive.fts import joined, readable, split, storable
+
+if TYPE_CHECKING:
+    from groundwire.models import Page
 
 __all__ = [
     "ARCHIVE",
     "ArchiveHit",
     "Item",
     "Kind",
-    "asked_for",
     "file_item",
     "items_of",
     "key_of",
     "page_item",
     "result_item",
     "seen_at",
+    "storable_queries",
 ]
 
 ARCHIVE: Final = "archive"
@@ -101,9 +104,11 @@ class Item(NamedTuple):
         """Return the page, marked as stale; None when it is none, or was written in a form that is not known here."""
         if self.kind != "page":
             return None
-        known = {name: value for name, value in json.loads(self.data).items() if name in Page.model_fields}
+        from groundwire.models import Page
+
+        fields = {name: value for name, value in json.loads(self.data).items() if name in Page.model_fields}
         try:
-            page = Page.model_validate({**known, "content": joined(self.text)})
+            page = Page.model_validate({**fields, "content": joined(self.text)})
         except ValidationError:
             return None
         age = f"from the archive, read on {seen_at(self.seen).date()}"
@@ -117,24 +122,24 @@ class Item(NamedTuple):
             rank: How well it answers.
         """
         passage = readable(snippet) if snippet else readable(self.text[: 2 * _EXCERPT])[:_EXCERPT]
-        seen = seen_at(self.seen)
-        return ArchiveHit(self.url, joined(self.title), passage, self.published or None, seen, self.kind, rank)
+        moment = seen_at(self.seen)
+        return ArchiveHit(self.url, joined(self.title), passage, self.published or None, moment, self.kind, rank)
 
-    def merged(self, older: Item) -> Item:
+    def merge(self, older: Item) -> Item:
         """Return this item with what an older one of the same page knows better: all of it if this one was cut."""
         queries = dict.fromkeys([*self.asked.split("\n"), *older.asked.split("\n")])
-        asked = "\n".join(filter(None, queries))[:_LONGEST_ASKED]
+        lines = "\n".join(filter(None, queries))[:_LONGEST_ASKED]
         is_piece = self.text[:_EXCERPT] == older.text[:_EXCERPT] and len(self.text) < len(older.text)
-        whole = older if is_piece and self.kind == "page" and json.loads(self.data).get("truncated") else self
+        complete = older if is_piece and self.kind == "page" and json.loads(self.data).get("truncated") else self
         published = self.published or older.published
         return self._replace(
-            title=whole.title,
-            text=whole.text,
-            asked=asked,
+            title=complete.title,
+            text=complete.text,
+            asked=lines,
             published=published,
-            data=whole.data,
+            data=complete.data,
             day=_day(published, self.seen),
-            size=_size(whole.title, whole.text, asked, whole.data),
+            size=_size(complete.title, complete.text, lines, complete.data),
         )
 
 
@@ -167,18 +172,18 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> list
     """
     if source.cached or source.stale:
         return []
-    seen = round(now * 1_000)
-    if isinstance(source, Page):
-        items = [] if source.reader == ARCHIVE else [page_item(source, seen, owner)]
+    now_ms = round(now * 1_000)
+    if not isinstance(source, SearchResponse):
+        items = [] if source.reader == ARCHIVE else [page_item(source, now_ms, owner)]
     else:
-        asked = asked_for(source.query)
+        queries = storable_queries(source.query)
         rows = [row for row in source.results if row.source != ARCHIVE]
         harmless = is_harmless(" ".join([row.url for row in rows]))  # nearly always, and seen at a glance
-        items = [result_item(row, asked, seen, owner, harmless=harmless) for row in rows]
+        items = [result_item(row, queries, now_ms, owner, harmless=harmless) for row in rows]
     return [item for item in items if item is not None]
 
 
-def page_item(page: Page, seen: int, owner: Owner) -> Item | None:
+def page_item(page: Page, seen_ms: int, owner: Owner) -> Item | None:
     """Return the item of a page; None if it failed, is empty, or has a URL that must not be stored."""
     final = page.final_url or page.url
     target, alias = _address(final), _address(page.url)
@@ -189,27 +194,13 @@ def page_item(page: Page, seen: int, owner: Owner) -> Item | None:
     public = page_visibility(target) == page_visibility(alias) == "public"
     title, text, published = split(" ".join(page.title.split())[:MAX_TITLE]), split(page.content), _date(page.published)
     data = _json(page.model_dump(exclude={"content", "cached", "stale"}))
-    return Item(
-        _own_key(owner, key_of(target)),
-        key_of(alias),
-        "page",
-        target.host,
-        storable(final),
-        title,
-        text,
-        "",
-        published,
-        seen,
-        data,
-        owner.tenant,
-        owner.session,
-        int(public),
-        _day(published, seen),
-        _size(title, text, "", data),
+    key, place = _own_key(owner, key_of(target)), storable(final)
+    return _item(
+        key, key_of(alias), "page", target.host, place, title, text, "", published, seen_ms, data, owner, public=public
     )
 
 
-def file_item(url: str, stamp: str, owner: Owner, *, names: str, seen: int, page: Page | None) -> Item:
+def file_item(url: str, stamp: str, owner: Owner, *, names: str, seen_ms: int, page: Page | None) -> Item:
     """Return the item of a local file, in a database of its own: one without text is kept, too, so as to be known.
 
     Args:
@@ -217,34 +208,18 @@ def file_item(url: str, stamp: str, owner: Owner, *, names: str, seen: int, page
         stamp: What changes with it.
         owner: The tenant, and the folder in place of a session.
         names: Its path from the folder on, for the index.
-        seen: In milliseconds since the epoch.
+        seen_ms: In milliseconds since the epoch.
         page: What was read; None if it has no readable text.
     """
     title, text = ("", "") if page is None else (split(" ".join(page.title.split())[:MAX_TITLE]), split(page.content))
-    asked = "" if page is None else split(" ".join(storable(names).split())[:_LONGEST_ASKED])
+    index_names = "" if page is None else split(" ".join(storable(names).split())[:_LONGEST_ASKED])
     published = "" if page is None else _date(page.published or page.modified)
     data = _json({"url": url, "title": "" if page is None else page.title, "stamp": stamp})
-    return Item(
-        f"{owner.key}:{quote(owner.session, safe='')} {url}",
-        url,
-        "page",
-        "",
-        url,
-        title,
-        text,
-        asked,
-        published,
-        seen,
-        data,
-        owner.tenant,
-        owner.session,
-        0,
-        _day(published, seen),
-        _size(title, text, asked, data),
-    )
+    key = f"{owner.key}:{quote(owner.session, safe='')} {url}"
+    return _item(key, url, "page", "", url, title, text, index_names, published, seen_ms, data, owner, public=False)
 
 
-def result_item(row: SearchResult, asked: str, seen: int, owner: Owner, *, harmless: bool = False) -> Item | None:
+def result_item(row: SearchResult, queries: str, seen_ms: int, owner: Owner, *, harmless: bool = False) -> Item | None:
     """Return the item of a result, or None if it has no words or a URL that must not be stored."""
     carried = row._address if harmless else None  # of one that a search has just found
     target = _address(row.url) if carried is None else carried[0]
@@ -252,27 +227,35 @@ def result_item(row: SearchResult, asked: str, seen: int, owner: Owner, *, harml
     if target is None or not (title or snippet.strip()):
         return None
     alias, published = key_of(target), _date(row.published)
-    return Item(
-        _own_key(owner, alias),
-        alias,
-        "result",
-        target.host,
-        storable(row.url),
-        title,
-        snippet,
-        asked,
-        published,
-        seen,
-        "",
-        owner.tenant,
-        owner.session,
-        1,
-        _day(published, seen),
-        _size(title, snippet, asked, ""),
+    key, url = _own_key(owner, alias), storable(row.url)
+    return _item(
+        key, alias, "result", target.host, url, title, snippet, queries, published, seen_ms, "", owner, public=True
     )
 
 
-def asked_for(queries: str) -> str:
+def _item(
+    key: str,
+    alias: str,
+    kind: Kind,
+    host: str,
+    url: str,
+    title: str,
+    text: str,
+    queries: str,
+    published: str,
+    seen_ms: int,
+    data: str,
+    owner: Owner,
+    *,
+    public: bool,
+) -> Item:
+    """Return an item, with the columns that follow from the others."""
+    own = (owner.tenant, owner.session, int(public))
+    derived = (_day(published, seen_ms), _size(title, text, queries, data))
+    return Item(key, alias, kind, host, url, title, text, queries, published, seen_ms, data, *own, *derived)
+
+
+def storable_queries(queries: str) -> str:
     """Return queries for the index, one per line, without those that have a secret."""
     lines = [" ".join(line.split()) for line in storable(queries).split("\n")]
     return "\n".join([split(line) for line in lines if line and not has_secret(line)])[:_LONGEST_ASKED]
@@ -296,8 +279,8 @@ def _date(published: str | None) -> str:
     return published
 
 
-def _day(published: str, seen: int) -> str:
-    return date.fromisoformat(published[:10]).isoformat() if published else _day_of(seen // _DAY)
+def _day(published: str, seen_ms: int) -> str:
+    return date.fromisoformat(published[:10]).isoformat() if published else _day_of(seen_ms // _DAY)
 
 
 @lru_cache(maxsize=8)
@@ -306,8 +289,8 @@ def _day_of(days: int) -> str:
     return seen_at(days * _DAY).date().isoformat()
 
 
-def _size(title: str, text: str, asked: str, data: str) -> int:
-    words = f"{title}{text}{asked}"
+def _size(title: str, text: str, queries: str, data: str) -> int:
+    words = f"{title}{text}{queries}"
     return int((len(words) if words.isascii() else len(words.encode())) * _INDEXED) + len(data) + _OVERHEAD
 
 

@@ -1,4 +1,4 @@
-"""A miniature model on loopback that emulates the APIs of OpenAI.
+"""A miniature model on loopback that emulates chat completions, the API that most models have.
 
     with World() as world:
         models = world.add(ModelServer(script(ScriptedCall("web_search", {"query": "rank fusion"}))))
@@ -14,11 +14,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
-from types import MappingProxyType
 from typing import Any
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.model_apis.openai import CHAT_COMPLETIONS, RESPONSES
+from groundwire.testing.model_apis.chat_completions import CHAT_COMPLETIONS
 from groundwire.testing.model_apis.scripted_turns import (
     Cite,
     Decide,
@@ -34,11 +33,9 @@ from groundwire.testing.server import EmulatedServer
 
 __all__ = ["Cite", "Decide", "ModelServer", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "quoting", "script"]
 
-_APIS = MappingProxyType({"/chat/completions": CHAT_COMPLETIONS, "/responses": RESPONSES})
-
 
 class ModelServer(EmulatedServer):
-    """A model behind chat completions and OpenAI Responses, each at its own path.
+    """A model behind chat completions.
 
     Args:
         decide: What the model does; by default it says one sentence.
@@ -77,8 +74,8 @@ class ModelServer(EmulatedServer):
         scripted = replace(api.parse(body), number=next(self._numbers))
         turn = self.decide(scripted)
         turn = (turn,) if isinstance(turn, ScriptedCall) else turn
-        made = () if isinstance(turn, Say) or self._invents else turn
-        if unknown := [one.name for one in made if one.name not in scripted.functions]:
+        calls = () if isinstance(turn, Say) or self._invents else turn
+        if unknown := [call.name for call in calls if call.name not in scripted.functions]:
             raise AssertionError(
                 f"The model was not given the tool {unknown[0]}; it has {', '.join(scripted.functions)}."
             )
@@ -88,7 +85,7 @@ class ModelServer(EmulatedServer):
 
     def api(self, path: str, body: dict[str, Any]) -> tuple[ModelApi | None, bool]:
         """Return the API at a path, or None, and whether it streams its response."""
-        return next((api for end, api in _APIS.items() if path.endswith(end)), None), bool(body.get("stream"))
+        return CHAT_COMPLETIONS if path.endswith("/chat/completions") else None, bool(body.get("stream"))
 
     def refusal(self, api: ModelApi, reason: str) -> EmulatedResponse:
         """Return the response of an API to a request that it rejects."""

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["Cite", "Decide", "ModelApi", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "quoting", "script"]
+__all__ = [
+    "Cite", "Decide", "ModelApi", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "first_sentence", "quoting",
+    "script",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,17 +123,17 @@ _PROSE = 80  # characters; what is shorter is a caption or a label
 def quoting(request: ScriptedRequest) -> Turn:
     """Return the turn of a simple model: search for the question, open the first page, quote it with its marker.
 
-    It understands nothing. What it says is on the page, which is all that a first look at citations needs.
+    It does not understand text, but quotes the page, which is enough to try out citations.
     """
     if not request.results:
         return _calls(request, "web_search", {"query": _question(request.body)})
-    found = _URL.search(request.results[0])
-    if found is None:
+    match = _URL.search(request.results[0])
+    if match is None:
         return Say("I searched, and found nothing to answer with.")
     if len(request.results) == 1:
-        return _calls(request, "open_page", {"url": found[1]})
+        return _calls(request, "open_page", {"url": match[1]})
     page = request.results[1]
-    mark, sentence = _MARK.search(page), _sentence(_FENCE.split(page)[-1])
+    mark, sentence = _MARK.search(page), first_sentence(_FENCE.split(page)[-1])
     if mark is None or not sentence:
         return Say("I found a page, and could not read it.")
     return Say(f"{sentence} {mark[1]}.")
@@ -142,8 +145,8 @@ def _calls(request: ScriptedRequest, name: str, arguments: Mapping[str, Any]) ->
 
 def _question(body: Mapping[str, Any]) -> str:
     """Return the user's last message in a request of chat completions, Messages, Responses or Gemini."""
-    said = body.get("messages") or body.get("input") or body.get("contents") or ""
-    for message in reversed(said if isinstance(said, list) else [{"role": "user", "content": said}]):
+    messages = body.get("messages") or body.get("input") or body.get("contents") or ""
+    for message in reversed(messages if isinstance(messages, list) else [{"role": "user", "content": messages}]):
         if message.get("role") == "user":
             content = message.get("content", message.get("parts"))
             parts = [{"text": content}] if isinstance(content, str) else content or ()
@@ -151,8 +154,8 @@ def _question(body: Mapping[str, Any]) -> str:
     return ""
 
 
-def _sentence(page: str) -> str:
-    """Return the first sentence of a page's text, without its full stop."""
+def first_sentence(page: str) -> str:
+    """Return the first sentence of a page's text, without its full stop; empty if it has no prose."""
     plain = re.sub(r"[*`]", "", _LINK.sub(r"\1", page))
     blocks = [" ".join(block.split()) for block in plain.split("\n\n")]
     prose = next((one for one in blocks if len(one) > _PROSE and one[0].isalpha()), "")

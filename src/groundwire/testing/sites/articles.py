@@ -45,14 +45,14 @@ class ContentFile:
 @cache
 def load_documents(folder: str) -> tuple[ContentFile, ...]:
     """Return the texts of one folder of `data`, by name."""
-    found = []
+    documents = []
     for entry in sorted(files(__package__).joinpath("data", folder).iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".html"):
             head, _, body = entry.read_text(encoding="utf-8").partition("\n\n")
             pairs = (line.partition(": ") for line in head.splitlines())
             fields = {name: value for name, _, value in pairs}
-            found.append(ContentFile(entry.name.removesuffix(".html"), MappingProxyType(fields), body))
-    return tuple(found)
+            documents.append(ContentFile(entry.name.removesuffix(".html"), MappingProxyType(fields), body))
+    return tuple(documents)
 
 
 @lru_cache(maxsize=256)  # every world has the same texts

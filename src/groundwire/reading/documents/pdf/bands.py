@@ -14,10 +14,10 @@ from groundwire.reading.documents.pdf.pdfium import Edge, PdfPage
 from groundwire.reading.documents.pdf.words import TextLine, Word, intervals, is_entry, text_lines
 
 __all__ = [
-    "FILLED",
-    "LONGEST",
-    "NEAR",
-    "STRIP",
+    "GAP",
+    "MAX_CELL_TEXT",
+    "MIN_FILL",
+    "MIN_STRIP",
     "Color",
     "RuledTable",
     "Shape",
@@ -40,8 +40,8 @@ Color = tuple[int, int, int, int]
 _TEXT, _PATH, _IMAGE, _SHADING, _FORM = 1, 2, 3, 4, 5  # FPDF_PAGEOBJ_...
 _MAX_OBJECTS: Final = 20_000
 _MAX_SHAPES: Final = 300
-_LOW: Final = 4.0  # points; a word is not hidden by a shape lower than this
-_SCAN: Final = 0.5  # share of the page; scans cover all of it except for margins
+_MIN_COVER_HEIGHT: Final = 4.0  # points; a word is not hidden by a shape lower than this
+_MIN_SCAN_SHARE: Final = 0.5  # share of the page; scans cover all of it except for margins
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Shapes:
 def page_shapes(page: PdfPage) -> Shapes:
     """Return the objects on a page other than its text."""
     call, raw = page.pdf.call, page.pdf.raw
-    found = Shapes()
+    shapes = Shapes()
     covered = 0.0
     for order in range(min(raw.FPDFPage_CountObjects(page.handle), _MAX_OBJECTS)):
         handle = call.object(page.pointer, order)
@@ -92,7 +92,7 @@ def page_shapes(page: PdfPage) -> Shapes:
             continue
         kind = call.kind(handle)
         if kind == _TEXT:
-            found.orders[handle] = order
+            shapes.orders[handle] = order
             continue
         images = 1 if kind == _IMAGE else _images_inside(page, handle) if kind == _FORM else 0
         if kind == _PATH and not _is_filled(page, handle):
@@ -101,16 +101,16 @@ def page_shapes(page: PdfPage) -> Shapes:
         if shape is None:
             continue
         if images:
-            found.images += images
+            shapes.images += images
             covered += _on_page(page, shape)
-        if shape.top - shape.bottom >= _LOW:
-            found.shapes.append(shape)
-    whole = (page.right - page.left) * (page.top - page.bottom)
-    found.scanned = whole > 0 and covered >= _SCAN * whole
-    if len(found.shapes) > _MAX_SHAPES:
-        largest = sorted(found.shapes, key=lambda shape: -shape.area)[:_MAX_SHAPES]
-        found.shapes = sorted(largest, key=lambda shape: shape.order)
-    return found
+        if shape.top - shape.bottom >= _MIN_COVER_HEIGHT:
+            shapes.shapes.append(shape)
+    page_area = (page.right - page.left) * (page.top - page.bottom)
+    shapes.scanned = page_area > 0 and covered >= _MIN_SCAN_SHARE * page_area
+    if len(shapes.shapes) > _MAX_SHAPES:
+        largest = sorted(shapes.shapes, key=lambda shape: -shape.area)[:_MAX_SHAPES]
+        shapes.shapes = sorted(largest, key=lambda shape: shape.order)
+    return shapes
 
 
 def fill_color(page: PdfPage, handle: int) -> Color | None:
@@ -153,20 +153,20 @@ def _images_inside(page: PdfPage, form: int) -> int:
     return sum(1 for part in parts if part and page.pdf.call.kind(part) == _IMAGE)
 
 
-NEAR: Final = 2.5
+GAP: Final = 2.5
 """Points; lines nearer to each other are one."""
-FILLED: Final = 0.3
+MIN_FILL: Final = 0.3
 """Share of the cells with text; charts have fewer."""
-LONGEST: Final = 500
+MAX_CELL_TEXT: Final = 500
 """Characters of a cell without vertical lines."""
-_RULES: Final = 3  # of a table without vertical lines
-_MANY: Final = 6  # lines, after which a narrow strip without words is no chance
-_NARROW: Final = 0.35  # times the font size
-STRIP: Final = 0.5
+_MIN_RULES: Final = 3  # of a table without vertical lines
+_MIN_NARROW_STRIP_LINES: Final = 6  # lines, after which a narrow strip without words is no chance
+_MIN_NARROW_STRIP: Final = 0.35  # times the font size
+MIN_STRIP: Final = 0.5
 """Times the font size; a strip between columns is not narrower."""
-_FAR: Final = 4.0  # times the font size; rows are not farther apart
-_ESTABLISHED: Final = 3  # lines, after which a strip is one between columns
-_PARTS: Final = 0.75  # share of the columns; lines that fill more are rows
+_MAX_ROW_DISTANCE: Final = 4.0  # times the font size; rows are not farther apart
+_MIN_STRIP_LINES: Final = 3  # lines, after which a strip is one between columns
+_MAX_PART_SHARE: Final = 0.75  # share of the columns; lines that fill more are rows
 
 
 @dataclass(slots=True)
@@ -201,15 +201,15 @@ def row_starts(lines: Sequence[TextLine], columns: int) -> list[int]:
 
 def with_entries(starts: Sequence[int], lines: Sequence[TextLine]) -> list[int]:
     """Return the lines with which rows begin, with those that have a number or a label below another of their row."""
-    found: list[int] = []
+    all_starts: list[int] = []
     entries = frozenset[int]()
-    given = set(starts)
+    start_set = set(starts)
     for index, line in enumerate(lines):
-        if index in given or line.entries & entries:
-            found.append(index)
+        if index in start_set or line.entries & entries:
+            all_starts.append(index)
             entries = frozenset()
         entries |= line.entries
-    return found
+    return all_starts
 
 
 def place_in_columns(line: TextLine, columns: Mapping[int, int]) -> None:
@@ -228,9 +228,9 @@ def place_in_columns(line: TextLine, columns: Mapping[int, int]) -> None:
 
 def starts_by_gaps(lines: Sequence[TextLine], columns: int) -> list[int]:
     """Return the lines with which the rows of a table begin as `row_starts`; empty if the distances say nothing."""
-    steps = [other.middle - one.middle for one, other in itertools.pairwise(lines)]
-    usual = [step for step, line in zip(steps, lines, strict=False) if step > 0.7 * line.size]
-    near = min(usual, default=0.0) * 1.15 + 0.6
+    steps = [below.middle - above.middle for above, below in itertools.pairwise(lines)]
+    line_steps = [step for step, line in zip(steps, lines, strict=False) if step > 0.7 * line.size]
+    near = min(line_steps, default=0.0) * 1.15 + 0.6
     tight = [line for step, line in zip(steps, lines[1:], strict=True) if step <= near]
     if tight and len(tight) < len(steps) and _are_parts(tight, columns):
         return [0, *(index for index, step in enumerate(steps, 1) if step > near)]
@@ -238,13 +238,13 @@ def starts_by_gaps(lines: Sequence[TextLine], columns: int) -> list[int]:
 
 
 def _has_gaps(lines: Sequence[TextLine]) -> bool:
-    steps = [other.middle - one.middle for one, other in itertools.pairwise(lines)]
+    steps = [below.middle - above.middle for above, below in itertools.pairwise(lines)]
     return bool(steps) and max(steps) > min(steps) * 1.15 + 0.6
 
 
 def _are_parts(lines: Sequence[TextLine], columns: int) -> bool:
     """Return whether lines continue wrapped cells: most columns of a row have fewer lines than its longest."""
-    return sum(len(line.filled) for line in lines) <= _PARTS * columns * len(lines)
+    return sum(len(line.filled) for line in lines) <= _MAX_PART_SHARE * columns * len(lines)
 
 
 def _continues_row(line: TextLine, columns: int) -> bool:
@@ -256,38 +256,38 @@ def banded(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
     groups: list[list[Edge]] = []
     for edge in sorted(edges, key=lambda edge: edge.at):
         for group in groups:
-            if abs(group[0].start - edge.start) <= NEAR and abs(group[0].end - edge.end) <= NEAR:
+            if abs(group[0].start - edge.start) <= GAP and abs(group[0].end - edge.end) <= GAP:
                 group.append(edge)
                 break
         else:
             groups.append([edge])
-    return [grid for group in groups if len(group) >= _RULES and (grid := _banded_grid(group, words)) is not None]
+    return [grid for group in groups if len(group) >= _MIN_RULES and (grid := _banded_grid(group, words)) is not None]
 
 
 def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | None:
-    left, right = rules[0].start - NEAR, rules[0].end + NEAR
+    left, right = rules[0].start - GAP, rules[0].end + GAP
     every = text_lines([word for word in words if word.x1 > left and word.x0 < right])
     first, last = rules[0].at, rules[-1].at
     inside = [line for line in every if first <= line.middle <= last]
-    gutters = gutters_of(inside) if len(inside) >= _RULES and _lie_between(inside, left, right) else []
+    gutters = gutters_of(inside) if len(inside) >= _MIN_RULES and _lie_between(inside, left, right) else []
     if not gutters:
         return None
-    taken = _with_lines_around(every, inside, gutters, left, right)
+    lines = _with_lines_around(every, inside, gutters, left, right)
     bands: dict[int, list[TextLine]] = defaultdict(list)
-    for line in taken:
+    for line in lines:
         place_in_columns(line, {id(word): _column(word, gutters) for word in line.words})
         bands[sum(rule.at <= line.middle for rule in rules)].append(line)
     columns = len(gutters) + 1
     parts = [line for band in bands.values() for line in band[1:]]
     wrapped = not parts or _are_parts(parts, columns)
     grid = RuledTable(0, 0, 0, 0)
-    if taken:
-        grid = RuledTable(left, min(first, taken[0].middle), right, max(last, taken[-1].middle))
+    if lines:
+        grid = RuledTable(left, min(first, lines[0].middle), right, max(last, lines[-1].middle))
     order = {id(word): index for index, word in enumerate(words)}
     for number, band in bands.items():
-        inner = 0 < number < len(rules) and len(bands) > _RULES
-        whole = wrapped and (inner or (sum(0 in line.filled for line in band) == 1 and not _has_gaps(band)))
-        starts = with_entries([0], band) if whole else row_starts(band, columns)
+        inner = 0 < number < len(rules) and len(bands) > _MIN_RULES
+        is_single_row = wrapped and (inner or (sum(0 in line.filled for line in band) == 1 and not _has_gaps(band)))
+        starts = with_entries([0], band) if is_single_row else row_starts(band, columns)
         for begin, stop in itertools.pairwise([*starts, len(band)]):
             text = [word for line in band[begin:stop] for word in line.words]
             grid.words += text
@@ -303,7 +303,7 @@ def _lie_between(lines: Sequence[TextLine], left: float, right: float) -> bool:
 def _has_full_cells(rows: Sequence[Sequence[Sequence[Word]]]) -> bool:
     """Return whether most cells of two rows or more have text, and none too much."""
     lengths = [sum(len(word.text) + 1 for word in cell) for row in rows for cell in row if cell]
-    return len(rows) > 1 and len(lengths) >= FILLED * len(rows[0]) * len(rows) and max(lengths) <= LONGEST
+    return len(rows) > 1 and len(lengths) >= MIN_FILL * len(rows[0]) * len(rows) and max(lengths) <= MAX_CELL_TEXT
 
 
 def _with_lines_around(
@@ -331,7 +331,7 @@ def _cells(words: Sequence[Word], gutters: Sequence[tuple[float, float]]) -> lis
     before: Word | None = None
     column = 0
     for word in words:
-        if before is None or not word.glued or abs(word.x0 - before.x1) > _NARROW * word.face.size:
+        if before is None or not word.glued or abs(word.x0 - before.x1) > _MIN_NARROW_STRIP * word.face.size:
             column = _column(word, gutters)
         row[column].append(word)
         before = word
@@ -341,13 +341,13 @@ def _cells(words: Sequence[Word], gutters: Sequence[tuple[float, float]]) -> lis
 def gutters_of(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
     """Return the strips between the columns of a table: no word is in them, but for a few that span columns."""
     size = max(line.size for line in lines)
-    least = (_NARROW if len(lines) >= _MANY else 0.8) * size
+    least = (_MIN_NARROW_STRIP if len(lines) >= _MIN_NARROW_STRIP_LINES else 0.8) * size
     allowed = len(lines) // 10
     ends: list[tuple[float, int]] = []
     for line in lines:
         for start, end in intervals(line.words):
             ends += [(start, 1), (end, -1)]
-    found: list[tuple[float, float]] = []
+    strips: list[tuple[float, float]] = []
     over, begin = 0, None
     leftmost = min(ends)[0]
     for x, change in sorted(ends, key=lambda end: (end[0], -end[1])):
@@ -356,9 +356,9 @@ def gutters_of(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
             begin = x
         elif over > allowed and begin is not None:
             if begin > leftmost and x - begin >= least:
-                found.append((begin, x))
+                strips.append((begin, x))
             begin = None
-    return [strip for one in found if (strip := _without_ends(one, lines))[1] > strip[0]]
+    return [strip for candidate in strips if (strip := _without_ends(candidate, lines))[1] > strip[0]]
 
 
 def _without_ends(strip: tuple[float, float], lines: Sequence[TextLine]) -> tuple[float, float]:
@@ -389,7 +389,7 @@ def _belongs(
     if any(word.x0 < left or word.x1 > right for word in line.words):
         return False
     covered = intervals(line.words)
-    return all(free_width(covered, strip) >= _NARROW * line.size for strip in gutters)
+    return all(free_width(covered, strip) >= _MIN_NARROW_STRIP * line.size for strip in gutters)
 
 
 def free_width(covered: Sequence[tuple[float, float]], strip: tuple[float, float]) -> float:
@@ -418,23 +418,23 @@ def free_run(
     end = min(start + most, len(lines))
     for at in range(start, end):
         line, covered = lines[at], parts[at]
-        kept: list[tuple[float, float]] = []
+        remaining: list[tuple[float, float]] = []
         for begin, stop in free:
             for x0, x1 in covered:
                 if x0 < stop and x1 > begin:
-                    if x0 - begin >= STRIP * line.size:
-                        kept.append((begin, x0))
+                    if x0 - begin >= MIN_STRIP * line.size:
+                        remaining.append((begin, x0))
                     begin = x1
-            if stop - begin >= STRIP * line.size:
-                kept.append((begin, stop))
+            if stop - begin >= MIN_STRIP * line.size:
+                remaining.append((begin, stop))
         lost = [
             (x0, x1)
             for x0, x1 in free
-            if x0 > left and x1 < right and not any(x0 <= begin and stop <= x1 for begin, stop in kept)
+            if x0 > left and x1 < right and not any(x0 <= begin and stop <= x1 for begin, stop in remaining)
         ]
-        far = at > start and line.middle - lines[at - 1].middle > _FAR * line.size
-        if far or (lost and at - start >= _ESTABLISHED):
+        far = at > start and line.middle - lines[at - 1].middle > _MAX_ROW_DISTANCE * line.size
+        if far or (lost and at - start >= _MIN_STRIP_LINES):
             return at, [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]
-        free = kept
+        free = remaining
         left, right = min(left, covered[0][0]), max(right, covered[-1][1])
     return end, [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]

@@ -23,16 +23,16 @@ from groundwire.reading.markdown.escaping import escape_line, fence
 __all__ = ["Block", "blocks", "join_broken", "table_at"]
 
 
-_LEAST_ROWS: Final = 3
-_ALIGNED: Final = 2.0  # points
-_MANY_COLUMNS: Final = 4  # a head with one row below it is a table if all of these are filled
+_MIN_ROWS: Final = 3
+_SLACK: Final = 2.0  # points
+_MIN_CERTAIN_COLUMNS: Final = 4  # a head with one row below it is a table if all of these are filled
 _MAX_ROWS: Final = 2_000
 _MAX_COLUMNS: Final = 30
-_LONG: Final = 60  # characters; running text is not a cell
-_LONG_WRAPPED: Final = 250
-_MAX_WRAPPED: Final = 8  # lines of the first column alone
+_MAX_CELL_LENGTH: Final = 60  # characters; running text is not a cell
+_MAX_WRAPPED_LENGTH: Final = 250
+_MAX_WRAPPED_LINES: Final = 8  # lines of the first column alone
 _MARK: Final = re.compile(r"\\?[^\w\s]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})\\?[.)]")  # of a list's items
-_FILLED: Final = 0.6  # of the cells
+_MIN_FILLED_SHARE: Final = 0.6  # of the cells
 
 
 def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = frozenset()) -> tuple[str, int] | None:
@@ -50,17 +50,17 @@ def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = fr
     if len(rows) > 1 and len(rows[0].cells) < len(_columns(rows[1:])) > len(_columns(rows)):
         return None  # a title above several columns of the table below it
     edges = _with_head(rows)
-    few = len(edges) >= _MANY_COLUMNS and all(len(row.cells) == len(edges) for row in rows)
-    if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < (_LEAST_ROWS - few):
+    few = len(edges) >= _MIN_CERTAIN_COLUMNS and all(len(row.cells) == len(edges) for row in rows)
+    if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < (_MIN_ROWS - few):
         return None
     size = median(line.size for line in rows)
     if min(right[0] - left[1] for left, right in pairwise(edges)) < size:
         return None  # no table leaves less between its columns; justified text does
     table: list[list[str]] = []
-    found = [_places(line, edges) for line in lines[start:end]]
-    if None in found:
+    placements = [_places(line, edges) for line in lines[start:end]]
+    if None in placements:
         return None
-    every = [places for places in found if places is not None]
+    every = [places for places in placements if places is not None]
     heights = [
         TextLine(
             line.middle,
@@ -76,7 +76,7 @@ def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = fr
         for places in every[begin:stop]:
             _append(row, places, compounds)
         table.append(row)
-    if not _is_sure(table, _LONG if len(starts) == len(every) else _LONG_WRAPPED):
+    if not _is_sure(table, _MAX_CELL_LENGTH if len(starts) == len(every) else _MAX_WRAPPED_LENGTH):
         return None
     return _to_markdown(table), end - start
 
@@ -95,7 +95,7 @@ def _end(lines: Sequence[Line], start: int) -> int:
             if line.cells[0].x0 <= left + size:
                 right, second = max(right, line.cells[0].x1), min(second, line.cells[1].x0)
             end = index + 1
-        elif (step > 1.6 * size and not _in_step(lines, index, step)) or index - end > _MAX_WRAPPED:
+        elif (step > 1.6 * size and not _in_step(lines, index, step)) or index - end > _MAX_WRAPPED_LINES:
             break
         elif line.x0 > right or (end == index and _is_remark(lines, index)):
             end = index + 1
@@ -107,10 +107,10 @@ def _end(lines: Sequence[Line], start: int) -> int:
 def _is_remark(lines: Sequence[Line], index: int) -> bool:
     """Return whether a line of one part stands below a cell of a row, with a row of the same columns after it."""
     before, following = lines[index - 1], lines[index + 1] if index + 1 < len(lines) else None
-    if following is None or len(before.cells) < _MANY_COLUMNS or len(before.cells) != len(following.cells):
+    if following is None or len(before.cells) < _MIN_CERTAIN_COLUMNS or len(before.cells) != len(following.cells):
         return False
-    starts = [abs(one.x0 - other.x0) for one, other in zip(before.cells, following.cells, strict=True)]
-    return max(starts) <= _ALIGNED and any(abs(cell.x0 - lines[index].x0) <= _ALIGNED for cell in before.cells)
+    starts = [abs(cell.x0 - below.x0) for cell, below in zip(before.cells, following.cells, strict=True)]
+    return max(starts) <= _SLACK and any(abs(cell.x0 - lines[index].x0) <= _SLACK for cell in before.cells)
 
 
 def _in_step(lines: Sequence[Line], index: int, step: float) -> bool:
@@ -141,15 +141,15 @@ def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
 
 def _places(line: Line, edges: Sequence[tuple[float, float]]) -> list[tuple[int, str]] | None:
     """Return the column of each part of a line; None if one is in several columns or none."""
-    found = []
+    placements = []
     for cell in line.cells or [Cell(line.x0, line.x1, line.text)]:
         columns = [index for index, (left, right) in enumerate(edges) if cell.x0 < right and cell.x1 > left]
-        if len(columns) > 1 and not line.cells and abs(cell.x0 - edges[columns[0]][0]) <= _ALIGNED:
+        if len(columns) > 1 and not line.cells and abs(cell.x0 - edges[columns[0]][0]) <= _SLACK:
             columns = columns[:1]  # a remark below a cell
         if len(columns) != 1:
             return None
-        found.append((columns[0], cell.text))
-    return found
+        placements.append((columns[0], cell.text))
+    return placements
 
 
 def _append(row: list[str], places: Sequence[tuple[int, str]], compounds: AbstractSet[str]) -> None:
@@ -165,7 +165,7 @@ def _is_sure(table: Sequence[Sequence[str]], longest: int) -> bool:
     cells = [text for row in table for text in row if text]
     filled = len(cells) / (len(table) * len(table[0]))
     return (
-        filled >= _FILLED
+        filled >= _MIN_FILLED_SHARE
         and not all(_MARK.fullmatch(row[0]) for row in table)
         and median(map(len, cells)) <= longest
         and not all(text in "\u2026.-" for row in table for text in row[1:])
@@ -223,27 +223,27 @@ def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) ->
         compounds: The hyphenated words of the document, in lower case.
         code: Whether monospaced lines are code; not in a typewritten document.
     """
-    found: list[Block] = []
+    page_blocks: list[Block] = []
     right = max((line.x1 for line in lines), default=0.0)
     leading = _leading(lines)
     index = 0
     while index < len(lines):
         if (rows := lines[index].rows) is not None:
             text = _to_markdown([[_joined(cell, compounds) for cell in row] for row in rows])
-            taken = 1
-            found.append(Block("table", text, lines[index].plain, lines[index].size, bold=False, lines=1))
+            line_count = 1
+            page_blocks.append(Block("table", text, lines[index].plain, lines[index].size, bold=False, lines=1))
         elif (table := table_at(lines, index, compounds)) is not None:
-            text, taken = table
+            text, line_count = table
             first = lines[index]
-            found.append(Block("table", text, first.plain, first.size, bold=False, lines=taken))
+            page_blocks.append(Block("table", text, first.plain, first.size, bold=False, lines=line_count))
         elif code and lines[index].mono:
-            taken = _code_run(lines, index, leading)
-            found.append(_code(lines[index : index + taken]))
+            line_count = _code_run(lines, index, leading)
+            page_blocks.append(_code(lines[index : index + line_count]))
         else:
-            taken = _paragraph(lines, index, right, leading, code=code)
-            found.append(_text(lines[index : index + taken], compounds))
-        index += taken
-    return found
+            line_count = _paragraph(lines, index, right, leading, code=code)
+            page_blocks.append(_text(lines[index : index + line_count], compounds))
+        index += line_count
+    return page_blocks
 
 
 def join_broken(text: str, following: str, compounds: AbstractSet[str]) -> str:
@@ -261,9 +261,9 @@ def join_broken(text: str, following: str, compounds: AbstractSet[str]) -> str:
 def _leading(lines: Sequence[Line]) -> float:
     """Return the usual distance between consecutive lines."""
     steps = [
-        other.middle - one.middle
-        for one, other in itertools.pairwise(lines)
-        if 0 < other.middle - one.middle < 2.2 * max(one.size, other.size, 1.0)
+        below.middle - above.middle
+        for above, below in itertools.pairwise(lines)
+        if 0 < below.middle - above.middle < 2.2 * max(above.size, below.size, 1.0)
     ]
     return median(steps) if steps else 0.0
 
@@ -302,8 +302,8 @@ def _apart(before: Line, line: Line, leading: float) -> bool:
     step = line.middle - before.middle
     if step < 0:
         return True
-    usual = leading if 0 < leading < 1.9 * size and leading > 0.8 * size else 1.3 * size
-    return step > 1.25 * usual + 1
+    line_step = leading if 0 < leading < 1.9 * size and leading > 0.8 * size else 1.3 * size
+    return step > 1.25 * line_step + 1
 
 
 def _starts(line: Line) -> bool:
@@ -354,9 +354,9 @@ def _text(lines: Sequence[Line], compounds: AbstractSet[str]) -> Block:
     if match := _BULLET.match(text):
         block.kind, block.text = "item", text[match.end() :].strip()
     elif _NUMBERED.match(text):
-        mark, _, rest = text.partition(" ")
+        mark, _, tail = text.partition(" ")
         if mark.strip("().").isdigit() and not mark.startswith("("):
-            block.kind, block.mark, block.text = "item", mark, rest.strip()
+            block.kind, block.mark, block.text = "item", mark, tail.strip()
     elif _ENTRY.search(plain):
         block.kind, block.indent = "item", 0.0
     if block.kind == "text":
@@ -385,7 +385,7 @@ def _code(lines: Sequence[Line]) -> Block:
     pitch = median(line.pitch for line in lines) or 1.0
     left = min(line.x0 for line in lines)
     rows: list[str] = []
-    step = min((other.middle - one.middle for one, other in itertools.pairwise(lines)), default=0.0)
+    step = min((below.middle - above.middle for above, below in itertools.pairwise(lines)), default=0.0)
     for index, line in enumerate(lines):
         if index and line.middle - lines[index - 1].middle > 1.6 * max(step, line.size):
             rows.append("")

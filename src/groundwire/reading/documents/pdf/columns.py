@@ -16,18 +16,18 @@ from groundwire.reading.documents.pdf.words import Word, is_to_left
 
 __all__ = ["Segment", "regions", "segments"]
 
-_DEPTH: Final = 4  # nested columns; no page has more
-_EDGE: Final = 0.08  # share of the width; a column is not narrower
-_GAP: Final = 1.0  # times the font size; two words farther apart may belong to two columns
-_GUTTER: Final = 0.8  # times the font size
-_TEXT: Final = 18  # characters of a line; a text column has more, a table cell fewer
-_FULL: Final = 0.5  # share of a column's width
-_ALIGNED: Final = 0.7  # share of the lines; in a table most cells have a neighbor at their height
-_WIDE: Final = 5.0  # times the font size; a wider strip is no gutter
-_LEADERS: Final = 0.15  # share of the letters
-_TALL: Final = 8  # lines of a table's row; a paragraph may have more
-_IN_STEP: Final = 0.8  # share of the rows
-_FEW: Final = 3  # lines; fewer are not a column
+_MAX_DEPTH: Final = 4  # nested columns; no page has more
+_MIN_COLUMN_SHARE: Final = 0.08  # share of the width; a column is not narrower
+_MAX_WORD_GAP: Final = 1.0  # times the font size; two words farther apart may belong to two columns
+_MIN_GUTTER: Final = 0.8  # times the font size
+_MIN_TEXT: Final = 18  # characters of a line; a text column has more, a table cell fewer
+_FULL_SHARE: Final = 0.5  # share of a column's width
+_MIN_ALIGNED_SHARE: Final = 0.7  # share of the lines; in a table most cells have a neighbor at their height
+_MAX_GUTTER: Final = 5.0  # times the font size; a wider strip is no gutter
+_LEADER_SHARE: Final = 0.15  # share of the letters
+_MAX_ROW_LINES: Final = 8  # lines of a table's row; a paragraph may have more
+_MIN_STEP_SHARE: Final = 0.8  # share of the rows
+_MIN_LINES: Final = 3  # lines; fewer are not a column
 
 _Strip = tuple[float, float]
 
@@ -64,10 +64,10 @@ def segments(words: Sequence[Word]) -> list[Segment]:
     Args:
         words: Words with their positions in reading orientation, y growing downward.
     """
-    found: list[Segment] = []
+    parts: list[Segment] = []
     for word, after in zip(words, (*words[1:], None), strict=False):
-        if found and _continues(found[-1], word, after):
-            last = found[-1]
+        if parts and _continues(parts[-1], word, after):
+            last = parts[-1]
             last.words.append(word)
             if word.x1 > last.x1:
                 last.x1 = word.x1
@@ -78,15 +78,15 @@ def segments(words: Sequence[Word]) -> list[Segment]:
             if word.y1 > last.y1:
                 last.y1 = word.y1
         else:
-            found.append(Segment([word], word.x0, word.y0, word.x1, word.y1))
-    return found
+            parts.append(Segment([word], word.x0, word.y0, word.x1, word.y1))
+    return parts
 
 
-def regions(parts: Sequence[Segment], depth: int = _DEPTH) -> list[list[Segment]]:
+def regions(parts: Sequence[Segment], depth: int = _MAX_DEPTH) -> list[list[Segment]]:
     """Return segments in reading order, in groups that each are a column or span all of them."""
-    if depth <= 0 or len(parts) < 2 * _FEW:
+    if depth <= 0 or len(parts) < 2 * _MIN_LINES:
         return [list(parts)] if parts else []
-    found: list[list[Segment]] = []
+    groups: list[list[Segment]] = []
     flat: list[Segment] = []
     runs = _runs(parts)
     for index, (run, strips) in enumerate(runs):
@@ -97,16 +97,16 @@ def regions(parts: Sequence[Segment], depth: int = _DEPTH) -> list[list[Segment]
         gutters = _between(columns)
         _give_back(flat, run)
         _take_heading(flat, run, gutters)
-        rest = _leave_heading(run, gutters, has_next=index + 1 < len(runs))
+        next_heading = _leave_heading(run, gutters, has_next=index + 1 < len(runs))
         split = _split(run, gutters)
         if flat:
-            found.append(flat)
+            groups.append(flat)
         for column in split:
-            found += regions(column, depth - 1)
-        flat = rest
+            groups += regions(column, depth - 1)
+        flat = next_heading
     if flat:
-        found.append(flat)
-    return found
+        groups.append(flat)
+    return groups
 
 
 def _continues(last: Segment, word: Word, after: Word | None) -> bool:
@@ -117,11 +117,11 @@ def _continues(last: Segment, word: Word, after: Word | None) -> bool:
     gap = word.x0 - before.x1
     if gap < 0 and is_to_left(word.text) and is_to_left(before.text):
         gap = before.x0 - word.x1
-    if not -0.6 * size <= gap <= _GAP * size:
+    if not -0.6 * size <= gap <= _MAX_WORD_GAP * size:
         led = (
             _are_leaders(last.words[-2:]) if after is None or before.text.endswith(".") else _are_leaders([word, after])
         )
-        if not (led and 0 <= gap <= _WIDE * size):
+        if not (led and 0 <= gap <= _MAX_GUTTER * size):
             return False
     if before.y0 == word.y0 and before.y1 == word.y1:
         return True
@@ -132,29 +132,29 @@ def _continues(last: Segment, word: Word, after: Word | None) -> bool:
 def _are_leaders(words: Sequence[Word]) -> bool:
     """Return whether words are a part of the dots that lead to a page number; one dot may be an empty cell."""
     text = "".join(word.text for word in words)
-    near = all(other.x0 - one.x1 <= _GAP * one.face.size for one, other in itertools.pairwise(words))
+    near = all(after.x0 - word.x1 <= _MAX_WORD_GAP * word.face.size for word, after in itertools.pairwise(words))
     return len(text) > 1 and not text.strip(".") and near
 
 
 def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
     """Return runs of segments from top to bottom, with the strips that each leaves free."""
     left, right = min(part.x0 for part in parts), max(part.x1 for part in parts)
-    least = _GUTTER * median(part.size for part in parts)
-    edge = _EDGE * (right - left)
-    whole = [(left + edge, right - edge)]
+    least = _MIN_GUTTER * median(part.size for part in parts)
+    edge = _MIN_COLUMN_SHARE * (right - left)
+    full_width = [(left + edge, right - edge)]
     runs: list[tuple[list[Segment], list[_Strip]]] = []
     run: list[Segment] = []
-    strips = whole
+    strips = full_width
     for part in sorted(parts, key=lambda part: (part.middle, part.x0)):
-        left_free = _without(strips, part, least)
-        if run and (not left_free or _is_in_gutter(part, strips, run)):
+        free = _without(strips, part, least)
+        if run and (not free or _is_in_gutter(part, strips, run)):
             runs.append((run, strips))
-            run, left_free = [], _without(whole, part, least)
+            run, free = [], _without(full_width, part, least)
         run.append(part)
-        strips = left_free
+        strips = free
         if not strips:
             runs.append((run, []))
-            run, strips = [], whole
+            run, strips = [], full_width
     if run:
         runs.append((run, strips))
     return runs
@@ -162,23 +162,23 @@ def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
 
 def _without(strips: Sequence[_Strip], part: Segment, least: float) -> list[_Strip]:
     """Return the strips that a segment leaves free."""
-    found = []
+    free = []
     for start, end in strips:
         for begin, stop in ((start, min(end, part.x0)), (max(start, part.x1), end)):
             if stop - begin >= least:
-                found.append((begin, stop))
+                free.append((begin, stop))
         if part.x1 <= start or part.x0 >= end:  # both sides yielded the whole strip
-            while len(found) > 1 and found[-1] == found[-2]:
-                found.pop()
-    return found
+            while len(free) > 1 and free[-1] == free[-2]:
+                free.pop()
+    return free
 
 
 def _is_in_gutter(part: Segment, strips: Sequence[_Strip], run: Sequence[Segment]) -> bool:
     """Return whether a segment, such as a page number, stands between columns and so ends them."""
     for start, end in strips:
-        if start < part.x0 and part.x1 < end and end - start <= _WIDE * part.size:
-            beside = (sum(one.x1 <= start + 0.01 for one in run), sum(one.x0 >= end - 0.01 for one in run))
-            return min(beside) >= _FEW
+        if start < part.x0 and part.x1 < end and end - start <= _MAX_GUTTER * part.size:
+            before, after = sum(row.x1 <= start + 0.01 for row in run), sum(row.x0 >= end - 0.01 for row in run)
+            return min(before, after) >= _MIN_LINES
     return False
 
 
@@ -210,23 +210,24 @@ def _split(run: Sequence[Segment], gutters: Sequence[_Strip]) -> list[list[Segme
 def _between(columns: Sequence[Sequence[Segment]]) -> list[_Strip]:
     """Return the strips between columns."""
     return [
-        (max(part.x1 for part in one), min(part.x0 for part in other)) for one, other in itertools.pairwise(columns)
+        (max(part.x1 for part in column), min(part.x0 for part in after))
+        for column, after in itertools.pairwise(columns)
     ]
 
 
 def _is_text_enough(columns: Sequence[Sequence[Segment]]) -> bool:
     """Return whether there are enough lines for columns; the last column may have only one or two."""
-    strong = sum(len(column) >= _FEW for column in columns)
-    short = [column for column in columns if len(column) < _FEW]
-    return strong > 1 or (strong == 1 and all(max(part.length for part in column) >= _TEXT for column in short))
+    strong = sum(len(column) >= _MIN_LINES for column in columns)
+    short = [column for column in columns if len(column) < _MIN_LINES]
+    return strong > 1 or (strong == 1 and all(max(part.length for part in column) >= _MIN_TEXT for column in short))
 
 
 def _side_by_side(columns: Sequence[Sequence[Segment]]) -> bool:
     """Return whether each column overlaps the next by half the height of the shorter one."""
     spans = [(min(part.y0 for part in column), max(part.y1 for part in column)) for column in columns]
     return all(
-        min(one[1], other[1]) - max(one[0], other[0]) >= 0.5 * min(one[1] - one[0], other[1] - other[0])
-        for one, other in itertools.pairwise(spans)
+        min(span[1], after[1]) - max(span[0], after[0]) >= 0.5 * min(span[1] - span[0], after[1] - after[0])
+        for span, after in itertools.pairwise(spans)
     )
 
 
@@ -239,36 +240,36 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     texts = 0
     for column in rows:
         width = max(row.x1 for row in column) - min(row.x0 for row in column)
-        usual = median if len(column) > _FEW else max
-        full = usual(row.covered for row in column) >= _FULL * width
-        texts += full and usual(row.length for row in column) >= _TEXT
-    strong = [column for column in rows if len(column) >= _FEW]
+        average = median if len(column) > _MIN_LINES else max
+        full = average(row.covered for row in column) >= _FULL_SHARE * width
+        texts += full and average(row.length for row in column) >= _MIN_TEXT
+    strong = [column for column in rows if len(column) >= _MIN_LINES]
     if texts == len(rows) or (texts >= len(strong) > 1):
         return False
     fewest = min(rows, key=len)
     others = [row.middle for column in rows if column is not fewest for row in column]
     aligned = sum(any(abs(row.middle - other) <= near for other in others) for row in fewest)
-    return aligned >= _ALIGNED * len(fewest)
+    return aligned >= _MIN_ALIGNED_SHARE * len(fewest)
 
 
 def _has_leaders(columns: Sequence[Sequence[Segment]]) -> bool:
     """Return whether dots lead to page numbers, as in an index of two columns."""
     letters = "".join(word.text for column in columns for part in column for word in part.words)
-    return letters.count(".") > _LEADERS * len(letters)
+    return letters.count(".") > _LEADER_SHARE * len(letters)
 
 
 def _in_step(columns: Sequence[Sequence[_Row]], near: float) -> bool:
     """Return whether the columns have gaps at the same heights, and begin together after each: rows of a table."""
     heights = sorted(row.middle for column in columns for row in column)
-    steps = [other - one for one, other in itertools.pairwise(heights) if other - one > near]
+    steps = [after - height for height, after in itertools.pairwise(heights) if after - height > near]
     if min(steps, default=0.0) < 3.0 * near:
         return False  # columns of text: their lines are at different heights
     tight = min(steps) * 1.15 + 0.6
-    starts = [heights[0], *(other for one, other in itertools.pairwise(heights) if other - one > tight)]
-    if not max(_FEW, max(map(len, columns)) / _TALL) <= len(starts) <= 0.8 * (len(steps) + 1):
+    starts = [heights[0], *(after for y, after in itertools.pairwise(heights) if after - y > tight)]
+    if not max(_MIN_LINES, max(map(len, columns)) / _MAX_ROW_LINES) <= len(starts) <= 0.8 * (len(steps) + 1):
         return False
     beside = [sum(any(abs(row.middle - start) <= near for row in column) for column in columns) for start in starts]
-    return sum(count > 1 for count in beside) >= _IN_STEP * len(starts)
+    return sum(count > 1 for count in beside) >= _MIN_STEP_SHARE * len(starts)
 
 
 @dataclass(slots=True)
@@ -308,7 +309,7 @@ def _give_back(before: list[Segment], run: list[Segment]) -> None:
     above, under = first.y0 - bottom, min(below) - max(part.y1 for part in line)
     if above <= 0.6 * first.size and under > above + 0.3 * first.size:
         before += line
-        run[:] = [part for part in run if all(part is not one for one in line)]
+        run[:] = [part for part in run if all(part is not segment for segment in line)]
 
 
 def _take_heading(before: list[Segment], run: list[Segment], gutters: Sequence[_Strip]) -> None:
@@ -333,7 +334,7 @@ def _leave_heading(run: list[Segment], gutters: Sequence[_Strip], *, has_next: b
     bottoms = sorted(max(part.y1 for part in column) for column in columns)
     last = max(run, key=lambda part: part.y1)
     above = [part.y1 for part in run if part is not last and part.y1 <= last.y0 + 1]
-    if len(run) <= _FEW * len(columns) or len(bottoms) < 2 or last.y0 < bottoms[-2] or not above:
+    if len(run) <= _MIN_LINES * len(columns) or len(bottoms) < 2 or last.y0 < bottoms[-2] or not above:
         return []
     if last.y0 - max(above) <= 0.8 * last.size:
         return []

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import parse_xml
+from groundwire.reading.documents.office_package import Properties, parse_xml
 from groundwire.reading.documents.pdf.blocks import Block, blocks, join_broken
 from groundwire.reading.documents.pdf.columns import regions, segments
 from groundwire.reading.documents.pdf.grids import with_tables
@@ -34,18 +34,18 @@ from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocum
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.metadata.dates import iso_date, later_day
 
-__all__ = ["Details", "add_links", "read_details", "read_pdf"]
+__all__ = ["add_links", "read_details", "read_pdf"]
 
 
 _COMPOUNDS: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
 _MARK: Final = re.compile(r"^(\\?)\[page (?=\d{1,6}\\?\]\s*$)", re.MULTILINE)
-_LISTED: Final = 12  # pages listed in a warning
-_UNFINISHED: Final = b"%%EOF"
-_TAIL: Final = 2_048  # bytes
+_MAX_LISTED_PAGES: Final = 12  # pages listed in a warning
+_END_MARK: Final = b"%%EOF"
+_TAIL_BYTES: Final = 2_048  # bytes
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _PdfDraft:
     """The content of the pages, before it is assembled."""
 
     pages: list[list[list[Line]]] = field(default_factory=list)
@@ -73,75 +73,70 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
     """
     until = time.monotonic() + seconds
     with open_pdf(body) as pdf:
-        found = _gather(pdf, until)
+        draft = _gather(pdf, until)
         details = read_details(pdf, body)
         outline = outline_levels(pdf.document)
         count = pdf.pages
-    if not found.letters:
-        raise cut_off() if pdf.rebuilt else _without_text(found, count)
-    furniture = drop_furniture(found.pages, found.heights)
-    headings = Headings([line for page in found.pages for region in page for line in region], outline)
-    content, first_title = _put_together(found, headings)
-    cut = len(found.pages) < count or len(content) > MAX_CONTENT or found.crowded
+    if not draft.letters:
+        raise cut_off() if pdf.rebuilt else _without_text(draft, count)
+    furniture = drop_furniture(draft.pages, draft.heights)
+    headings = Headings([line for page in draft.pages for region in page for line in region], outline)
+    content, first_title = _assemble(draft, headings)
+    cut = len(draft.pages) < count or len(content) > MAX_CONTENT or draft.crowded
     if len(content) > MAX_CONTENT:
         content = content[:MAX_CONTENT].rstrip()
-    return Extracted(
+    return details.extracted(
         title=details.title or first_title,
         content=content,
-        author=details.author,
-        published=details.published,
-        modified=details.modified,
-        language=details.language,
-        kind="document",
         cut=cut,
-        warnings=_warnings(found, count, furniture, whole=_UNFINISHED in body[-_TAIL:]),
+        warnings=_warnings(draft, count, furniture, has_end=_END_MARK in body[-_TAIL_BYTES:]),
     )
 
 
-def _gather(pdf: Pdf, until: float) -> _Gathered:
-    found = _Gathered()
+def _gather(pdf: Pdf, until: float) -> _PdfDraft:
+    draft = _PdfDraft()
     for number in range(pdf.pages):
-        if number and (time.monotonic() > until or found.letters > MAX_CONTENT):
+        if number and (time.monotonic() > until or draft.letters > MAX_CONTENT):
             break
         with pdf.page(number) as page:
             if page is None:
-                found.broken.append(number + 1)
-                found.pages.append([])
-                found.heights.append(0.0)
+                draft.broken.append(number + 1)
+                draft.pages.append([])
+                draft.heights.append(0.0)
             else:
-                _add(found, page, number + 1)
-                if said := [f"{name}: {value}" if name else value for name, value in form_values(pdf, page)]:
-                    found.fields[number + 1] = said
-                    found.letters += sum(map(len, said))
-    return found
+                _add(draft, page, number + 1)
+                if field_lines := [f"{name}: {value}" if name else value for name, value in form_values(pdf, page)]:
+                    draft.fields[number + 1] = field_lines
+                    draft.letters += sum(map(len, field_lines))
+    return draft
 
 
-def _add(found: _Gathered, page: PdfPage, number: int) -> None:
+def _add(draft: _PdfDraft, page: PdfPage, number: int) -> None:
     words, crowded = page_words(page)
-    seen = look(page, words)
-    add_links(page, seen.words)
-    found.crowded = found.crowded or crowded
-    found.removed += seen.removed
-    found.letters += sum(len(word.text) for word in seen.words)
-    if seen.images and not seen.words:
-        found.pictures.append(number)
-    if seen.recognized:
-        found.recognized.append(number)
-    level_scripts(seen.words)
+    visible = look(page, words)
+    add_links(page, visible.words)
+    draft.crowded = draft.crowded or crowded
+    draft.removed += visible.removed
+    draft.letters += sum(len(word.text) for word in visible.words)
+    if visible.images and not visible.words:
+        draft.pictures.append(number)
+    if visible.recognized:
+        draft.recognized.append(number)
+    level_scripts(visible.words)
     page_regions: list[list[Line]] = []
     edges = page_edges(page)
-    for direction, group in turned(page, joined_letters(seen.words)).items():
+    for direction, group in turned(page, joined_letters(visible.words)).items():
         group = with_tables(group, strike(group, [turned_edge(page, direction, edge) for edge in edges]))
         page_regions += [lines(part) for part in regions(segments(group))]
-    found.pages.append(page_regions)
-    found.heights.append(page.top - page.bottom)
+    draft.pages.append(page_regions)
+    draft.heights.append(page.top - page.bottom)
 
 
-def _put_together(found: _Gathered, headings: Headings) -> tuple[str, str]:
+def _assemble(draft: _PdfDraft, headings: Headings) -> tuple[str, str]:
     """Assemble the Markdown, and find the first heading of the highest level on the first pages."""
     compounds = {
         match.lower()
-        for page in found.pages
+        for page in draft.pages
         for region in page
         for line in region
         if "-" in line.plain
@@ -150,56 +145,56 @@ def _put_together(found: _Gathered, headings: Headings) -> tuple[str, str]:
     parts: list[str] = []
     title, best = "", 7
     carried: Block | None = None
-    for number, page in enumerate(found.pages, 1):
-        here = [block for region in page for block in blocks(region, compounds, code=not headings.typewritten)]
-        if carried is not None and here and here[0].kind == "text":
-            _carry(carried, here, compounds, parts)
+    for number, page in enumerate(draft.pages, 1):
+        page_blocks = [block for region in page for block in blocks(region, compounds, code=not headings.typewritten)]
+        if carried is not None and page_blocks and page_blocks[0].kind == "text":
+            _join_across_pages(carried, page_blocks, compounds, parts)
         parts.append(f"[page {number}]")
         start = len(parts)
-        for text, level, plain in _rendered(here, headings):
+        for text, level, plain in _rendered(page_blocks, headings):
             parts.append(text)
             if level and number <= 2 and level < best:
                 title, best = plain, level
-        if number in found.fields:
-            parts.append("\n".join(f"- {escape_line(escape_text(said))}" for said in found.fields[number]))
-        last = here[-1] if here and number not in found.fields else None
+        if number in draft.fields:
+            parts.append("\n".join(f"- {escape_line(escape_text(value))}" for value in draft.fields[number]))
+        last = page_blocks[-1] if page_blocks and number not in draft.fields else None
         carried = last if last is not None and last.broken and last.kind == "text" and len(parts) > start else None
     return "\n\n".join(part for part in parts if part), " ".join(title.split())
 
 
-def _carry(before: Block, here: list[Block], compounds: set[str], parts: list[str]) -> None:
+def _join_across_pages(before: Block, page_blocks: list[Block], compounds: set[str], parts: list[str]) -> None:
     """Join a word broken across two pages."""
-    first, space, rest = here[0].text.partition(" ")
+    first, space, tail = page_blocks[0].text.partition(" ")
     if not first[:1].islower():
         return
     parts[-1] = join_broken(parts[-1], first, compounds)
     if space:
-        here[0].text = rest
+        page_blocks[0].text = tail
     else:
-        del here[0]
+        del page_blocks[0]
 
 
-def _rendered(here: list[Block], headings: Headings) -> list[tuple[str, int, str]]:
+def _rendered(page_blocks: list[Block], headings: Headings) -> list[tuple[str, int, str]]:
     """Render the blocks of a page as Markdown, each with its heading level and plain text."""
-    found: list[tuple[str, int, str]] = []
+    rows: list[tuple[str, int, str]] = []
     indents: list[float] = []
-    for block in here:
+    for block in page_blocks:
         level = headings.level(block)
         if level:
             text = block.text if block.kind == "text" else f"{block.mark} {block.text}".removeprefix("- ")
-            found.append((f"{'#' * level} {text}", level, block.plain))
+            rows.append((f"{'#' * level} {text}", level, block.plain))
             indents = []
         elif block.kind == "item":
             depth = _depth(indents, block.indent)
             item = f"{'  ' * depth}{block.mark} {block.text}".rstrip()
-            if depth or len(indents) > 1 or (found and not found[-1][1] and _is_item(found[-1][0])):
-                before, _, _plain = found.pop() if found and _is_item(found[-1][0]) else ("", 0, "")
+            if depth or len(indents) > 1 or (rows and not rows[-1][1] and _is_item(rows[-1][0])):
+                before, _, _plain = rows.pop() if rows and _is_item(rows[-1][0]) else ("", 0, "")
                 item = f"{before}\n{item}" if before else item
-            found.append((item, 0, block.plain))
+            rows.append((item, 0, block.plain))
         else:
-            found.append((_MARK.sub(r"\\[page ", block.text) if block.kind != "code" else block.text, 0, block.plain))
+            rows.append((_MARK.sub(r"\\[page ", block.text) if block.kind != "code" else block.text, 0, block.plain))
             indents = []
-    return found
+    return rows
 
 
 def _is_item(text: str) -> bool:
@@ -215,44 +210,44 @@ def _depth(indents: list[float], indent: float) -> int:
     return min(len(indents) - 1, 5)
 
 
-def _without_text(found: _Gathered, count: int) -> UnreadableDocument:
+def _without_text(draft: _PdfDraft, count: int) -> UnreadableDocument:
     pages = f"{count:,} page{'s' if count != 1 else ''}"
-    if found.pictures:
+    if draft.pictures:
         return UnreadableDocument(
             "scanned",
             f"The PDF is scanned: its {pages} are pictures without text, and reading them would need text recognition "
             "(the setting read.ocr). Look for a version with text.",
         )
-    if len(found.broken) == len(found.pages):
+    if len(draft.broken) == len(draft.pages):
         return UnreadableDocument(
             "broken", f"The PDF is broken: none of its {pages} can be read. Look for another copy of it."
         )
-    hidden = " that is visible" if found.removed else ""
+    hidden = " that is visible" if draft.removed else ""
     return UnreadableDocument("empty", f"The PDF has no text{hidden} on its {pages}.")
 
 
-def _warnings(found: _Gathered, count: int, furniture: int, *, whole: bool) -> tuple[str, ...]:
-    said = []
-    if len(found.pages) < count:
-        said.append(f"the first {len(found.pages):,} of {count:,} pages were read")
-    if not whole:
-        said.append("the end of the file is missing; pages may be missing")
-    if found.broken:
-        said.append(f"damaged pages left out: {_listed(found.broken)}")
-    if found.pictures:
-        said.append(f"pages that are pictures without text: {_listed(found.pictures)}")
-    if found.recognized:
-        said.append(f"text recognized in a scan, unseen and perhaps wrong, on pages: {_listed(found.recognized)}")
-    if hidden := found.removed.total():
-        said.append(f"hidden text removed: {hidden}")
+def _warnings(draft: _PdfDraft, count: int, furniture: int, *, has_end: bool) -> tuple[str, ...]:
+    warnings = []
+    if len(draft.pages) < count:
+        warnings.append(f"the first {len(draft.pages):,} of {count:,} pages were read")
+    if not has_end:
+        warnings.append("the end of the file is missing; pages may be missing")
+    if draft.broken:
+        warnings.append(f"damaged pages left out: {_listed(draft.broken)}")
+    if draft.pictures:
+        warnings.append(f"pages that are pictures without text: {_listed(draft.pictures)}")
+    if draft.recognized:
+        warnings.append(f"text recognized in a scan, unseen and perhaps wrong, on pages: {_listed(draft.recognized)}")
+    if hidden := draft.removed.total():
+        warnings.append(f"hidden text removed: {hidden}")
     if furniture:
-        said.append(f"running heads, footers and page numbers removed: {furniture}")
-    return tuple(said)
+        warnings.append(f"running heads, footers and page numbers removed: {furniture}")
+    return tuple(warnings)
 
 
 def _listed(pages: list[int]) -> str:
-    rest = len(pages) - _LISTED
-    return ", ".join(map(str, pages[:_LISTED])) + (f" and {rest} more" if rest > 0 else "")
+    further_pages = len(pages) - _MAX_LISTED_PAGES
+    return ", ".join(map(str, pages[:_MAX_LISTED_PAGES])) + (f" and {further_pages} more" if further_pages > 0 else "")
 
 
 _MAX_LINKS: Final = 500  # of one page
@@ -271,18 +266,7 @@ _DC: Final = "{http://purl.org/dc/elements/1.1/}"
 _PRISM: Final = "publicationDate"
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
-    """What a file says about itself."""
-
-    title: str = ""
-    author: str | None = None
-    published: str | None = None
-    modified: str | None = None
-    language: str | None = None
-
-
-def read_details(pdf: Pdf, body: bytes) -> Details:
+def read_details(pdf: Pdf, body: bytes) -> Properties:
     """Return what a file says about itself.
 
     The date is the one of publication where its XMP metadata have one (`prism:publicationDate`, `dc:date`), else the
@@ -292,9 +276,9 @@ def read_details(pdf: Pdf, body: bytes) -> Details:
     packet = _packet(body)
     title = info.get("Title") or _first(packet, f"{_DC}title")
     author = info.get("Author") or _first(packet, f"{_DC}creator")
-    said = _first(packet, _PRISM) or _first(packet, f"{_DC}date")
-    published = (iso_date(said[:10]) if said else None) or _day(info.get("CreationDate", ""))
-    return Details(
+    day_text = _first(packet, _PRISM) or _first(packet, f"{_DC}date")
+    published = (iso_date(day_text[:10]) if day_text else None) or _day(info.get("CreationDate", ""))
+    return Properties(
         title="" if _NO_TITLE.fullmatch(title.strip()) else title.strip(),
         author=None if _NOBODY.fullmatch(author.strip()) else author.strip(),
         published=published,

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from groundwire.reading.documents.pdf.bands import (
-    FILLED,
-    LONGEST,
-    NEAR,
-    STRIP,
+    GAP,
+    MAX_CELL_TEXT,
+    MIN_FILL,
+    MIN_STRIP,
     RuledTable,
     banded,
     free_run,
@@ -30,26 +30,26 @@ from groundwire.reading.documents.pdf.words import TextLine, Word, intervals, is
 
 __all__ = ["grids", "with_tables"]
 
-_MOST_PAIRS: Final = 200_000
-_MAX_PLACES: Final = 60  # columns of a grid
+_MAX_PAIRS: Final = 200_000
+_MAX_COLUMNS: Final = 60  # columns of a grid
 _FEW_ROWS: Final = 2
 _MAX_ROWS: Final = 400
-_COVERED: Final = 0.6  # share of a border that a line must cover
-_LAYOUT: Final = 1_500  # characters; a longer cell is the layout of a page
-_OFFSET: Final = 0.8  # times the font size; lines of one column are farther apart
-_STARTS: Final = 3  # lines with which a table may begin, after each other
-_LEAST_LINES: Final = 5  # three rows with one cell of two lines
-_MOST_LINES: Final = 300  # of a table on one page
-_LEAST_ROWS: Final = 3
-_HALF: Final = 0.5  # of the cells have text
-_MOST: Final = 0.75  # of the words between the strips; in columns of text, only a few lines are centered by chance
-_WIDE: Final = 1.0  # times the font size; a gap in justified text is not wider
-_MOST_NARROW: Final = 5  # strips that may be such gaps
-_TEXT: Final = 18  # characters; a line of running text has more
-_GAPS: Final = 4  # distances between lines that may separate rows
-_FRAMED: Final = 1.2  # times the font size; a strip between the columns of a table in a frame is not narrower
-_CENTERED: Final = 0.2  # times the font size; cells of a row are centered so precisely
-_APART: Final = 0.7  # times the font size; rows are not nearer to each other
+_BORDER_SHARE: Final = 0.6  # share of a border that a line must cover
+_MAX_CELL_LENGTH: Final = 1_500  # characters; a longer cell is the layout of a page
+_LINE_STEP: Final = 0.8  # times the font size; lines of one column are farther apart
+_MAX_STARTS: Final = 3  # lines with which a table may begin, after each other
+_MIN_LINES: Final = 5  # three rows with one cell of two lines
+_MAX_LINES: Final = 300  # of a table on one page
+_MIN_ROWS: Final = 3
+_MIN_CELL_SHARE: Final = 0.5  # of the cells have text
+_WORDS: Final = 0.75  # of the words between the strips; in columns of text, few lines are centered by chance
+_MAX_WORD_GAP: Final = 1.0  # times the font size; a gap in justified text is not wider
+_MAX_NARROW_STRIPS: Final = 5  # strips that may be such gaps
+_MIN_PROSE_LENGTH: Final = 18  # characters; a line of running text has more
+_MAX_GAPS: Final = 4  # distances between lines that may separate rows
+_MIN_FRAMED_STRIP: Final = 1.2  # times the font size; a strip between the columns of a table in a frame is not narrower
+_CENTER_TOLERANCE: Final = 0.2  # times the font size; cells of a row are centered so precisely
+_MIN_ROW_DISTANCE: Final = 0.7  # times the font size; rows are not nearer to each other
 _Columns = Sequence[Sequence[TextLine]]
 _Strips = Sequence[tuple[float, float]]
 _Rows = Sequence[Sequence[Sequence[TextLine]]]
@@ -64,21 +64,21 @@ def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
     """
     ruled_tables = grids(edges, words)
     ruled = {id(word) for grid in ruled_tables for word in grid.words}
-    found = [grid for grid in ruled_tables if grid.rows]
-    found += _centered_tables([word for word in words if id(word) not in ruled])
-    taken = {id(word): grid for grid in found for word in grid.words}
-    kept, placed = list[Word](), set[int]()
+    tables = [grid for grid in ruled_tables if grid.rows]
+    tables += _centered_tables([word for word in words if id(word) not in ruled])
+    table_of = {id(word): grid for grid in tables for word in grid.words}
+    words_and_tables, placed = list[Word](), set[int]()
     for word in words:
-        grid = taken.get(id(word))
+        grid = table_of.get(id(word))
         if grid is None:
-            kept.append(word)
+            words_and_tables.append(word)
         elif id(grid) not in placed:
             placed.add(id(grid))
             text = " ".join(word.text for word in grid.words)
             to_left = 2 * sum(is_to_left(word.text) for word in grid.words) > len(grid.words)
             rows = [row[::-1] for row in grid.rows] if to_left else grid.rows
-            kept.append(Word(text, grid.x0, grid.y0, grid.x1, grid.y1, word.face, rows=rows))
-    return kept
+            words_and_tables.append(Word(text, grid.x0, grid.y0, grid.x1, grid.y1, word.face, rows=rows))
+    return words_and_tables
 
 
 def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
@@ -90,41 +90,41 @@ def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
     """
     level = _joined([edge for edge in edges if edge.level])
     upright = _joined([edge for edge in edges if not edge.level])
-    if len(level) * len(upright) > _MOST_PAIRS:
+    if len(level) * len(upright) > _MAX_PAIRS:
         return []
-    found: list[RuledTable] = []
+    tables: list[RuledTable] = []
     for group in _connected(level, upright):
         grid = _grid([edge for edge in group if edge.level], [edge for edge in group if not edge.level], words)
-        if grid is not None and not any(_inside(grid, other) for other in found):
-            found.append(grid)
-    kept = {id(word) for grid in found for word in grid.words}
-    outside = [edge for edge in level if not any(_holds(grid, edge) for grid in found)]
-    return found + banded(outside, [word for word in words if id(word) not in kept])
+        if grid is not None and not any(_inside(grid, other) for other in tables):
+            tables.append(grid)
+    ruled = {id(word) for grid in tables for word in grid.words}
+    outside = [edge for edge in level if not any(_holds(grid, edge) for grid in tables)]
+    return tables + banded(outside, [word for word in words if id(word) not in ruled])
 
 
 def _holds(grid: RuledTable, edge: Edge) -> bool:
-    return grid.y0 - NEAR <= edge.at <= grid.y1 + NEAR and edge.start < grid.x1 and edge.end > grid.x0
+    return grid.y0 - GAP <= edge.at <= grid.y1 + GAP and edge.start < grid.x1 and edge.end > grid.x0
 
 
 def _joined(edges: Sequence[Edge]) -> list[Edge]:
     """Return lines with those at one place joined."""
     places: list[list[Edge]] = []
     for edge in sorted(edges, key=lambda edge: edge.at):
-        if places and edge.at - places[-1][0].at <= NEAR:
+        if places and edge.at - places[-1][0].at <= GAP:
             places[-1].append(edge)
         else:
             places.append([edge])
-    found: list[Edge] = []
+    merged: list[Edge] = []
     for place in places:
         at = sum(edge.at for edge in place) / len(place)
         start, end = float("inf"), float("-inf")
         for edge in sorted(place, key=lambda edge: edge.start):
-            if end > float("-inf") and edge.start > end + NEAR:
-                found.append(Edge(edge.level, at, start, end))
+            if end > float("-inf") and edge.start > end + GAP:
+                merged.append(Edge(edge.level, at, start, end))
                 start, end = edge.start, edge.end
             start, end = min(start, edge.start), max(end, edge.end)
-        found.append(Edge(place[0].level, at, start, end))
-    return found
+        merged.append(Edge(place[0].level, at, start, end))
+    return merged
 
 
 def _connected(level: Sequence[Edge], upright: Sequence[Edge]) -> list[list[Edge]]:
@@ -137,10 +137,10 @@ def _connected(level: Sequence[Edge], upright: Sequence[Edge]) -> list[list[Edge
             edge = owner[edge]
         return edge
 
-    for one in upright:
+    for edge in upright:
         for other in level:
-            if one.start - NEAR <= other.at <= one.end + NEAR and other.start - NEAR <= one.at <= other.end + NEAR:
-                owner[top(one)] = top(other)
+            if edge.start - GAP <= other.at <= edge.end + GAP and other.start - GAP <= edge.at <= other.end + GAP:
+                owner[top(edge)] = top(other)
     groups: dict[Edge, list[Edge]] = defaultdict(list)
     for edge in owner:
         groups[top(edge)].append(edge)
@@ -153,7 +153,7 @@ def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word])
     left, top, right, bottom = _frame(level, upright)
     xs = _steps([left, right, *(edge.at for edge in upright)])
     ys = _steps([top, bottom, *(edge.at for edge in level)])
-    if not 3 <= len(xs) <= _MAX_PLACES or not 3 <= len(ys) <= _MAX_ROWS:
+    if not 3 <= len(xs) <= _MAX_COLUMNS or not 3 <= len(ys) <= _MAX_ROWS:
         return None
     owners = _merged(xs, ys, level, upright)
     cells: dict[tuple[int, int], list[Word]] = defaultdict(list)
@@ -188,23 +188,23 @@ def _frame(level: Sequence[Edge], upright: Sequence[Edge]) -> tuple[float, float
 def _parts(row: list[list[Word]], *, by_gaps: bool) -> list[list[list[Word]]]:
     """Return the rows of a table between two horizontal lines, by their numbers and labels and by their distances."""
     columns = {id(word): column for column, cell in enumerate(row) for word in cell}
-    found = text_lines([word for cell in row for word in cell])
-    for line in found:
+    lines = text_lines([word for cell in row for word in cell])
+    for line in lines:
         place_in_columns(line, columns)
-    starts = with_entries((by_gaps and starts_by_gaps(found, len(row))) or [0], found)
+    starts = with_entries((by_gaps and starts_by_gaps(lines, len(row))) or [0], lines)
     parts: list[list[list[Word]]] = []
-    for begin, stop in itertools.pairwise([*starts, len(found)]):
-        here = {id(word) for line in found[begin:stop] for word in line.words}
+    for begin, stop in itertools.pairwise([*starts, len(lines)]):
+        here = {id(word) for line in lines[begin:stop] for word in line.words}
         parts.append([[word for word in cell if id(word) in here] for cell in row])
     return parts
 
 
 def _steps(places: Sequence[float]) -> list[float]:
-    found: list[float] = []
+    steps: list[float] = []
     for place in sorted(places):
-        if not found or place - found[-1] > NEAR:
-            found.append(place)
-    return found
+        if not steps or place - steps[-1] > GAP:
+            steps.append(place)
+    return steps
 
 
 def _place(steps: Sequence[float], value: float) -> int:
@@ -222,8 +222,8 @@ def _merged(
             place = owners[place]
         return place
 
-    def join(one: tuple[int, int], other: tuple[int, int]) -> None:
-        early, late = sorted((first(one), first(other)))
+    def join(place: tuple[int, int], other: tuple[int, int]) -> None:
+        early, late = sorted((first(place), first(other)))
         owners[late] = early
 
     across: dict[int, list[Edge]] = defaultdict(list)
@@ -240,28 +240,28 @@ def _merged(
 
 
 def _covers(edges: Sequence[Edge], start: float, end: float) -> bool:
-    return sum(max(0.0, min(edge.end, end) - max(edge.start, start)) for edge in edges) >= _COVERED * (end - start)
+    return sum(max(0.0, min(edge.end, end) - max(edge.start, start)) for edge in edges) >= _BORDER_SHARE * (end - start)
 
 
 def _is_table(owners: dict[tuple[int, int], tuple[int, int]], cells: dict[tuple[int, int], list[Word]]) -> bool:
     """Return whether the cells hold a table, not the layout of a page, a chart or a frame."""
     count = len(set(owners.values()))
     filled = [_length(text) for text in cells.values() if text]
-    return count >= 4 and len(filled) >= max(3, FILLED * count) and max(filled) <= _LAYOUT
+    return count >= 4 and len(filled) >= max(3, MIN_FILL * count) and max(filled) <= _MAX_CELL_LENGTH
 
 
 def _holds_table(words: Sequence[Word]) -> bool:
     """Return whether the words of a cell are a table of its own, so that the lines around it are only a frame."""
     lines = text_lines(words)
-    if len(lines) < _LEAST_ROWS:
+    if len(lines) < _MIN_ROWS:
         return False
-    strips = [strip for strip in gutters_of(lines) if strip[1] - strip[0] >= _FRAMED * lines[0].size]
+    strips = [strip for strip in gutters_of(lines) if strip[1] - strip[0] >= _MIN_FRAMED_STRIP * lines[0].size]
     columns = _between(lines, strips) if strips else []
-    return sum(len(column) >= _MOST * len(lines) for column in columns) > 1
+    return sum(len(column) >= _WORDS * len(lines) for column in columns) > 1
 
 
-def _inside(one: RuledTable, other: RuledTable) -> bool:
-    x, y = (one.x0 + one.x1) / 2, (one.y0 + one.y1) / 2
+def _inside(grid: RuledTable, other: RuledTable) -> bool:
+    x, y = (grid.x0 + grid.x1) / 2, (grid.y0 + grid.y1) / 2
     return other.x0 <= x <= other.x1 and other.y0 <= y <= other.y1
 
 
@@ -274,33 +274,33 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
     lines = text_lines(words)
     parts = [intervals(line.words) for line in lines]
     order = {id(word): place for place, word in enumerate(words)}
-    found: list[RuledTable] = []
+    best_tables: list[RuledTable] = []
     start = 0
-    while start + _LEAST_LINES <= len(lines) and _has_offsets(lines[start:]):
-        begins = range(start, min(start + _STARTS, len(lines)))
+    while start + _MIN_LINES <= len(lines) and _has_offsets(lines[start:]):
+        begins = range(start, min(start + _MAX_STARTS, len(lines)))
         tables = [table for begin in begins if (table := _centered_table(lines, parts, begin)) is not None]
         best = max(tables, key=lambda table: (len(table.words), len(table.rows[0])), default=None)
         if best is None:
-            start += _STARTS
+            start += _MAX_STARTS
         else:
             first = next(at for at in range(start, len(lines)) if lines[at].middle > best.y0)
             own = _centered_table(lines, parts, first)  # without the end of the text before it, which hides columns
-            if own is not None and len(own.rows[0]) > len(best.rows[0]) and len(own.words) > _MOST * len(best.words):
+            if own is not None and len(own.rows[0]) > len(best.rows[0]) and len(own.words) > _WORDS * len(best.words):
                 best = own
             best.rows = [[sorted(cell, key=lambda word: order[id(word)]) for cell in row] for row in best.rows]
-            found.append(best)
+            best_tables.append(best)
             start = next((at for at in range(start, len(lines)) if lines[at].middle > best.y1), len(lines))
-    return found
+    return best_tables
 
 
 def _centered_table(lines: Sequence[TextLine], parts: Sequence[_Strips], start: int) -> RuledTable | None:
     """Return the table that begins at a line, if it is one."""
-    end, gutters = free_run(lines, parts, start, _MOST_LINES)
-    if end - start < _LEAST_LINES or not gutters or not _has_offsets(lines[start:end]):
+    end, gutters = free_run(lines, parts, start, _MAX_LINES)
+    if end - start < _MIN_LINES or not gutters or not _has_offsets(lines[start:end]):
         return None
-    if _is_inside(lines[max(0, start - _STARTS) : start], gutters):
+    if _is_inside(lines[max(0, start - _MAX_STARTS) : start], gutters):
         return None
-    narrow = [strip for strip in gutters if strip[1] - strip[0] < _WIDE * lines[start].size]
+    narrow = [strip for strip in gutters if strip[1] - strip[0] < _MAX_WORD_GAP * lines[start].size]
     wide = [strip for strip in gutters if strip not in narrow]
     if _is_prose(_between(lines[start:end], wide or gutters)):
         return None
@@ -309,7 +309,7 @@ def _centered_table(lines: Sequence[TextLine], parts: Sequence[_Strips], start: 
     if not _are_centered_rows(rows, [_length(cell) for row in cells for cell in row if cell]):
         return None
     words = [word for row in cells for cell in row for word in cell]
-    if len(words) < _MOST * sum(len(line.words) for line in lines[start:end]):
+    if len(words) < _WORDS * sum(len(line.words) for line in lines[start:end]):
         return None
     x0, x1 = min(word.x0 for word in words), max(word.x1 for word in words)
     y0, y1 = min(word.y0 for word in words), max(word.y1 for word in words)
@@ -321,7 +321,7 @@ def _centered_table(lines: Sequence[TextLine], parts: Sequence[_Strips], start: 
 def _best_rows(lines: Sequence[TextLine], gutters: _Strips, narrow: list[tuple[float, float]]) -> _Rows:
     """Return the rows between strips, without `narrow` ones that are gaps between words that happen to be aligned."""
     best = _rows_between(lines, gutters)
-    while narrow and len(narrow) <= _MOST_NARROW:
+    while narrow and len(narrow) <= _MAX_NARROW_STRIPS:
         fewer = [[strip for strip in gutters if strip is not gap] for gap in narrow]
         candidates = [(_rows_between(lines, strips), at) for at, strips in enumerate(fewer) if strips]
         rows, at = max(candidates, key=lambda candidate: _worth(candidate[0]), default=(best, 0))
@@ -337,10 +337,10 @@ def _are_centered_rows(rows: _Rows, lengths: Sequence[int]) -> bool:
     if any(len(cell) > 1 and all(_is_entry(line) for line in cell) for row in rows for cell in row):
         return False  # rows of two tables beside each other
     is_mixed = any(len({len(cell) % 2 for cell in row if cell}) > 1 for row in rows)
-    if not is_mixed or len(rows) < _LEAST_ROWS or max(lengths) > LONGEST:
+    if not is_mixed or len(rows) < _MIN_ROWS or max(lengths) > MAX_CELL_TEXT:
         return False
     columns = [[line for cell in column for line in cell] for column in zip(*rows, strict=True)]
-    return len(lengths) >= _HALF * len(rows) * len(rows[0]) and not _is_prose(columns)
+    return len(lengths) >= _MIN_CELL_SHARE * len(rows) * len(rows[0]) and not _is_prose(columns)
 
 
 def _is_entry(line: TextLine) -> bool:
@@ -349,13 +349,13 @@ def _is_entry(line: TextLine) -> bool:
 
 def _has_offsets(lines: Sequence[TextLine]) -> bool:
     """Return whether lines are nearer to each other than those of one column."""
-    return any(other.middle - one.middle < _OFFSET * one.size for one, other in itertools.pairwise(lines))
+    return any(below.middle - above.middle < _LINE_STEP * above.size for above, below in itertools.pairwise(lines))
 
 
 def _is_inside(before: Sequence[TextLine], gutters: _Strips) -> bool:
     """Return whether lines are in the same columns as what follows them, so that no table begins there."""
     lines = [(line, intervals(line.words)) for line in before]
-    if any(free_width(covered, strip) < STRIP * line.size for line, covered in lines for strip in gutters):
+    if any(free_width(covered, strip) < MIN_STRIP * line.size for line, covered in lines for strip in gutters):
         return False
     parts = [x0 + x1 for _, covered in lines for x0, x1 in covered]
     return len({sum(part >= left + right for left, right in gutters) for part in parts}) > 1
@@ -363,7 +363,7 @@ def _is_inside(before: Sequence[TextLine], gutters: _Strips) -> bool:
 
 def _is_prose(columns: _Columns) -> bool:
     """Return whether the lines of every column are as long as those of running text."""
-    return all(sum(_length(line.words) for line in column) >= _TEXT * len(column) for column in columns)
+    return all(sum(_length(line.words) for line in column) >= _MIN_PROSE_LENGTH * len(column) for column in columns)
 
 
 def _length(words: Sequence[Word]) -> int:
@@ -373,8 +373,8 @@ def _length(words: Sequence[Word]) -> int:
 def _rows_between(lines: Sequence[TextLine], gutters: _Strips) -> list[list[list[TextLine]]]:
     """Return the rows of centered cells whose columns are separated by the given strips."""
     columns = _between(lines, gutters)
-    steps = [other.middle - one.middle for column in columns for one, other in itertools.pairwise(column)]
-    near = min((step for step in steps if step > _APART * lines[0].size), default=0.0) * 1.15 + 0.6
+    steps = [below.middle - above.middle for column in columns for above, below in itertools.pairwise(column)]
+    near = min((step for step in steps if step > _MIN_ROW_DISTANCE * lines[0].size), default=0.0) * 1.15 + 0.6
     return max((_centered_rows(columns, centers, near) for centers in _centers(columns)), key=_worth, default=[])
 
 
@@ -403,8 +403,8 @@ def _centers(columns: _Columns) -> Iterator[list[float]]:
     every = sorted((line for column in columns for line in column), key=lambda line: line.middle)
     for lines in [*columns, every]:
         yield [line.middle for line in lines]
-        steps = [other.middle - one.middle for one, other in itertools.pairwise(lines)]
-        for near in sorted({round(step, 1) for step in steps})[:_GAPS]:
+        steps = [below.middle - above.middle for above, below in itertools.pairwise(lines)]
+        for near in sorted({round(step, 1) for step in steps})[:_MAX_GAPS]:
             centers, begin = [], 0
             for at, step in enumerate([*steps, float("inf")]):
                 if step > near + 0.6:
@@ -422,17 +422,17 @@ def _centered_rows(columns: _Columns, centers: Sequence[float], near: float) -> 
         row: list[list[TextLine]] = []
         for column, place in zip(columns, places, strict=True):
             cell: list[TextLine] = []
-            if place < len(column) and column[place].middle <= center + _CENTERED * column[place].size:
+            if place < len(column) and column[place].middle <= center + _CENTER_TOLERANCE * column[place].size:
                 mirror = 2 * center - column[place].middle
                 last = min(range(place, len(column)), key=lambda at: abs(column[at].middle - mirror))
-                if abs(column[last].middle - mirror) > 2 * _CENTERED * column[last].size:
+                if abs(column[last].middle - mirror) > 2 * _CENTER_TOLERANCE * column[last].size:
                     return _without_ends(rows)
                 cell = list(column[place : last + 1])
-                if any(other.middle - one.middle > near for one, other in itertools.pairwise(cell)):
+                if any(below.middle - above.middle > near for above, below in itertools.pairwise(cell)):
                     return _without_ends(rows)
             row.append(cell)
         inside = [line for cell in row for line in cell]
-        if not inside or min(line.middle for line in inside) - bottom < _APART * inside[0].size:
+        if not inside or min(line.middle for line in inside) - bottom < _MIN_ROW_DISTANCE * inside[0].size:
             return _without_ends(rows)
         bottom = max(line.middle for line in inside)
         places = [place + len(cell) for place, cell in zip(places, row, strict=True)]

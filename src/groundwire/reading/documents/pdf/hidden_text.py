@@ -17,13 +17,13 @@ from groundwire.reading.documents.pdf.bands import Color, Shapes, fill_color, pa
 from groundwire.reading.documents.pdf.pdfium import PdfPage
 from groundwire.reading.documents.pdf.words import Word
 
-__all__ = ["Picture", "Seen", "look"]
+__all__ = ["Picture", "VisibleContent", "look"]
 
 _SCALE: Final = 1.5  # pixels for a point
-_LARGEST: Final = 1_600  # pixels of the longer side
+_MAX_SIDE: Final = 1_600  # pixels of the longer side
 _MARGIN: Final = 2  # pixels around a word that show its background
-_SAME: Final = 20  # of 255; colors that differ by less look the same
-_SHARE: Final = 0.2  # of the contrast; thin letters are rendered paler than their color
+_MIN_CHANGE: Final = 20  # of 255; colors that differ by less look the same
+_CONTRAST_SHARE: Final = 0.2  # of the contrast; thin letters are rendered paler than their color
 _MAX_PIXELS: Final = 20_000  # of one word
 _ANNOTATIONS: Final = 1  # FPDF_ANNOT: annotations may cover text
 _WHITE: Final = 0xFFFFFFFF
@@ -40,7 +40,7 @@ class Picture:
         raw = page.pdf.raw
         self._page, self._raw = page, raw
         width, height = raw.FPDF_GetPageWidthF(page.handle), raw.FPDF_GetPageHeightF(page.handle)
-        scale = min(_SCALE, _LARGEST / max(width, height, 1.0))
+        scale = min(_SCALE, _MAX_SIDE / max(width, height, 1.0))
         self._width, self._height = max(1, int(width * scale)), max(1, int(height * scale))
         bitmap = raw.FPDFBitmap_Create(self._width, self._height, 0)
         if not bitmap:
@@ -65,13 +65,13 @@ class Picture:
             return False
         background = pixels.most_common(1)[0][0]
         if color is None:
-            return any(_difference(pixel, background) >= _SAME for pixel in pixels)
+            return any(_difference(pixel, background) >= _MIN_CHANGE for pixel in pixels)
         own = (color[2], color[1], color[0])  # PDFium's pixels are in BGR order
         contrast = _difference(own, background)
-        if contrast < _SAME:  # either the word fills its area, or it cannot be distinguished from its background
-            others = sum(count for pixel, count in pixels.items() if _difference(pixel, own) > 2 * _SAME)
+        if contrast < _MIN_CHANGE:  # either the word fills its area, or it cannot be distinguished from its background
+            others = sum(count for pixel, count in pixels.items() if _difference(pixel, own) > 2 * _MIN_CHANGE)
             return others * 20 > pixels.total()
-        least = max(4.0, contrast * _SHARE)
+        least = max(4.0, contrast * _CONTRAST_SHARE)
         return any(
             _difference(pixel, background) >= least and _difference(pixel, own) <= contrast - least for pixel in pixels
         )
@@ -83,14 +83,14 @@ class Picture:
         top, bottom = sorted(y for _, y in corners)
         left, right = max(0, left - _MARGIN), min(self._width, right + _MARGIN + 1)
         top, bottom = max(0, top - _MARGIN), min(self._height, bottom + _MARGIN + 1)
-        found: Counter[tuple[int, int, int]] = Counter()
+        colors: Counter[tuple[int, int, int]] = Counter()
         for row in range(top, bottom):
             begin = row * self._stride
             line = self._bytes[begin + 4 * left : begin + 4 * right]
-            found.update(zip(line[::4], line[1::4], line[2::4], strict=True))
-            if found.total() > _MAX_PIXELS:
+            colors.update(zip(line[::4], line[1::4], line[2::4], strict=True))
+            if colors.total() > _MAX_PIXELS:
                 break
-        return found
+        return colors
 
     def _device(self, x: float, y: float) -> tuple[int, int]:
         across, down = ctypes.c_int(), ctypes.c_int()
@@ -100,22 +100,22 @@ class Picture:
         return across.value, down.value
 
 
-def _difference(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
-    return max(abs(first - second) for first, second in zip(one, other, strict=True))
+def _difference(color: tuple[int, int, int], other: tuple[int, int, int]) -> int:
+    return max(abs(first - second) for first, second in zip(color, other, strict=True))
 
 
-_TINY: Final = 2.0  # points of height
-_NARROW: Final = 0.4  # points of width per letter
-_FAINT: Final = 12  # of 255; anything less opaque is invisible
-_CLEAR: Final = 40  # of 255; colors that differ by this much are distinct
-_INVISIBLE: Final = 3  # the rendering mode of text that is neither filled nor stroked (ISO 32000-1, 9.3.6)
+_MIN_SIZE: Final = 2.0  # points of height
+_MIN_LETTER_WIDTH: Final = 0.4  # points of width per letter
+_MIN_OPACITY: Final = 12  # of 255; anything less opaque is invisible
+_CLEAR_DIFFERENCE: Final = 40  # of 255; colors that differ by this much are distinct
+_INVISIBLE_MODE: Final = 3  # the rendering mode of text that is neither filled nor stroked (ISO 32000-1, 9.3.6)
 _OPAQUE_WHITE: Final[Color] = (255, 255, 255, 255)
-_STROKED: Final = (1, 5)
-_CLIPPED: Final = 7
+_STROKE_MODES: Final = (1, 5)
+_CLIP_MODE: Final = 7
 
 
 @dataclass(slots=True)
-class Seen:
+class VisibleContent:
     """The visible content of a page."""
 
     words: list[Word]
@@ -129,7 +129,7 @@ class Seen:
 
 
 @dataclass(slots=True)
-class _PdfLook:
+class _TextPaint:
     """The paint of a text object."""
 
     mode: int
@@ -141,81 +141,81 @@ class _PdfLook:
     """Whether its color is distinct from a white sheet."""
 
 
-def look(page: PdfPage, words: Sequence[Word]) -> Seen:
+def look(page: PdfPage, words: Sequence[Word]) -> VisibleContent:
     """Return the visible words of a page."""
     shapes = page_shapes(page)
-    seen = Seen([], images=shapes.images)
-    looks: dict[int, _PdfLook] = {}
+    visible = VisibleContent([], images=shapes.images)
+    paints: dict[int, _TextPaint] = {}
     picture: Picture | None = None
     for word in words:
         handle = word.face.handle
-        if handle not in looks:
-            looks[handle] = _look(page, handle, shapes)
-        found = looks[handle]
-        reason = _plainly_hidden(page, word, found)
+        if handle not in paints:
+            paints[handle] = _paint(page, handle, shapes)
+        paint = paints[handle]
+        reason = _plainly_hidden(page, word, paint)
         if reason == "mode" and shapes.scanned:
-            reason, seen.recognized = "", True
-        elif not reason and not _is_clear(word, found, shapes):
+            reason, visible.recognized = "", True
+        elif not reason and not _is_clear(word, paint, shapes):
             picture = picture or Picture(page)
-            if not picture.shows(word, found.color):
+            if not picture.shows(word, paint.color):
                 if shapes.scanned:
-                    seen.recognized = True  # some OCR programs put the text behind the picture
+                    visible.recognized = True  # some OCR programs put the text behind the picture
                 else:
                     reason = "color"
         if reason:
-            seen.removed[reason] += 1
+            visible.removed[reason] += 1
         else:
-            seen.words.append(word)
-    return seen
+            visible.words.append(word)
+    return visible
 
 
-def _look(page: PdfPage, handle: int, shapes: Shapes) -> _PdfLook:
+def _paint(page: PdfPage, handle: int, shapes: Shapes) -> _TextPaint:
     call = page.pdf.call
     mode = call.mode(handle)
-    color = None if mode in _STROKED or mode == _CLIPPED else fill_color(page, handle)
+    color = None if mode in _STROKE_MODES or mode == _CLIP_MODE else fill_color(page, handle)
     plain = color is not None and _differ(color, _OPAQUE_WHITE)
-    return _PdfLook(mode, color, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
+    return _TextPaint(mode, color, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
 
 
-def _plainly_hidden(page: PdfPage, word: Word, found: _PdfLook) -> str:
+def _plainly_hidden(page: PdfPage, word: Word, paint: _TextPaint) -> str:
     x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
     if not (page.left <= x <= page.right and page.bottom <= y <= page.top):
         return "position"
     width, height = word.x1 - word.x0, word.y1 - word.y0
-    if word.face.size < _TINY and min(width, height) < _TINY:
+    if word.face.size < _MIN_SIZE and min(width, height) < _MIN_SIZE:
         return "size"
-    least = _NARROW * len(word.text)
+    least = _MIN_LETTER_WIDTH * len(word.text)
     if width < least and height < least:
         return "size"
-    if found.mode == _INVISIBLE:
+    if paint.mode == _INVISIBLE_MODE:
         return "mode"
-    return "color" if found.color is not None and found.color[3] < _FAINT else ""
+    return "color" if paint.color is not None and paint.color[3] < _MIN_OPACITY else ""
 
 
-def _is_clear(word: Word, found: _PdfLook, shapes: Shapes) -> bool:
+def _is_clear(word: Word, paint: _TextPaint, shapes: Shapes) -> bool:
     """Return whether a word is certainly visible."""
-    color = found.color
-    if found.order is None or found.layered or color is None:
+    color = paint.color
+    if paint.order is None or paint.layered or color is None:
         return False
-    if not shapes.shapes and found.clip is None:
-        return found.plain
+    if not shapes.shapes and paint.clip is None:
+        return paint.plain
     x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
-    if found.clip is not None:
-        left, bottom, right, top = found.clip
+    if paint.clip is not None:
+        left, bottom, right, top = paint.clip
         if not (left <= x <= right and bottom <= y <= top):
             return False
     behind: Color | None = _OPAQUE_WHITE
     for shape in shapes.shapes:
         if shape.holds(x, y):
-            if shape.order > found.order:
+            if shape.order > paint.order:
                 return False
             behind = shape.color
-    return found.plain if behind is _OPAQUE_WHITE else behind is not None and _differ(color, behind)
+    return paint.plain if behind is _OPAQUE_WHITE else behind is not None and _differ(color, behind)
 
 
 def _differ(color: Color, behind: Color) -> bool:
     """Return whether a color differs visibly from its background."""
-    return max(abs(color[part] - behind[part]) for part in range(3)) * color[3] >= _CLEAR * 255
+    return max(abs(color[part] - behind[part]) for part in range(3)) * color[3] >= _CLEAR_DIFFERENCE * 255
 
 
 def _is_layered(page: PdfPage, handle: int) -> bool:

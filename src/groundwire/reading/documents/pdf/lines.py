@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment, segments
 from groundwire.reading.documents.pdf.words import Word, is_to_left, touches
-from groundwire.reading.documents.runs import TextRun, link_target, to_inline
+from groundwire.reading.documents.runs import TARGET, TextRun, link_target, to_inline
 from groundwire.reading.markdown.escaping import escape_text
 
 __all__ = ["Cell", "Line", "lines"]
 
 _LEADERS: Final = re.compile(r"(?:\s?[.\u2026\u00b7_]){5,}\s*|(?:\s?\.){3,4}\s{0,3}(?=\d{1,4}(?:, ?\d{1,4}){0,30}$)")
 _LEADING: Final = ("...", ". .", "\u2026", "\u00b7", "__")
-_UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
 
 
 @dataclass(slots=True)
@@ -90,11 +89,11 @@ def _in_order(row: list[Segment]) -> list[Segment]:
 
 def _mixed(row: list[Segment]) -> list[Segment]:
     """Return a right-to-left line with embedded left-to-right parts in their own order."""
-    found: list[Segment] = []
+    ordered: list[Segment] = []
     for to_right, group in groupby(row, key=lambda part: part.words[0].text.isascii()):
         parts = list(group)
-        found += reversed(parts) if to_right else parts
-    return found
+        ordered += reversed(parts) if to_right else parts
+    return ordered
 
 
 def _on_one_line(row: Sequence[Segment], part: Segment) -> bool:
@@ -104,7 +103,7 @@ def _on_one_line(row: Sequence[Segment], part: Segment) -> bool:
         overlap = min(other.y1, part.y1) - max(other.y0, part.y0)
         if overlap >= 0.5 * min(other.y1 - other.y0, part.y1 - part.y0):
             # text at the same position is another line: adjacent lines overlap vertically
-            return not any(min(one.x1, part.x1) - max(one.x0, part.x0) > 0.5 * part.size for one in row)
+            return not any(min(segment.x1, part.x1) - max(segment.x0, part.x0) > 0.5 * part.size for segment in row)
     return False
 
 
@@ -166,14 +165,14 @@ def _plain(words: Sequence[Word]) -> str:
 
 
 def _code(words: Sequence[Word]) -> list[tuple[float, str]]:
-    found: list[tuple[float, str]] = []
+    runs: list[tuple[float, str]] = []
     for word in words:
-        if word.glued and found:
-            start, text = found[-1]
-            found[-1] = start, text + word.text
+        if word.glued and runs:
+            start, text = runs[-1]
+            runs[-1] = start, text + word.text
         else:
-            found.append((word.x0, word.text))
-    return found
+            runs.append((word.x0, word.text))
+    return runs
 
 
 def _markdown(words: Sequence[Word]) -> str:
@@ -195,8 +194,8 @@ def _markdown(words: Sequence[Word]) -> str:
         elif text == link:
             parts.append(joint + text)
         else:
-            target = "".join(_UNSAFE.get(letter, letter) for letter in link)
-            parts.append(f"{joint}[{escape_text(text.replace(chr(0xAD), ''), in_label=True)}]({target})")
+            label = escape_text(text.replace(chr(0xAD), ""), in_label=True)
+            parts.append(f"{joint}[{label}]({link.translate(TARGET)})")
         start = end
     return "".join(parts)
 

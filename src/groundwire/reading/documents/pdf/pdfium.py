@@ -25,13 +25,13 @@ _ERRORS: Final[Mapping[int, str]] = {
     6: "its pages are missing or damaged",
 }
 _PAGE: Final = re.compile(rb"(?<![0-9])(\d{1,7}) 0 obj\s*<<(?:(?!obj)[^\0]){0,4000}?/Type\s*/Page(?![a-zA-Z])")
-_MOST_PAGES: Final = 10_000
-_MOST_FIELDS: Final = 5_000
-_LONGEST_VALUE: Final = 200_000  # bytes in UTF-16
+_MAX_PAGES: Final = 10_000
+_MAX_FIELDS: Final = 5_000
+_MAX_VALUE_BYTES: Final = 200_000  # bytes in UTF-16
 _TEXT_FIELD: Final = 6  # FPDF_FORMFIELD_TEXTFIELD
 _BOXES: Final = frozenset({2, 3})  # check boxes and radio buttons
 _FIELDS: Final = _BOXES | {4, 5, _TEXT_FIELD}  # combo and list boxes
-_SECRET: Final = 1 << 13  # a password field (ISO 32000-1, table 228)
+_PASSWORD_FLAG: Final = 1 << 13  # a password field (ISO 32000-1, table 228)
 _PASSWORD: Final = 4
 _SECURITY: Final = 5
 _PATH, _FORM = 2, 5  # FPDF_PAGEOBJ_...
@@ -39,10 +39,10 @@ _LINE_TO, _MOVE_TO = 0, 2  # FPDF_SEGMENT_...
 _MAX_OBJECTS: Final = 20_000
 _MAX_POINTS: Final = 40_000  # of a page; maps and charts have more
 _MAX_EDGES: Final = 6_000
-_DEPTH: Final = 3  # forms inside forms
-_THIN: Final = 3.0  # points; a filled area that is thinner is a line
-_STRAIGHT: Final = 0.7  # points
-_SHORT: Final = 4.0  # points; an edge is not shorter
+_MAX_DEPTH: Final = 3  # forms inside forms
+_MAX_RULE_WIDTH: Final = 3.0  # points; a filled area that is thinner is a line
+_MAX_DEVIATION: Final = 0.7  # points
+_MIN_EDGE_LENGTH: Final = 4.0  # points; an edge is not shorter
 
 
 class Matrix(Structure):
@@ -172,14 +172,14 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         raise UnreadableDocument(
             "missing", "The page is a PDF, and its library is not installed (`groundwire doctor` says how)."
         ) from error
-    again = None
+    repaired_body = None
     try:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
         code = getattr(error, "err_code", None)
-        again = _with_pages(body) if code not in {_PASSWORD, _SECURITY} else None
+        repaired_body = _with_pages(body) if code not in {_PASSWORD, _SECURITY} else None
         try:
-            document = pypdfium2.PdfDocument(again) if again else None
+            document = pypdfium2.PdfDocument(repaired_body) if repaired_body else None
         except pypdfium2.PdfiumError:
             document = None
         if document is None:
@@ -188,7 +188,7 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         document.init_forms()
         if not len(document):
             raise UnreadableDocument("empty", "The PDF has no pages. Look for another copy of it.")
-        yield Pdf(raw, document, rebuilt=again is not None)
+        yield Pdf(raw, document, rebuilt=repaired_body is not None)
     finally:
         document.close()
 
@@ -197,7 +197,7 @@ def _with_pages(body: bytes) -> bytes | None:
     """Return a truncated file with a reconstructed page list; None if there are no pages."""
     if not body.startswith(b"%PDF-") or b"/Encrypt" in body:
         return None
-    pages = list(dict.fromkeys(found[1] for found in _PAGE.finditer(body)))[:_MOST_PAGES]
+    pages = list(dict.fromkeys(match[1] for match in _PAGE.finditer(body)))[:_MAX_PAGES]
     if not pages:
         return None
     end = body.rfind(b"endobj") + len(b"endobj")
@@ -222,8 +222,8 @@ def form_values(pdf: Pdf, page: PdfPage) -> Iterator[tuple[str, str]]:
     raw, form = pdf.raw, pdf.document.formenv
     if form is None:
         return
-    seen: set[tuple[str, str]] = set()
-    for number in range(min(raw.FPDFPage_GetAnnotCount(page.handle), _MOST_FIELDS)):
+    pairs: set[tuple[str, str]] = set()
+    for number in range(min(raw.FPDFPage_GetAnnotCount(page.handle), _MAX_FIELDS)):
         field = raw.FPDFPage_GetAnnot(page.handle, number)
         if not field:
             continue
@@ -235,11 +235,11 @@ def form_values(pdf: Pdf, page: PdfPage) -> Iterator[tuple[str, str]]:
             name = _string(raw.FPDFAnnot_GetFormFieldAlternateName, form, field)
             name = name or _string(raw.FPDFAnnot_GetFormFieldName, form, field)
             value = _string(raw.FPDFAnnot_GetFormFieldValue, form, field)
-            if (kind in _BOXES and value == "Off") or (name, value) in seen:  # each button of a group has its value
+            if (kind in _BOXES and value == "Off") or (name, value) in pairs:  # each button of a group has its value
                 continue
-            seen.add((name, value))
+            pairs.add((name, value))
             flags = raw.FPDFAnnot_GetFormFieldFlags(form, field)
-            if value.strip() and not (kind == _TEXT_FIELD and flags & _SECRET):
+            if value.strip() and not (kind == _TEXT_FIELD and flags & _PASSWORD_FLAG):
                 yield name, value
         finally:
             raw.FPDFPage_CloseAnnot(field)
@@ -247,7 +247,7 @@ def form_values(pdf: Pdf, page: PdfPage) -> Iterator[tuple[str, str]]:
 
 def _string(ask: Callable[..., int], form: Any, field: Any) -> str:
     size = ask(form, field, None, 0)
-    if not 2 < size <= _LONGEST_VALUE:
+    if not 2 < size <= _MAX_VALUE_BYTES:
         return ""
     buffer = (ctypes.c_ushort * (size // 2))()
     ask(form, field, buffer, size)
@@ -261,10 +261,7 @@ def cut_off() -> UnreadableDocument:
 
 def _unreadable(code: int | None) -> UnreadableDocument:
     if code == _PASSWORD:
-        return UnreadableDocument(
-            "protected",
-            "The PDF is encrypted and opens only with a password.",
-        )
+        return UnreadableDocument("protected", "The PDF is encrypted and opens only with a password.")
     if code == _SECURITY:
         return UnreadableDocument("protected", "The PDF is encrypted with an unsupported method.")
     return UnreadableDocument("broken", _BROKEN.format(what=_ERRORS.get(code or 0, "it cannot be opened")))
@@ -295,7 +292,7 @@ _Point = tuple[float, float]
 
 def page_edges(page: PdfPage) -> list[Edge]:
     """Return the horizontal and vertical lines of a page, in sheet coordinates."""
-    found: list[Edge] = []
+    edges: list[Edge] = []
     points = 0
     raw = page.pdf.raw
     count = min(raw.FPDFPage_CountObjects(page.handle), _MAX_OBJECTS)
@@ -303,10 +300,10 @@ def page_edges(page: PdfPage) -> list[Edge]:
     for handle, outer in _paths(page, handles, (), 0):
         for line, closed, filled in _subpaths(page, handle, outer):
             points += len(line)
-            found += _edges(line, closed=closed, filled=filled)
-        if points > _MAX_POINTS or len(found) > _MAX_EDGES:
+            edges += _edges(line, closed=closed, filled=filled)
+        if points > _MAX_POINTS or len(edges) > _MAX_EDGES:
             return []
-    return found
+    return edges
 
 
 def _paths(
@@ -323,7 +320,7 @@ def _paths(
         chain = (matrix, *outer)
         if kind == _PATH:
             yield handle, chain
-        elif depth < _DEPTH:
+        elif depth < _MAX_DEPTH:
             form = ctypes.cast(handle, raw.FPDF_PAGEOBJECT)
             count = min(raw.FPDFFormObj_CountObjects(form), _MAX_OBJECTS)
             yield from _paths(page, (call.part(handle, index) for index in range(count)), chain, depth + 1)
@@ -363,15 +360,15 @@ def _moved(x: float, y: float, chain: Sequence[Matrix]) -> _Point:
 def _edges(line: Sequence[_Point], *, closed: bool, filled: bool) -> Iterator[Edge]:
     xs, ys = [x for x, _ in line], [y for _, y in line]
     width, height = max(xs) - min(xs), max(ys) - min(ys)
-    if min(width, height) <= _THIN:
-        if max(width, height) >= _SHORT and (width < height or height <= width):
+    if min(width, height) <= _MAX_RULE_WIDTH:
+        if max(width, height) >= _MIN_EDGE_LENGTH and (width < height or height <= width):
             level = width >= height
             at = (min(ys) + max(ys)) / 2 if level else (min(xs) + max(xs)) / 2
             yield Edge(level, at, min(xs) if level else min(ys), max(xs) if level else max(ys))
         return
     ends = itertools.pairwise([*line, line[0]] if closed or filled else line)
     for (x0, y0), (x1, y1) in ends:
-        if abs(y0 - y1) <= _STRAIGHT and abs(x0 - x1) >= _SHORT:
+        if abs(y0 - y1) <= _MAX_DEVIATION and abs(x0 - x1) >= _MIN_EDGE_LENGTH:
             yield Edge(True, (y0 + y1) / 2, min(x0, x1), max(x0, x1))
-        elif abs(x0 - x1) <= _STRAIGHT and abs(y0 - y1) >= _SHORT:
+        elif abs(x0 - x1) <= _MAX_DEVIATION and abs(y0 - y1) >= _MIN_EDGE_LENGTH:
             yield Edge(False, (x0 + x1) / 2, min(y0, y1), max(y0, y1))

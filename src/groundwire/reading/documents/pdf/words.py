@@ -48,23 +48,23 @@ _BOLD: Final = re.compile(
 )
 _FIXED_PITCH: Final = 1
 _FORCE_BOLD: Final = 1 << 18
-_AHEAD: Final = 40  # letters; in many files a line is one text object
+_LOOKAHEAD: Final = 40  # letters; in many files a line is one text object
 _PLACES: Final = struct.Struct("8f")  # two FS_RECTF: left, top, right and bottom of the first and of the last letter
 _BOX: Final = 16  # bytes of one
 _ALPHABETS: Final = "\u0590"  # Latin, Greek, Cyrillic and Armenian letters come before it
-_KERNED: Final = 0.3  # times the font size
-_TOUCHING: Final = 0.04
-_APART: Final = 0.06  # times the font size
-_SMALLER: Final = (0.45, 0.87)  # times the font size before it; a word after a large initial is smaller still
-_RAISED: Final = (0.15, 0.75)  # times the font size
-_LOWERED: Final = (-0.5, -0.06)
-_BESIDE: Final = (-0.3, 0.25)  # times the font size; the space between a word and what is raised after it
+_MAX_KERNING: Final = 0.3  # times the font size
+_MAX_LETTER_GAP: Final = 0.04
+_MIN_CELL_GAP: Final = 0.06  # times the font size
+_SCRIPT: Final = (0.45, 0.87)  # times the font size before it; a word after a large initial is smaller still
+_RISE: Final = (0.15, 0.75)  # times the font size
+_DROP: Final = (-0.5, -0.06)
+_GAP: Final = (-0.3, 0.25)  # times the font size; the space between a word and what is raised after it
 _SUP: Final = frozenset({"sup"})
 _SUB: Final = frozenset({"sub"})
-_THROUGH: Final = (0.3, 0.62)  # of a word's height from below; a line under it is lower
-_AT_END: Final = 0.35  # times the font size
-_MOST_CHECKS: Final = 1_000_000  # of a word and a line; a page of tables has a tenth of it
-_FARTHEST: Final = 40.0  # points from the middle of a word to a line through it
+_STRIKE: Final = (0.3, 0.62)  # of a word's height from below; a line under it is lower
+_END_TOLERANCE: Final = 0.35  # times the font size
+_MAX_CHECKS: Final = 1_000_000  # of a word and a line; a page of tables has a tenth of it
+_MAX_REACH: Final = 40.0  # points from the middle of a word to a line through it
 _ENTRY: Final = re.compile(r"[-+(]?[$\u20ac\u00a3]? ?\d[\d.,/]{0,20} ?%?\)?|[^:]{2,40}:")
 _HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # PDFium's marks of a hyphen at a line break
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
@@ -148,17 +148,17 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
         face = faces.get(handle)
         if face is None:
             face = faces[handle] = _face(page, handle, start, fonts)
-        said = _spelled(text[start:end])
-        if not said:
+        letters = _spelled(text[start:end])
+        if not letters:
             continue
         left, top, first_right, bottom, last_left, last_top, right, last_bottom = places(boxes.raw)
         if face.direction or right <= left:  # not left to right
-            if left < last_left and is_to_left(said):
-                said = _reversed(said)  # in the order of the sheet
+            if left < last_left and is_to_left(letters):
+                letters = _reversed(letters)  # in the order of the sheet
             left, right = min(left, last_left), max(right, first_right)
         if bottom != last_bottom or top != last_top:
             bottom, top = min(bottom, last_bottom), max(top, last_top)
-        word = Word(said, left, bottom, right, top, face, glued=start == end_before)
+        word = Word(letters, left, bottom, right, top, face, glued=start == end_before)
         word.glued = word.glued and not _is_apart(words[-1], word)
         word.glued = word.glued or (bool(words) and touches(words[-1], word))
         if base is not None and base.face is not face and _may_be_script(base, words[-1], word):
@@ -167,7 +167,7 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
             word.glued = True
         else:
             if words and words[-1].styles and base is not None and base.face.size == face.size:
-                word.glued = word.glued or abs(left - words[-1].x1) <= _TOUCHING * face.size
+                word.glued = word.glued or abs(left - words[-1].x1) <= _MAX_LETTER_GAP * face.size
             base, base_at = word, start
         words.append(word)
         end_before = end
@@ -178,15 +178,15 @@ def _is_apart(before: Word, word: Word) -> bool:
     """Return whether a number and a word are two cells that are nearer to each other than a space is wide."""
     if before.face is word.face or not (before.text[-1].isdigit() and word.text[:2].isalpha() and len(word.text) > 1):
         return False
-    return word.x0 - before.x1 > _APART * word.face.size and before.face.size == word.face.size
+    return word.x0 - before.x1 > _MIN_CELL_GAP * word.face.size and before.face.size == word.face.size
 
 
 def _may_be_script(base: Word, before: Word, word: Word) -> bool:
     """Return whether a word is as small, and as near to the word before it, as an exponent or a note's mark is."""
     size = base.face.size
-    if word.face.direction or base.face.direction or not _SMALLER[0] * size <= word.face.size <= _SMALLER[1] * size:
+    if word.face.direction or base.face.direction or not _SCRIPT[0] * size <= word.face.size <= _SCRIPT[1] * size:
         return False
-    return _BESIDE[0] * size <= word.x0 - before.x1 <= _BESIDE[1] * size and (before is base or bool(before.styles))
+    return _GAP[0] * size <= word.x0 - before.x1 <= _GAP[1] * size and (before is base or bool(before.styles))
 
 
 def _script(page: PdfPage, base: Word, base_at: int, at: int) -> frozenset[str]:
@@ -198,9 +198,9 @@ def _script(page: PdfPage, base: Word, base_at: int, at: int) -> frozenset[str]:
     if not call(pointer, at, byref(places[2]), byref(places[3])):
         return frozenset()
     rise = (places[3].value - places[1].value) / base.face.size
-    if _RAISED[0] <= rise <= _RAISED[1]:
+    if _RISE[0] <= rise <= _RISE[1]:
         return _SUP
-    return _SUB if _LOWERED[0] <= rise <= _LOWERED[1] else frozenset()
+    return _SUB if _DROP[0] <= rise <= _DROP[1] else frozenset()
 
 
 def level_scripts(words: Sequence[Word]) -> None:
@@ -218,11 +218,11 @@ def strike(words: Sequence[Word], edges: Sequence[Edge]) -> list[Edge]:
     lines = sorted(words, key=lambda word: word.middle)
     middles = [word.middle for word in lines]
     others: list[Edge] = []
-    left = _MOST_CHECKS
+    remaining_checks = _MAX_CHECKS
     for edge in edges:
-        near = lines[bisect_left(middles, edge.at - _FARTHEST) : bisect_left(middles, edge.at + _FARTHEST)]
-        left -= len(near) if edge.level else 0
-        struck = [word for word in near if _is_through(word, edge)] if edge.level and left > 0 else []
+        near = lines[bisect_left(middles, edge.at - _MAX_REACH) : bisect_left(middles, edge.at + _MAX_REACH)]
+        remaining_checks -= len(near) if edge.level else 0
+        struck = [word for word in near if _is_through(word, edge)] if edge.level and remaining_checks > 0 else []
         if not struck or not _are_ends(struck, edge):
             others.append(edge)
         for word in struck if not others or others[-1] is not edge else ():
@@ -232,11 +232,11 @@ def strike(words: Sequence[Word], edges: Sequence[Edge]) -> list[Edge]:
 
 def _is_through(word: Word, edge: Edge) -> bool:
     height, middle = word.y1 - word.y0, (word.x0 + word.x1) / 2
-    return edge.start <= middle <= edge.end and _THROUGH[0] * height <= word.y1 - edge.at <= _THROUGH[1] * height
+    return edge.start <= middle <= edge.end and _STRIKE[0] * height <= word.y1 - edge.at <= _STRIKE[1] * height
 
 
 def _are_ends(words: Sequence[Word], edge: Edge) -> bool:
-    near = _AT_END * words[0].face.size
+    near = _END_TOLERANCE * words[0].face.size
     first, last = min(word.x0 for word in words), max(word.x1 for word in words)
     return abs(first - edge.start) <= near and abs(last - edge.end) <= near
 
@@ -248,7 +248,7 @@ def touches(before: Word, word: Word) -> bool:
     size = word.face.size
     if word.face.direction != before.face.direction or abs(before.y0 - word.y0) > 0.1 * size:
         return False
-    return -_KERNED * size <= word.x0 - before.x1 <= _TOUCHING * size
+    return -_MAX_KERNING * size <= word.x0 - before.x1 <= _MAX_LETTER_GAP * size
 
 
 def _letters(page: PdfPage, count: int) -> str:
@@ -266,19 +266,19 @@ def _letters(page: PdfPage, count: int) -> str:
 def _runs(page: PdfPage, text: str) -> Iterator[tuple[int, int, int]]:
     """Yield the start, end and PDFium text object of each word of a single style."""
     of, pointer = page.pdf.call.text_object, page.text_pointer
-    until, known = -1, None  # the letters of a text object are consecutive: up to here they belong to this one
+    until, current = -1, None  # the letters of a text object are consecutive: up to here they belong to this one
     for match in _WORD.finditer(text):
         start, end = match.span()
-        if end <= until and known:
-            yield start, end, known
+        if end <= until and current:
+            yield start, end, current
             continue
         handle, final = of(pointer, start), of(pointer, end - 1)
         if handle == final:
-            ahead = min(end + _AHEAD, len(text)) - 1
+            ahead = min(end + _LOOKAHEAD, len(text)) - 1
             while ahead >= end and text[ahead].isspace():
                 ahead -= 1  # spaces inserted by PDFium belong to no object
             if ahead >= end and of(pointer, ahead) == handle:
-                until, known = ahead + 1, handle
+                until, current = ahead + 1, handle
             if handle:
                 yield start, end, handle
             continue
@@ -361,7 +361,7 @@ def joined_letters(words: Sequence[Word]) -> list[Word]:
 
     Some programs paint each letter by itself, and PDFium returns them in the order of the sheet.
     """
-    found: list[Word] = []
+    joined_words: list[Word] = []
     start = 0
     for end in range(1, len(words) + 1):
         if end < len(words) and words[end].glued:
@@ -369,15 +369,15 @@ def joined_letters(words: Sequence[Word]) -> list[Word]:
         group = words[start:end]
         start = end
         if len(group) == 1 or not all(is_to_left(word.text) or not word.text.isalnum() for word in group):
-            found += group
+            joined_words += group
             continue
         group = sorted(group, key=lambda word: -word.x1)
         first = group[0]
         first.text, first.glued = "".join(word.text for word in group), False
         first.x0, first.x1 = min(word.x0 for word in group), max(word.x1 for word in group)
         first.y0, first.y1 = min(word.y0 for word in group), max(word.y1 for word in group)
-        found.append(first)
-    return found
+        joined_words.append(first)
+    return joined_words
 
 
 def turned(page: PdfPage, words: Sequence[Word]) -> dict[int, list[Word]]:
@@ -443,21 +443,21 @@ def is_entry(text: str) -> bool:
 
 def text_lines(words: Sequence[Word]) -> list[TextLine]:
     """Return the words of a table by their height, from top to bottom."""
-    found: list[TextLine] = []
+    lines: list[TextLine] = []
     for word in sorted(words, key=lambda word: word.middle):
-        if found and word.middle - found[-1].middle <= 0.35 * max(found[-1].size, word.face.size):
-            found[-1].words.append(word)
+        if lines and word.middle - lines[-1].middle <= 0.35 * max(lines[-1].size, word.face.size):
+            lines[-1].words.append(word)
         else:
-            found.append(TextLine(word.middle, max(word.face.size, 1.0), [word]))
-    return found
+            lines.append(TextLine(word.middle, max(word.face.size, 1.0), [word]))
+    return lines
 
 
 def intervals(words: Sequence[Word]) -> list[tuple[float, float]]:
     """Return the parts of a line that words cover."""
-    found: list[tuple[float, float]] = []
+    spans: list[tuple[float, float]] = []
     for word in sorted(words, key=lambda word: word.x0):
-        if found and word.x0 <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], word.x1)
+        if spans and word.x0 <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(spans[-1][1], word.x1)
         else:
-            found.append((word.x0, word.x1))
-    return found
+            spans.append((word.x0, word.x1))
+    return spans

@@ -1,0 +1,262 @@
+"""Checks of providers by one call each, without fallbacks: the one list of what a call can show.
+
+`groundwire doctor`, `groundwire setup`, `groundwire providers --check`, the hosts of extensions and the prompts of MCP
+share it: each outcome is a row with its stable name, what it says about the key, and its remedy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, cast
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    AuthenticationFailed,
+    ConfigurationError,
+    DeadlineExceeded,
+    GroundwireError,
+    MissingKey,
+    NotConfigured,
+    ProviderBlocked,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnavailable,
+    ProviderUnreachable,
+    ProviderUnsupported,
+    QuotaExceeded,
+    RateLimited,
+    RequestRefused,
+    UnprovenEmpty,
+)
+from groundwire.providers.base import ReadProvider, SearchProvider, Transports
+from groundwire.settings import Settings
+from groundwire.setup.apply import Offer, load_offers
+from groundwire.setup.provider_status import ProviderStatus, opened
+from groundwire.transport.clients import HttpClients
+from groundwire.transport.errors import ExchangeFailed
+
+__all__ = ["JSON_ON", "OUTCOMES", "Outcome", "Verdict", "Verification", "verify", "verify_all"]
+
+Verdict = Literal[
+    "works", "wrong_key", "wrong_plan", "no_quota", "too_fast", "unreachable", "blocked", "not_set_up", "failed"
+]
+"""The result of one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the call of a provider can show."""
+
+    fault: str
+    """The stable name of the problem in the report of `groundwire doctor`; empty if there is none."""
+    headline: str
+    """The problem, in a few words."""
+    input: Literal["good", "unknown", "doubtful"] = "doubtful"
+    """What it says about the key and the URL that the user entered; a used-up quota does not invalidate a key."""
+
+
+OUTCOMES: Final[Mapping[Verdict, Outcome]] = MappingProxyType(
+    {
+        "works": Outcome("", "", "good"),
+        "wrong_key": Outcome("key-wrong", "the key is invalid."),
+        "wrong_plan": Outcome("key-plan", "the plan does not include this."),
+        "no_quota": Outcome("quota-used-up", "the key is valid, but its quota is used up.", "good"),
+        "too_fast": Outcome("rate-limited", "the key is valid, but its rate limit was exceeded.", "good"),
+        "unreachable": Outcome("provider-unreachable", "it is unreachable.", "unknown"),
+        "blocked": Outcome("provider-blocked", "it rejects requests from this machine."),
+        "not_set_up": Outcome("provider-not-set-up", "something is missing."),
+        "failed": Outcome("provider-failing", "it does not work."),
+    }
+)
+
+JSON_ON = (
+    "In its settings.yml, under search, write formats: [html, json]; then restart it (docker restart searxng, or "
+    "systemctl restart searxng)"
+)
+"""How to enable JSON in a SearXNG (https://docs.searxng.org/admin/settings/settings_search.html)."""
+_LET_IN = (
+    'In its limiter.toml, under [botdetection.ip_lists], write pass_ip = ["THE ADDRESS OF THIS MACHINE"], or set '
+    "server.limiter: false in its settings.yml when no one else can reach it; then restart it"
+)
+_QUERY = "wikipedia"  # every provider finds something for it
+_PAGE = "https://example.com/"
+_TIMEOUT = 15.0  # seconds
+_HOST_FIRST = re.compile(r"\S+\.\S")
+_PLAN = re.compile(
+    r"\bplans?\b|\bupgrad|\btier\b|\bentitled\b|NOT_IN_PLAN|\bsubscription (?:does|is|level)|\bnot enabled for",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """The result of one call of a provider."""
+
+    provider: str
+    """Its name."""
+    verdict: Verdict
+    """Its outcome."""
+    what: str
+    """The problem, as a sentence."""
+    fix: str = ""
+    """The fix, as a sentence; empty if it works."""
+    why: str = ""
+    """The cause, as a sentence; empty if it is obvious."""
+    fault: str = ""
+    """The stable name of the problem, for `groundwire doctor`; empty if it works."""
+    cost_usd: float = 0.0
+    """The cost of the call, in US dollars."""
+    latency_ms: float = 0.0
+    """How long it took, in milliseconds."""
+    error: GroundwireError | None = None
+    """The exception of the provider."""
+
+    @property
+    def works(self) -> bool:
+        """Whether the call succeeded."""
+        return self.verdict == "works"
+
+    @property
+    def outcome(self) -> Outcome:
+        """The row of its verdict."""
+        return OUTCOMES[self.verdict]
+
+
+async def verify(
+    name: str,
+    settings: Settings,
+    *,
+    deadline: Deadline | None = None,
+    transports: Transports | None = None,
+    page: str = _PAGE,
+) -> Verification:
+    """Make one call of a provider, without caches, retries and fallbacks.
+
+    Args:
+        name: The provider's name.
+        settings: Where its options and keys are.
+        deadline: When the answer must be here; by default in 15 seconds.
+        transports: Where it gets HTTP clients; by default clients of its own, closed again.
+        page: The address that a provider which only reads is asked for.
+    """
+    deadline = deadline or Deadline.after(_TIMEOUT)
+    began = time.perf_counter()
+    own = HttpClients(settings, None, None)  # connects only when it is used
+    try:
+        async with opened(name, settings, transports or own) as provider:
+            with deadline.timeout():
+                cost, what = await _call(provider, deadline, page)
+    except (GroundwireError, TimeoutError) as error:
+        failure = error if isinstance(error, GroundwireError) else ProviderTimeout(name, "no answer in time")
+        return _failed_check(name, failure, 1_000 * (time.perf_counter() - began))
+    finally:
+        await own.aclose()
+    elapsed = 1_000 * (time.perf_counter() - began)
+    return Verification(provider=name, verdict="works", what=what, cost_usd=cost, latency_ms=elapsed)
+
+
+async def verify_all(
+    rows: Iterable[ProviderStatus],
+    settings: Settings,
+    *,
+    deadline: Deadline | None = None,
+    transports: Transports | None = None,
+) -> dict[str, Verification]:
+    """Call every service once that can be called, all at the same time; see `verify`."""
+    names = [row.name for row in rows if row.can_be_called]
+    calls = (verify(name, settings, deadline=deadline, transports=transports) for name in names)
+    return dict(zip(names, await asyncio.gather(*calls), strict=True))
+
+
+async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline, page: str) -> tuple[float, str]:
+    if provider.capabilities.search:
+        results = await cast("SearchProvider", provider).search(_QUERY, limit=1, deadline=deadline)
+        cost = float(getattr(results, "cost_usd", 0.0) or 0.0)
+        return cost, f"It answered a search with {len(results)} result{'' if len(results) == 1 else 's'}."
+    content = await cast("ReadProvider", provider).read_url(page, deadline=deadline)
+    if not content.success:
+        raise ProviderUnavailable(provider.name, f"could not read {page}: {content.error or 'no reason given'}")
+    cost = float(getattr(content, "cost_usd", 0.0) or 0.0)
+    return cost, f"It read a page of {len(content.content):,} characters."
+
+
+def _failed_check(name: str, error: GroundwireError, elapsed: float) -> Verification:
+    verdict, remedy = _verdict(name, error, load_offers().get(name.partition(":")[0]))
+    fault, why = OUTCOMES[verdict].fault, ""
+    if name.partition(":")[0] == "searxng" and isinstance(error, ProviderUnsupported):
+        fault, remedy, why = "searxng-json-off", f"{JSON_ON}.", "By default SearXNG answers format=json with 403."
+    elif name.partition(":")[0] == "searxng" and isinstance(error, (RateLimited, ProviderBlocked)):
+        fault, remedy = "searxng-limiter", f"{_LET_IN}."
+        why = "Its limiter classifies this machine as a bot: it allows only a few JSON requests per hour."
+        if isinstance(error, ProviderBlocked):
+            why = "Its limiter, or a proxy in front of it, blocks this machine; /config is blocked, too."
+    elif (own := _own_fix(error)) and own not in remedy:
+        remedy = f"{own.rstrip('.')}. {remedy}"
+    what = error.reason if isinstance(error, ProviderError) else str(error)
+    return Verification(
+        provider=name,
+        verdict=verdict,
+        what=(what if _HOST_FIRST.match(what) else what[:1].upper() + what[1:]).rstrip(".") + _status(error) + ".",
+        fix=remedy,
+        why=why,
+        fault=fault,
+        latency_ms=elapsed,
+        error=error,
+    )
+
+
+def _own_fix(error: GroundwireError) -> str:
+    """Return the fix that an error has itself; empty where the remedy says the same, and names the setting."""
+    if isinstance(error.__cause__, ExchangeFailed) and error.__cause__.kind == "network":
+        return ""
+    return error.fix if isinstance(error, ProviderError) else ""
+
+
+def _status(error: GroundwireError) -> str:
+    status = getattr(error, "status", None)
+    is_new = isinstance(error, ProviderError) and status and str(status) not in error.reason
+    return f" (HTTP {status})" if is_new else ""
+
+
+def _verdict(name: str, error: GroundwireError, offer: Offer | None) -> tuple[Verdict, str]:
+    """Return what an error says about a provider, and the remedy."""
+    page = offer.key_page if offer and offer.key_page else "the service's page"
+    match error:
+        case MissingKey() | NotConfigured():
+            return "not_set_up", "Run groundwire setup."
+        case ConfigurationError():
+            return "not_set_up", "Change that setting."
+        case AuthenticationFailed() | ProviderUnsupported() | RequestRefused() if _PLAN.search(error.reason):
+            return "wrong_plan", f"Choose a plan that includes it on {page}, or omit this provider."
+        case AuthenticationFailed():
+            return "wrong_key", f"Copy the key again from {page}; a new key may take a minute to become active."
+        case QuotaExceeded():
+            until = f"Wait{_wait(error)} until the quota resets"
+            return "no_quota", f"{until}, add credit on {page}, or use another provider until then."
+        case RateLimited():
+            return "too_fast", f"Try again{_wait(error) or ' in a minute'}; the key is valid."
+        case ProviderBlocked() | UnprovenEmpty():
+            advice = "use a provider with a key: this one rejects requests from unknown machines."
+            return "blocked", f"Try again later, or {advice}"
+        case ProviderUnreachable() | ProviderTimeout() | DeadlineExceeded() if offer and offer.address_needed:
+            return "unreachable", f"Check that {name} runs, and that providers.{name}.base_url is its address."
+        case ProviderUnreachable() | ProviderTimeout() | DeadlineExceeded():
+            return "unreachable", "Try again later; if no service can be reached, fix the network first."
+        case ProviderUnsupported():
+            return "failed", "Change that setting."
+        case _:
+            return "failed", "Try again later."
+
+
+def _wait(error: ProviderError) -> str:
+    seconds = error.retry_after
+    if not seconds:
+        return ""
+    if seconds < 120:
+        return f" {seconds:.0f} seconds"
+    return f" {seconds / 3_600:.1f} hours" if seconds < 172_800 else f" {seconds / 86_400:.0f} days"
