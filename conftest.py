@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,12 @@ pytest.register_assert_rewrite("components.store_suite")
 
 ROWS = tuple(
     f"{letter}{number}"
-    for letter, last in {"Y": 17, "H": 10, "C": 5, "S": 5, "K": 7, "B": 45}.items()
+    for letter, last in {"Y": 17, "H": 10, "C": 5, "S": 5, "K": 7, "B": 47}.items()
     for number in range(1, last + 1)
 )
 """The ids of the table of requirements."""
 
-UNPROVEN = frozenset({"B21", "B41", "B42"})
+UNPROVEN = frozenset({"B21", "B41", "B42", "B46"})
 """The rows that no test is known to prove; a whole run fails if another one is unproven, or one of these is proven."""
 
 # One example may take long on a busy machine; the time limit of the whole test is the bound that counts.
@@ -128,6 +129,22 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(RequirementsTable(ROWS, UNPROVEN), "requirements-table")
     config.pluginmanager.register(SlowTests(), "slow-tests")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for garbage neither while tests are collected, when there is none, nor in what was collected ever after."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if "warm_python" in getattr(item, "fixturenames", ()):  # it forks
+        item.add_marker("posix")
 
 
 def pytest_xdist_auto_num_workers() -> int:

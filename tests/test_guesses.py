@@ -24,7 +24,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, argument_hint, tool_method, translated
 from groundwire.models.validators import time_range_of
 from groundwire.settings import Settings
-from groundwire.settings.provider_options import setting_named
+from groundwire.settings.provider_options import setting_key
 from groundwire.settings.schema import KEY_VARIABLES, ProviderKeys, known_keys
 from groundwire.tools import web_tool_definitions, web_tools
 from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
@@ -85,6 +85,10 @@ def test_the_arguments_named_in_an_error_are_those_of_the_method(web: Any) -> No
         assert set(named) <= set(inspect.signature(method).parameters)
     with pytest.raises(TypeError, match="'limt'; did you mean 'limit'"):
         web.search(QUERY, limt=3)
+    for name in ("provider", "search_providers"):
+        given: Any = {name: "wikipedia"}
+        with pytest.raises(TypeError, match=re.escape(f"{name!r}; use Web(search_providers=[...])")):
+            web.search(QUERY, **given)
     with pytest.raises(TypeError, match=r"'exact_match'; write it into the query"):
         web.search(QUERY, exact_match=True)
     with pytest.raises(TypeError, match=r"'include_domains'; use search\(\) with allowed_domains"):
@@ -200,6 +204,19 @@ async def test_a_tool_is_told_the_right_word(settings: Make) -> None:
         (["search", "x", "--exclude-domains", "a.test"], "Did you mean '--block-domain'?"),
         (["search", "x", "-m", "3"], "Did you mean '--limit'?"),
         (["search", "x", "-s"], "Did you mean '--quiet'?"),
+        (["search", "-q", "x"], "Did you mean '--quiet, or QUERY without an option'?"),
+        (["ask", "-q", "x"], "Did you mean '--quiet, or QUESTION without an option'?"),
+        (["search", "--query", "x"], "No such option '--query'; write the query itself, without an option."),
+        (["ask", "--question", "x"], "No such option '--question'; write the question itself, without an option."),
+        (["open", "--url", "https://a.test/"], "No such option '--url'; write the url itself, without an option."),
+        (["search", "x", "--allowed-domains", "a.test"], "Did you mean '--domain'?"),
+        (["search", "x", "--providers", "brave"], "Did you mean '--provider'?"),
+        (["search", "x", "-p", "2"], "2 is no provider. Did you mean '--page'?"),
+        (["serve", "-p", "9000"], "9000 is no provider. Did you mean '--port'?"),
+        (["serve", "--bind", "127.0.0.1"], "Did you mean '--host'?"),
+        (["search", "x", "-o", "results.json"], "Without --json, results.json would contain text. Add --json."),
+        (["open", "https://a.test/", "--output=a.jsonl"], "Without --json, a.jsonl would contain text. Add --json."),
+        (["open", "-H", "Accept-Language: de", "https://a.test/"], "network.user_agent TEXT, the only header"),
         (["search", "x", "--search-depth", "advanced"], "'--search-depth'; a search is as deep as its provider's"),
         (["search", "x", "--include-images"], "'--include-images'; results are web pages"),
         (["search", "x", "--exact-match"], "'--exact-match'; write it into the query"),
@@ -474,7 +491,7 @@ def test_options_named_as_in_the_sdks_are_told_the_right_word(method: str) -> No
     ],
 )
 def test_settings_have_other_names(name: str, key: str) -> None:
-    assert setting_named(name, tuple(known_keys())) == key
+    assert setting_key(name, tuple(known_keys())) == key
 
 
 @pytest.mark.parametrize(

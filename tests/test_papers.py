@@ -90,10 +90,10 @@ async def test_a_key_that_may_not_use_them_does_not(world: World) -> None:
 @pytest.mark.parametrize(
     ("sources", "reason"),
     [
-        (["pages"], "does not know"),
+        (["pages"], "cannot be"),
         (["web", "papers"], "more than one"),
         (3, "must be a list"),
-        ([["web"]], "not know"),
+        ([["web"]], "cannot be"),
     ],
 )
 async def test_what_there_is_no_source_for(world: World, sources: Any, reason: str) -> None:
@@ -132,7 +132,7 @@ async def test_the_web_is_searched_otherwise(world: World, arguments: dict[str, 
         result = await web_tools(web)[0].call(query="bm25", **arguments)
         wrong = await web_tools(web)[0].call(query="bm25", sources=["images"])
     assert result.status == "success"
-    assert "does not know 'images'. Pass one of: web, papers, files." in (wrong.error or "")
+    assert "cannot be 'images'. Pass one of: web, papers, files." in (wrong.error or "")
     assert world.service("openalex").requests == []
 
 

@@ -145,7 +145,7 @@ class TestRobots:
         transport = Transport(Guard(allowed_origins=[site.url]))
         files = RobotsFiles(transport, MemoryStore(), "acme/1.0", max_wait=0.2)
         for _ in range(2):
-            with pytest.raises(PageUnavailable, match=r"robots\.txt did not come in time"):
+            with pytest.raises(PageUnavailable, match=r"robots\.txt timed out"):
                 await files.of(parse_url(f"{site.url}/open"), Deadline.after(1))
         assert len(site.robots_requests) <= 1, "it is not asked again at once"
         await files.aclose()
@@ -155,7 +155,7 @@ class TestRobots:
         site.fail(InjectedFault.hang(), times=None, when=about_robots)
         transport = Transport(Guard(allowed_origins=[site.url]))
         files = RobotsFiles(transport, MemoryStore(), "acme/1.0")
-        with pytest.raises(PageUnavailable, match=r"robots\.txt did not come in time"):
+        with pytest.raises(PageUnavailable, match=r"robots\.txt timed out"):
             await files.of(parse_url(f"{site.url}/open"), Deadline.after(30), share=0.01)
         await files.aclose()
         await transport.aclose()

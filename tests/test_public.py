@@ -96,7 +96,7 @@ def test_importing_the_class_is_cheap() -> None:
     models = "pydantic"  # of the types in the signatures, which frameworks read
     assert [name for name in names if name.split(".")[0] in HEAVY if name.split(".")[0] != models] == []
     ours = {name for name in names if name.startswith("groundwire")}
-    assert len(ours) < 35, ours
+    assert len(ours) < 20, ours
 
 
 def test_the_types_of_the_methods_can_be_read() -> None:
@@ -137,8 +137,8 @@ def test_a_command_line_search_loads_what_a_search_needs() -> None:
     heavy = {name for name in names if name.startswith(UNUSED)} - {"groundwire.reading.workers"}
     assert heavy <= {"groundwire.reading.workers.pool", "groundwire.reading.workers"}
     ours = {name for name in names if name.startswith("groundwire")}
-    assert len(ours) <= 105, sorted(ours)
-    assert len(names) < 430, sorted(names - ours)
+    assert len(ours) <= 100, sorted(ours)
+    assert len(names) < 380, sorted(names - ours)
 
 
 def test_a_search_loads_no_parsers() -> None:

@@ -32,10 +32,10 @@ def write(path: Path, content: str) -> None:
     path.write_text(content, encoding="utf-8")
 
 
-def rows(name: str, folder: Path, path: str = "") -> dict[str, str]:
+def rows(python: Path, name: str, folder: Path, path: str = "") -> dict[str, str]:
     """Run a suite and return its table: cases and our figure by measure."""
     environment = os.environ | {"PATH": f"{path}{os.pathsep}{os.environ['PATH']}"}
-    command = [sys.executable, "-m", "benchmarks.suites", name, str(folder)]
+    command = [str(python), "-m", "benchmarks.suites", name, str(folder)]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()[2:]]
@@ -43,7 +43,7 @@ def rows(name: str, folder: Path, path: str = "") -> dict[str, str]:
     return {line[1]: f"{line[2]}: {line[3]}".strip() for line in cells}
 
 
-def test_readability(tmp_path: Path) -> None:
+def test_readability(tmp_path: Path, warm_python: Path) -> None:
     for name, stated, text in (("right", STATED, MARKDOWN.replace("[^1]", "1")), ("wrong", OTHERS, "xylophone")):
         folder = tmp_path / "test" / "test-pages" / name
         write(folder / "source.html", PAGE)
@@ -51,33 +51,33 @@ def test_readability(tmp_path: Path) -> None:
         known = {"title": stated["title"], "byline": stated["author"], "publishedTime": stated["published"]}
         write(folder / "expected-metadata.json", json.dumps(known))
     right = "2: 1 (1 wrong)"
-    found = rows("readability", tmp_path)
+    found = rows(warm_python, "readability", tmp_path)
     assert found == {"word F1": "2: 0.500", "title right": right, "author right": right, "date right": right}
 
 
-def test_defuddle(tmp_path: Path) -> None:
+def test_defuddle(tmp_path: Path, warm_python: Path) -> None:
     wrong = "Xylophone[^1] xylophone[^2] xylophone[^3]\n\n[^1]: xylophone"
     for name, stated, text in (("right", STATED, MARKDOWN), ("wrong", OTHERS, wrong), ("unmarked", {}, "xylophone")):
         write(tmp_path / "tests" / "fixtures" / f"{name}.html", PAGE)
         write(tmp_path / "tests" / "expected" / f"{name}.md", f"```json\n{json.dumps(stated)}\n```\n\n{text}")
     right = "2: 1 (1 wrong)"
-    found = rows("defuddle", tmp_path)
+    found = rows(warm_python, "defuddle", tmp_path)
     assert found.pop("footnote marks kept") == "4: 0.50"
     assert 0.33 <= float(found.pop("word F1").removeprefix("3: ")) < 0.37  # the label of the mark is a word of both
     assert found == {"title right": right, "author right": right, "date right": right}
 
 
-def test_markitdown(tmp_path: Path) -> None:
+def test_markitdown(tmp_path: Path, warm_python: Path) -> None:
     write(tmp_path / "tests" / "test_files" / "bells.csv", "town,year\nOld Town,1603\n")
     known: dict[str, object] = {"filename": "bells.csv", "mimetype": "text/csv", "charset": "utf-8", "url": None}
     known |= {"must_not_include": [], "must_include": ["| town | year |", "| Old Town | 1603 |", "| Old Town | 1604 |"]}
     arguments = ", ".join(f"{key}={value!r}" for key, value in known.items())
     vectors = f"raise SystemExit('not to be run')\nGENERAL_TEST_VECTORS = [FileTestVector({arguments})]\n"
     write(tmp_path / "tests" / "_test_vectors.py", vectors)
-    assert rows("markitdown", tmp_path) == {"strings included": "3: 2"}
+    assert rows(warm_python, "markitdown", tmp_path) == {"strings included": "3: 2"}
 
 
-def test_htmldate(tmp_path: Path) -> None:
+def test_htmldate(tmp_path: Path, warm_python: Path) -> None:
     write(tmp_path / "tests" / "cache" / "right.html", PAGE)
     write(tmp_path / "tests" / "eval" / "wrong.html", PAGE)
     entries: dict[str, tuple[str, str | float]] = {
@@ -88,18 +88,18 @@ def test_htmldate(tmp_path: Path) -> None:
     entries["none"] = ("right.html", math.nan)  # as the evaluation has it
     known = {f"https://{name}.example/": {"file": file, "date": day} for name, (file, day) in entries.items()}
     write(tmp_path / "tests" / "eval_default.json", json.dumps(known))
-    assert rows("htmldate", tmp_path) == {"date right": "2: 1 (1 wrong)"}
+    assert rows(warm_python, "htmldate", tmp_path) == {"date right": "2: 1 (1 wrong)"}
 
 
-def test_trafilatura(tmp_path: Path) -> None:
+def test_trafilatura(tmp_path: Path, warm_python: Path) -> None:
     write(tmp_path / "tests" / "cache" / "bell.html", PAGE)
     required = ["cast in the  spring", "came from the coast", "xylophone", "a cart of gold"]
     entry = {"file": "bell.html", "with": required, "without": ["rings every evening", "Shop"]}
     write(tmp_path / "tests" / "evaldata.json", json.dumps({"https://bell.example/": entry}))
-    assert rows("trafilatura", tmp_path) == {"passages: precision, recall, F1": "4: 0.667 0.500 0.571"}
+    assert rows(warm_python, "trafilatura", tmp_path) == {"passages: precision, recall, F1": "4: 0.667 0.500 0.571"}
 
 
-def test_urls(tmp_path: Path) -> None:
+def test_urls(tmp_path: Path, warm_python: Path) -> None:
     cases = [
         "a comment",
         {"input": "../c", "base": "http://a.example/b/", "href": "http://a.example/c"},
@@ -111,13 +111,13 @@ def test_urls(tmp_path: Path) -> None:
         {"input": "/x", "base": "file:///y", "href": "file:///x"},
     ]
     write(tmp_path / "urltestdata.json", json.dumps(cases))
-    assert rows("url", tmp_path) == {
+    assert rows(warm_python, "url", tmp_path) == {
         "http and https": "4: 2 equal, 1 refused, 1 different",
         "to be refused": "2: 2 refused",
     }
 
 
-def test_mcp(tmp_path: Path) -> None:
+def test_mcp(tmp_path: Path, warm_python: Path) -> None:
     script = f"""#!{sys.executable}
 import json, sys, urllib.request
 assert "@modelcontextprotocol/conformance@" in " ".join(sys.argv)
@@ -132,13 +132,13 @@ print("- tools-call-image: 0 passed, 1 failed\\n\\nTotal: 1 passed, 2 failed")
 """
     write(tmp_path / "npx", script)
     (tmp_path / "npx").chmod(0o700)
-    found = rows("mcp", tmp_path, str(tmp_path))
+    found = rows(warm_python, "mcp", tmp_path, str(tmp_path))
     assert found == {"checks that apply": "2: 1 passed", "of the suite's own tools and resources": "1:"}
 
 
-def test_a_folder_in_another_layout(tmp_path: Path) -> None:
+def test_a_folder_in_another_layout(tmp_path: Path, warm_python: Path) -> None:
     for name in ("readability", "defuddle", "markitdown", "htmldate", "trafilatura", "url"):
-        command = [sys.executable, "-m", "benchmarks.suites", name, str(tmp_path)]
+        command = [str(warm_python), "-m", "benchmarks.suites", name, str(tmp_path)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 1, name
         assert str(tmp_path) in done.stderr, name

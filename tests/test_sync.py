@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
 import pytest
@@ -78,6 +80,27 @@ def test_after_closing_it_says_so_and_no_thread_is_left(settings: Make) -> None:
     assert left == []
 
 
+def test_closing_cancels_what_is_still_running(settings: Make) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    async def wait(_: Web) -> None:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.set()
+
+    web = SyncWeb(settings())
+    with ThreadPoolExecutor(1) as thread:
+        call = thread.submit(web.run, wait)
+        begun.wait()
+        web.close()
+        with pytest.raises(Closed):
+            call.result()
+    assert ended.is_set()
+
+
 def test_wrong_settings_leave_no_thread_behind() -> None:
     before = set(threading.enumerate())
     with pytest.raises(groundwire.ConfigurationError):
@@ -138,3 +161,19 @@ def test_tools_of_a_web_are_called_by_name_and_print_as_the_model_sees_them(sett
         result = tools["web_search"]({"query": "bm25", "max_results": 1})
         assert str(result).splitlines()[0] == render_text(result).splitlines()[0] == "Search results for: bm25"
         assert tools["open_page"](url=result.results[0].url).status == "success"
+
+
+def test_webs_that_are_collected_in_the_threads_of_one_another_end() -> None:
+    webs, both = [SyncWeb(), SyncWeb()], threading.Barrier(2)
+
+    async def collected(other: SyncWeb) -> None:
+        both.wait()
+        other.close()
+
+    threads = [web._thread for web in webs]
+    first, second = webs
+    first.submit(lambda _: collected(second))
+    second.submit(lambda _: collected(first))
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)

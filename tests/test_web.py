@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,8 +41,9 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters
 from groundwire.providers import Capabilities, ReadProvider, SearchProvider
+from groundwire.routing import extra_budget
 from groundwire.testing import InjectedFault
-from world import World
+from world import World, wire_faults
 from world.bombs import bomb_fault
 
 Make = Callable[..., Settings]
@@ -189,8 +191,8 @@ class TestPages:
             (InjectedFault.status(418, b"tea"), PageUnavailable),
             (InjectedFault.reset(), PageUnavailable),
             (InjectedFault.truncated(), PageUnavailable),
-            (InjectedFault.garbage(), PageUnavailable),
-            (InjectedFault.not_gzip(), PageUnavailable),
+            (wire_faults.garbage(), PageUnavailable),
+            (wire_faults.not_gzip(), PageUnavailable),
             (bomb_fault("gzip", mb=100), PageTooLarge),
             (bomb_fault("gzip, gzip", mb=100), PageUnavailable),
         ],
@@ -477,6 +479,31 @@ async def test_after_closing_it_says_so(settings: Make) -> None:
     for call in (web.search("x"), web.open_page("https://93.184.215.14/")):
         with pytest.raises(Closed):
             await call
+
+
+async def test_a_second_closing_waits_for_the_first_and_does_nothing(
+    tmp_path: Path, settings: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(extra_budget, "_EXCHANGE", 0.0)  # as on a machine that took long to close it the first time
+    web = Web(settings(storage={"url": f"sqlite:///{tmp_path / 'store.db'}"}))
+    begun, may_end, close = asyncio.Event(), asyncio.Event(), web.store.aclose
+
+    async def close_slowly() -> None:
+        begun.set()
+        await may_end.wait()
+        await close()
+
+    monkeypatch.setattr(web.store, "aclose", close_slowly)
+    await web.search("bm25")
+    first = asyncio.create_task(web.aclose())
+    await begun.wait()
+    second = asyncio.create_task(web.aclose())
+    await asyncio.sleep(0)
+    assert not second.done()
+    may_end.set()
+    await asyncio.gather(first, second)
+    await web.aclose()
+    assert [record.getMessage() for record in caplog.records if "store" in record.getMessage()] == []
 
 
 async def test_one_connection_serves_many_calls(world: World, settings: Make) -> None:

@@ -88,12 +88,12 @@ async def test_the_text_comes_before_the_answer(settings: Make, world: World, ap
         whole = await ask(QUESTION, web=web.session())
     kinds = [type(event) for event in events]
     assert kinds[:4] == [CallStarted, CallEnded, CallStarted, CallEnded]
-    assert set(kinds[4:-1]) == {TextDelta}
+    assert set(kinds[4:-2]) == {TextDelta}
     last = events[-1]
     assert isinstance(last, AnswerCompleted)
     assert told(events) == last.answer.text == whole.text
     assert (last.answer.report.supported, last.answer.sources) == (True, whole.sources)
-    assert [event.type for event in events[-2:]] == ["delta", "result"]
+    assert [event.type for event in events[-2:]] == ["text_completed", "result"]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])

@@ -176,7 +176,7 @@ async def test_a_model_that_was_talked_into_one_answer_does_not_count(
     report = await judged(settings, model)
     words = verify_answer(ANSWER, pages())
     assert report.findings == words.findings
-    assert report.warnings == ("the model was wrong about sentences whose verdict is known, so words decide",)
+    assert report.warnings == ("the model was wrong about sentences with a known verdict, so its answer was ignored",)
 
 
 def swapped(reply: Callable[[list[Item]], str]) -> Callable[[list[Item]], str]:

@@ -107,9 +107,10 @@ async def test_our_tools_are_called_and_the_answer_is_cited(world: World, web: W
 
 def models_results(models: ModelServer) -> tuple[str, ...]:
     """Return what the model was told in the last request."""
-    from groundwire.testing.model_apis.openai import CHAT_COMPLETIONS, RESPONSES
+    from groundwire.testing.model_apis.chat_completions import CHAT_COMPLETIONS
     from world.model_apis.anthropic import MESSAGES
     from world.model_apis.gemini import GENERATE_CONTENT
+    from world.model_apis.responses import RESPONSES
 
     last = models.requests[-1]
     body = last.json()
@@ -238,7 +239,7 @@ async def test_the_deadline_ends_a_run_with_what_it_has(world: World, web: Web, 
     models = served(world, SEARCH)
     models.fail(InjectedFault.hang(), when=lambda asked: b'"tool"' in asked.body)
     run = await run_tools(request("ollama"), caller(models, "ollama"), web=web, api="ollama", timeout=6.0)
-    assert (run.stop, run.spent.searches, run.reason) == ("deadline", 1, "The 6 seconds of the run were over.")
+    assert (run.stop, run.spent.searches, run.reason) == ("deadline", 1, "The 6 seconds of the run have passed.")
     assert [one.get("role") for one in run.messages] == ["user", "assistant", "tool"]
 
 
@@ -336,9 +337,9 @@ async def test_what_cannot_be_run_is_said_before_anything_is_asked(web: Web) -> 
 
     with pytest.raises(InvalidRequest, match="messages: is missing"):
         await run_tools({"model": "m"}, never, web=web, api="ollama")
-    with pytest.raises(InvalidRequest, match="does not know 'nobody'"):
+    with pytest.raises(InvalidRequest, match="cannot be 'nobody'"):
         await run_tools(request("ollama"), never, web=web, api="nobody")
-    with pytest.raises(InvalidRequest, match="speaks a form"):
+    with pytest.raises(InvalidRequest, match="has a format"):
         await run_tools({"modelId": "m", "messages": [QUESTION]}, never, web=web, api="bedrock")
     with pytest.raises(InvalidRequest, match="max_rounds"):
         await run_tools(request("ollama"), never, web=web, api="ollama", max_rounds=0)

@@ -98,6 +98,7 @@ class TestRecord:
         assert "Missing argument 'COMMAND...'" in run("x.jsonl", "--").stderr
         assert run().returncode == 2
 
+    @pytest.mark.posix
     def test_a_signal_is_passed_on(self, tmp_path: Path) -> None:
         script = "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done"
         with subprocess.Popen(

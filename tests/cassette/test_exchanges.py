@@ -30,7 +30,7 @@ from groundwire.errors import (
 )
 from groundwire.testing import InjectedFault
 from groundwire.transport import Head, Response, Transport
-from world import World
+from world import World, wire_faults
 from world.bombs import bomb_fault
 
 Make = Callable[..., Transport]
@@ -165,8 +165,8 @@ class TestFailures:
             InjectedFault.hang(),
             InjectedFault.reset(),
             InjectedFault.truncated(),
-            InjectedFault.garbage(),
-            InjectedFault.not_gzip(),
+            wire_faults.garbage(),
+            wire_faults.not_gzip(),
             bomb_fault(mb=8),
         ],
         ids=["hang", "reset", "truncated", "garbage", "not gzip", "bomb"],

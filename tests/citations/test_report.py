@@ -142,7 +142,7 @@ BRIDGE = "The stone bridge of Holm has 14 arches and was built in 1750. It is cl
         ("The stone bridge of Holm has 14 arches", "[1] says it in the same words."),
         (
             "Holm's stone bridge, with 14 arches, was built in 1750",
-            "[1] has a passage that says it, as far as words tell.",
+            "[1] has a passage that says it, judged by the words.",
         ),
         ("The stone bridge of Holm has 12 arches", "The answer says “12”, [1] says “14”."),
         ("The stone bridge of Holm was not built in 1750", "The answer denies it, and [1] does not."),
@@ -150,7 +150,7 @@ BRIDGE = "The stone bridge of Holm has 14 arches and was built in 1750. It is cl
             "The bridge of Holm is “loved by all tourists from Spain”",
             "[1] does not have the quotation “loved by all tourists from Spain”.",
         ),
-        ("Tourists from Spain like warm bread", "[1] has no passage that says it, as far as words tell."),
+        ("Tourists from Spain like warm bread", "[1] has no passage that says it, judged by the words."),
     ],
 )
 def test_the_reason_is_one_sentence(sentence: str, reason: str) -> None:

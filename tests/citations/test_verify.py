@@ -106,7 +106,7 @@ def test_the_passage_is_verbatim_and_as_short_as_it_may_be() -> None:
     finding = check("Gustave Eiffel opened it on 31 March 1889 [1].")
     assert finding.passage == "It was opened on 31 March 1889 by Gustave Eiffel."
     assert TOWER[finding.passage_start : finding.passage_end] == finding.passage
-    assert finding.reason == "[1] has a passage that says it, as far as words tell."
+    assert finding.reason == "[1] has a passage that says it, judged by the words."
 
 
 class TestBadInput:

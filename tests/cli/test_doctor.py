@@ -11,6 +11,7 @@ import pexpect
 import pytest
 
 from groundwire.doctor import Fault
+from groundwire.setup.provider_check import OUTCOMES
 from groundwire.testing import InjectedFault as Wire
 
 Terminal = Any  # see conftest.py
@@ -104,6 +105,22 @@ def test_wrong_settings_do_not_hide_the_rest(clinic: Terminal) -> None:
     text = clinic.here("doctor").output
     assert "groundwire.toml, line 3" in " ".join(text.split())
     assert clinic.here("doctor", "--timeout", "0").exit_code == 2
+
+
+@pytest.mark.req("B17")
+def test_doctor_setup_and_the_list_of_providers_name_the_same_fix(clinic: Terminal) -> None:
+    clinic.world.searxng.fail(Wire.status(429, "{}"), times=None)
+    url = clinic.world.searxng.url
+    settings = {"GROUNDWIRE_SEARCH_PROVIDERS": "searxng", "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": url}
+    report = json.loads(clinic.here("doctor", "--json", **settings).stdout)
+    (finding,) = [row for check in report["checks"] for row in check["findings"] if row["fault"] == "searxng-limiter"]
+    rows = json.loads(clinic.here("providers", "--check", "--json", **settings).stdout)
+    assert [row["check"]["fix"] for row in rows if row["check"]] == [finding["fix"]]
+    assert finding["fix"] in clinic.here("setup", "-p", "searxng", "--only", "-y", "--address", url).stderr
+
+
+def test_every_outcome_of_a_call_has_a_stable_name() -> None:
+    assert {outcome.fault for outcome in OUTCOMES.values()} - {""} <= set(Fault)
 
 
 def test_every_fault_is_in_the_guide() -> None:

@@ -62,8 +62,8 @@ def test_answers_match_by_words_and_values(answer: str, text: str, is_in: bool) 
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("{", "line 3: is not JSON"),
-        ("[" * 100_000, "line 3: is not JSON"),
+        ("{", "line 3: is not a JSON object"),
+        ("[" * 100_000, "line 3: is not a JSON object"),
         ("[]", "line 3: is not a JSON object"),
         ('{"answer": "x"}', 'line 3: its "question" must be text'),
         ('{"question": " ", "answer": "x"}', 'line 3: its "question" is empty'),
@@ -71,7 +71,7 @@ def test_answers_match_by_words_and_values(answer: str, text: str, is_in: bool) 
         ('{"question": "q", "answer": []}', 'line 3: its "answer" is neither'),
         ('{"question": "q", "answer": ["x", "?!"]}', "line 3: the answer '\\?!' has neither letters nor digits"),
         ('{"question": "q", "answers": ["x"]}', "line 3: has the unknown members 'answers'"),
-        ('{"question": "q", "answer": "x", "id": "a"}', "line 3: its \"id\" 'a' is there already"),
+        ('{"question": "q", "answer": "x", "id": "a"}', "line 3: its \"id\" 'a' is already in use"),
         ('{"question": "q", "answer": "x", "id": []}', 'line 3: its "id" is neither'),
     ],
 )
@@ -166,7 +166,7 @@ def test_the_command_says_what_is_wrong_before_it_pays(terminal: Any, world: Wor
     file.write_text("no JSON\n")
     bad = terminal.here("eval", file)
     assert (bad.exit_code, bad.stdout) == (2, "")
-    assert "questions.jsonl, line 1: is not JSON. One JSON object a line." in bad.stderr
+    assert "questions.jsonl, line 1 is not a JSON object. One a line." in bad.stderr
     assert not world.searxng.requests
 
 

@@ -40,6 +40,22 @@ def test_exit_codes_and_streams(terminal: Terminal) -> None:
     assert "Traceback" not in failed.stderr
 
 
+def test_what_a_command_did_not_close_is_told_where_warnings_are_shown(terminal: Terminal) -> None:
+    script = (
+        "import asyncio, sys, aiohttp\n"
+        "from groundwire import cli\n"
+        "async def leave_open():\n"
+        "    held = [aiohttp.ClientSession()]\n"
+        "    held.append(held)  # as most are: only a search for garbage finds it\n"
+        "cli.group = lambda prog_name: (asyncio.run(leave_open()), sys.exit())\n"
+        "cli.main()\n"
+    )
+    for python in (terminal.python, sys.executable):
+        command = [python, "-c", script]
+        done = subprocess.run(command, env=terminal.environment, capture_output=True, text=True, check=True)
+        assert "Unclosed client session" in done.stderr
+
+
 def test_the_group(terminal: Terminal) -> None:
     assert terminal.run("--version").stdout == f"groundwire, version {__version__}\n"
     bare = terminal.run()

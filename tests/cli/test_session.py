@@ -33,4 +33,4 @@ def test_a_store_that_cannot_be_read_is_no_unused_session(terminal: Terminal, tm
 
 def test_a_session_without_a_name_is_refused(terminal: Terminal) -> None:
     done = terminal.here("session", " ", "--reset")
-    assert (done.exit_code, done.stderr) == (2, "Error: NAME: is empty. Pass the name of a session.\n")
+    assert (done.exit_code, done.stderr) == (2, "Error: NAME is empty. Pass the name of a session.\n")

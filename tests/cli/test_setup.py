@@ -243,7 +243,7 @@ VERDICTS = {
     "quota": (InjectedFault.status(402, "{}"), 0, "used up"),
     "fast": (InjectedFault.status(429, "{}", headers={"Retry-After": "7"}), 0, "7 seconds"),
     "broken": (InjectedFault.status(500, "{}"), 3, "Try again later"),
-    "reset": (InjectedFault.reset(), 0, "Check the network"),
+    "reset": (InjectedFault.reset(), 0, "fix the network first"),
 }
 
 
@@ -298,7 +298,7 @@ def test_a_wrong_address_is_asked_for_again(clean: Terminal, file: Path) -> None
     for question, answer in (
         ("Address of searxng", clean.world.closed_url),
         ("SEARXNG_API_KEY .*: ", ""),
-        ("Check the network.*Try another address", "y"),
+        (r"base_url is its\s+address.*Try another address", "y"),
         ("Address of searxng", clean.world.searxng.url),
         ("SEARXNG_API_KEY .*: ", ""),
         ("searxng works.*Write this", "y"),

@@ -56,8 +56,8 @@ def test_bad_lines_are_named_and_the_others_read(terminal: Terminal, site: Whole
     done = terminal.here("read", str(file), "--delay", "0")
     assert done.exit_code == 3
     assert {json.loads(row)["url"] for row in done.stdout.splitlines()} == {f"{site.url}/docs/page-{n}" for n in (1, 2)}
-    assert f"{file}, line 4: url: has the scheme mailto:" in done.stderr
-    assert f"{file}, line 6: url: " in done.stderr
+    assert f"{file}, line 4: The URL has the scheme mailto:" in done.stderr
+    assert f"{file}, line 6: The URL " in done.stderr
     assert "2 lines are not addresses" in done.stderr
 
     missing = terminal.here("read", "missing.txt")
@@ -85,7 +85,7 @@ def test_a_killed_run_goes_on_without_loss_or_repetition(terminal: Terminal, sit
     done = terminal.run(*command)
     assert done.returncode == 0, done.stderr
     assert f"{60 - len(before)} pages read, 0 failed" in done.stderr
-    assert f"{len(before)} dealt with before" in done.stderr
+    assert f"{len(before)} done before" in done.stderr
     urls = [f"{site.url}{path}" for path in site.articles]
     assert set(site.paths()).isdisjoint(url.removeprefix(site.url) for url in before)
     path = terminal.home / output
@@ -124,5 +124,5 @@ def test_a_refused_page_is_a_failure_that_names_its_cause(terminal: Terminal, si
     assert "2 not read: The site refuses access to the page (HTTP 403)." in done.stderr
     again = terminal.here("read", f"{site.url}/docs/page-1", f"{site.url}/docs/page-2", "-o", "out", "--delay", "0")
     assert again.exit_code == 3
-    assert "2 could not be read by an earlier run" in again.stderr
+    assert "2 could not be read in an earlier run" in again.stderr
     assert len(site.requests) == 2

@@ -149,7 +149,7 @@ def report(text: str) -> Any:
 def view(**asked: Any) -> Callable[[str], object]:
     def call(text: str) -> object:
         view = module("reading.passages.view")
-        ask = view.check_ask(**{"usual": 300, **asked})
+        ask = view.check_ask(**{"default_length": 300, **asked})
         page = groundwire.Page(url=URL, content=text, content_length=len(text), title="a", final_url=URL)
         return view.view(page, ask)
 
@@ -172,7 +172,7 @@ def worker(job: str) -> Callable[[str], object]:
             return module("reading.convert").convert_in_worker(asked, text.encode())
         view = module("reading.passages.view")
         page = groundwire.Page(url=URL, content=text, content_length=len(text), title="a", final_url=URL)
-        packed = view.pack_view(page, view.check_ask(query="ship word", usual=300))
+        packed = view.pack_view(page, view.check_ask(query="ship word", default_length=300))
         return view.unpack_view(*view.view_in_worker(*packed))
 
     return call

@@ -72,7 +72,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         citations.dialects: one_line
         citations.marker_parser: find_marks
         citations.segmentation: blank_markup blocks sentences sentences_of
-        providers.http_parsing: said
+        providers.http_parsing: short_message
         storage.archive.fts: readable
         reading.documents.tabular: cell_text
         reading.markdown.escaping: escape_line escape_text fence inline_code
@@ -87,8 +87,9 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         storage.archive.fts: joined split
         reading.block_pages.empty_shell: word_count
         reading.block_pages.signatures: lower
-        reading.text.sanitize: lower_ascii
+        reading.text.sanitize: bared lower_ascii
         reading.encoding.detect: name_of
+        reading.extract: one_line
         reading.main_content.page_parts: named
         reading.main_content.text_features: beginning first_words group_of
         reading.metadata.dates: iso_date
@@ -118,7 +119,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.documents.simple_formats: read_subtitles
     """,
     HTML: """
-        reading.html.limits: fit tokens
+        reading.html.limits: fit
         reading.html.semantics: parse_page
     """,
     SIGNS: """
@@ -196,13 +197,16 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         plain("mcp_server.config_text", "without_comments"), ('"', '\\"', "//", "/*", "*/", ",", ", ", "{")
     ),
     "storage.archive.questions.Question": Growing(
-        lambda text: module("storage.archive.questions").Question.read(text), PROSE
+        lambda text: module("storage.archive.questions").Question.parse(text), PROSE
+    ),
+    "storage.archive.questions.terms": Growing(
+        lambda text: list(module("storage.archive.questions").terms(text)), PROSE
     ),
     "storage.archive.fts.storable": Growing(
         plain("storage.archive.fts", "storable"), (*PROSE, "\x1f", "\x00", "\ud800")
     ),
-    "settings.schema.shown": Growing(
-        lambda text: module("settings.schema").shown("a", text), ("a://", "@", "a:b@", ":", "a", ", ", "/")
+    "settings.schema.display_text": Growing(
+        lambda text: module("settings.schema").display_text("a", text), ("a://", "@", "a:b@", ":", "a", ", ", "/")
     ),
     "tools.conversions.harmless": Growing(plain("tools.conversions", "harmless"), (*ALL, *SIGNS)),
     "tools.results.fence": Growing(plain("tools.results", "fence"), (*ALL, "<web", "<web_content")),
@@ -386,18 +390,18 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.main_content.text_features.split_name": Growing(
         plain("reading.main_content.text_features", "split_name"), ("a", "A", "a-", "_", "1", "aB")
     ),
-    "reading.metadata.dates.day_order": Growing(
-        lambda text: module("reading.metadata.dates").day_order(text, "en"), (*PROSE, "1/2/2024 ", "1/", "13-")
-    ),
     "reading.metadata.embedded_json.json_within": Growing(
         plain("reading.metadata.embedded_json", "json_within"), (*DATA, '{"a": ', '[{"a": "', "undefined, ")
+    ),
+    "reading.metadata.dates.day_order": Growing(
+        lambda text: module("reading.metadata.dates").day_order(text, "en"), (*PROSE, "1/2/2024 ", "1/", "13-")
     ),
     "reading.metadata.dates.labelled_day": Growing(
         lambda text: [
             module("reading.metadata.dates").labelled_day(
                 text, text.lower(), "mdy", getattr(module("reading.metadata.dates"), label)
             )
-            for label in ("LABEL", "ORIGINALLY", "CHANGE")
+            for label in ("LABEL", "FIRST_LABEL", "CHANGE")
         ],
         (*PROSE, "date ", "first ", "data data", "updated\n", "publi", "posted: 4 "),
     ),
@@ -475,6 +479,11 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ],
         ADDRESS,
     ),
+    "safety.urls.url_or_none": Growing(
+        lambda text: [module("safety.urls").url_or_none(before + text) for before in ("", "https://a.example/")],
+        ADDRESS,
+    ),
+    "safety.urls.with_scheme": Growing(plain("safety.urls", "with_scheme"), ADDRESS),
     "safety.urls.plain_url": Growing(
         lambda text: [module("safety.urls").plain_url(before + text) for before in ("", "https://a.example/")],
         ADDRESS,
@@ -497,6 +506,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "agent_loop.entailment.verify": "verify_answer in another process, and a bounded number of calls of a model",
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
     "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
+    "storage.archive.tables.matching_lines": "words of 200 characters, and 2,000 rows of bounded titles and queries",
     "reading.local.convert_body": "convert, or OCR of a bounded number of pictures",
     "reading.browser.visit.unreachable": "a code of the browser's own",
     "reading.browser.visit.why_not": "a code of the browser's own",
@@ -511,7 +521,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "citations.verify.language_data.language": "takes the code of a language",
     "citations.verify.language_data.unit_size": "takes the name of a unit",
     "reading.documents.archives.read_archive": "unpacks at most 60 MB, and reads them with those that are counted",
-    "reading.documents.number_formats.shown_number": "takes no format of more than 200 characters",
+    "reading.documents.number_formats.format_number": "takes no format of more than 200 characters",
     "reading.documents.pdf.words.is_entry": "looks at no more than 41 characters",
     "reading.documents.outlook.to_mail": "follows each chain of sectors no farther than the file is long",
     "reading.passages.view.unpack_view": "part of view_in_worker",

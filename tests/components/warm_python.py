@@ -41,7 +41,6 @@ _ALSO_LOADED = (
     *(f"keyring.backends.{name}" for name in ("SecretService", "Windows", "chainer", "kwallet", "libsecret", "macOS")),
 )
 _HEAD = struct.Struct("!I")
-_fork = multiprocessing.get_context("fork")
 
 
 @contextmanager
@@ -106,12 +105,14 @@ def _serve(address: str, modules: list[str]) -> None:
 
 
 def _load(modules: list[str]) -> None:
+    gc.disable()
     for name in modules or _of_groundwire():
         importlib.import_module(name)
     for name in () if modules else _ALSO_LOADED:
         with suppress(ImportError):
             importlib.import_module(name)
     gc.freeze()  # otherwise each fork would copy all of it as soon as it collects
+    gc.enable()
     assert threading.active_count() == 1, f"what is forked must have one thread: {threading.enumerate()}"
 
 
@@ -134,7 +135,7 @@ def _forked(caller: socket.socket, others: tuple[socket.socket, ...]) -> BasePro
             body += more
     fork = None
     if body:
-        fork = _fork.Process(target=_be, args=(body, streams, (caller, *others)))
+        fork = multiprocessing.get_context("fork").Process(target=_be, args=(body, streams, (caller, *others)))
         fork.start()
     for stream in streams:
         os.close(stream)
@@ -182,8 +183,17 @@ def _be(body: bytes, streams: list[int], held: tuple[socket.socket, ...]) -> Non
     sys.path[:] = [place for place in sys.path if place != str(_TESTS)]
     sys.path[1:1] = filter(None, variables.get("PYTHONPATH", "").split(os.pathsep))
     if variables.get("PYTHONWARNINGS") == "error":
-        warnings.simplefilter("error")
-    _run(arguments)
+        _raise_warnings()
+    try:
+        _run(arguments)
+    finally:
+        if sys.warnoptions:
+            gc.collect()  # a Python of its own finds as it ends, too, what was not closed
+
+
+def _raise_warnings() -> None:
+    warnings.simplefilter("error")
+    sys.warnoptions.append("error")
 
 
 def _text(number: int, errors: str) -> io.TextIOWrapper:
@@ -196,7 +206,7 @@ def _run(arguments: list[str]) -> None:
     """Do what `python` does with these arguments."""
     rest = list(arguments)
     if rest[:2] == ["-W", "error"]:
-        warnings.simplefilter("error")
+        _raise_warnings()
         del rest[:2]
     if rest[0] == "-m":
         sys.argv = rest[1:]

@@ -22,6 +22,8 @@ from components.browsing import browsing
 from components.markdown_blocks import ROOT, documents
 from groundwire.settings.schema import known_keys
 
+pytestmark = pytest.mark.xdist_group("site")  # which is built once
+
 _LOADS = {
     "script": "src",
     "img": "src",

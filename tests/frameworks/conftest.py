@@ -24,15 +24,16 @@ ENVIRONMENTS = ROOT / ".venvs"
 def python_with() -> Callable[..., Path]:
     """Return the Python of an environment with an extra of Groundwire, made by uv on its first use and kept.
 
-    With `oldest=True` the framework is there in the oldest version that the extra allows.
+    With `oldest=True` the framework is there in the oldest version that the extra allows; `name` is the environment's,
+    by default the extra.
     """
 
-    def make(extra: str, also: tuple[str, ...], *, oldest: bool = False) -> Path:
+    def make(extra: str, also: tuple[str, ...], *, oldest: bool = False, name: str = "") -> Path:
         if oldest:
             also = (*also, f"{FRAMEWORKS[extra].distribution}=={FRAMEWORKS[extra].lowest}")
         text = "\n".join([sys.version, str(ROOT), PROJECT.read_text(), extra, *also])
         stamp = hashlib.sha256(text.encode()).hexdigest()
-        folder = ENVIRONMENTS / (f"{extra}-oldest" if oldest else extra)
+        folder = ENVIRONMENTS / (name or (f"{extra}-oldest" if oldest else extra))
         python, made = folder / "bin" / "python", folder / "made-from"
         ENVIRONMENTS.mkdir(exist_ok=True)
         with locked(ENVIRONMENTS / f"{folder.name}.lock"):

@@ -58,7 +58,15 @@ ALSO = {
 }
 """What else the examples install."""
 
+WITHOUT_MODULE = {
+    "claude_agent_sdk": ("mcp", ("claude-agent-sdk<0.3",), "mcp__web__"),
+    "deepagents": ("langchain", ("langchain-openai", "deepagents<0.8"), ""),
+}
+"""Frameworks that need no module of ours: an extra, what else is installed, and what is before the tools' names."""
+
 AT_HOME = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
     "HAYSTACK_TELEMETRY_ENABLED": "false",
     "AGNO_TELEMETRY": "false",
     "CREWAI_DISABLE_TELEMETRY": "true",
@@ -232,6 +240,27 @@ def test_the_agent_searches_reads_answers_and_is_told_of_failures(agent: Agent, 
     assert "Length: " in page
     assert "the whole page" in page
     assert "Search limit reached (1/1)" in refused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITHOUT_MODULE)
+def test_agents_without_a_module_of_ours_search_and_read(
+    name: str, python_with: Callable[..., Path], world: World, tmp_path: Path
+) -> None:
+    """The Claude Agent SDK starts its own command line, which asks the miniature model."""
+    extra, also, prefix = WITHOUT_MODULE[name]
+    agent = Agent(world, Framework(extra, python_with(extra, also, name=name)), tmp_path)
+    world.searxng.fail(InjectedFault.status(500), times=None, when=lambda request: "doomed" in request.query["q"])
+    url = world.library.search(QUERY["query"])[0].url
+    turns = [("web_search", {"query": "doomed"}), ("web_search", QUERY), ("open_page", {"url": url})]
+    said = agent.run(EXAMPLES / f"{name}_agent.py", *[ScriptedCall(f"{prefix}{tool}", given) for tool, given in turns])
+    assert said.strip() == ANSWER
+    failed, search, page = agent.results
+    assert "Search failed: " in failed
+    assert url in search
+    assert "Length: " in page
+    assert {f"{prefix}web_search", f"{prefix}open_page"} <= set(agent.functions)
+    assert "WebSearch" not in agent.functions
 
 
 @with_framework("langchain")

@@ -125,7 +125,7 @@ from mutations import Mutation, mutations
 module, tests = "src/groundwire/routing/latencies.py", ["tests/routing/test_latency.py"]
 workshop = mutants.Workshop(Path(sys.argv[1]))
 source = (mutants.ROOT / module).read_text()
-(changed,) = (one for one in mutations(source) if one.after.startswith("_KEPT = 201"))
+(changed,) = (one for one in mutations(source) if one.after.startswith("_WINDOW = 201"))
 same = Mutation("", 1, (1, 1), "", "", source + "# nothing")
 endless = Mutation("", 1, (1, 1), "", "", source + "while True:\\n    pass\\n")
 mutants._CPU = 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from components.answers import answer_of, bytewise, check_that_events_tell_the_answer, events_of
 from groundwire.errors import InvalidRequest, UnexpectedResponse
-from groundwire.hosted.answers import AnswerStream, Ended, ErrorMet, TextAdded
+from groundwire.hosted.answers import AnswerStream, Ended, ErrorMet, TextAdded, read_answer
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 
 START = {"type": "message_start", "message": {"model": "claude", "usage": {"input_tokens": 3}}}
@@ -231,13 +232,96 @@ def test_an_interaction_that_only_began_is_cut_off() -> None:
 
 
 def test_one_event_has_a_bound() -> None:
-    decoder = EventDecoder(largest=100)
+    decoder = EventDecoder(max_bytes=100)
     with pytest.raises(TooLarge):
         list(decoder.feed(b"data: " + b"x" * 200))
-    decoder = EventDecoder(largest=100)
+    decoder = EventDecoder(max_bytes=100)
     assert [list(decoder.feed(b"data: 0123456789\n")) for _ in range(9)] == [[]] * 9
     with pytest.raises(TooLarge):
         list(decoder.feed(b"data: 0123456789\ndata: 0123456789\n"))
+
+
+def _gemini(pieces: int) -> list[dict[str, Any]]:
+    part = {"content": {"parts": [{"text": "αβγ "}]}}
+    return [{"candidates": [part]}] * pieces + [{"candidates": [{"finishReason": "STOP"}]}]
+
+
+def _interaction(pieces: int) -> list[dict[str, Any]]:
+    delta = {"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "αβγ "}}
+    end = {"event_type": "interaction.completed", "interaction": {"status": "completed"}}
+    return [{"event_type": "step.start", "index": 0, "step": {"type": "model_output"}}, *[delta] * pieces, end]
+
+
+def _arguments(pieces: int) -> list[dict[str, Any]]:
+    call = {"index": 0, "id": "call_1", "function": {"name": "f", "arguments": "αβγ "}}
+    more = {"index": 0, "function": {"arguments": "αβγ "}}
+    deltas = [{"tool_calls": [call]}, *[{"tool_calls": [more]}] * (pieces - 1)]
+    return [{"choices": [{"delta": delta}]} for delta in deltas] + [{"choices": [{"finish_reason": "tool_calls"}]}]
+
+
+def _thoughts(pieces: int) -> list[dict[str, Any]]:
+    delta = {"contentBlockIndex": 0, "delta": {"reasoningContent": {"text": "αβγ "}}}
+    return [{"contentBlockDelta": delta}] * pieces + [{"messageStop": {"stopReason": "end_turn"}}]
+
+
+def _longest_text(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return max(map(_longest_text, value.values()), default=0)
+    if isinstance(value, (list, tuple)):
+        return max(map(_longest_text, value), default=0)
+    return _longest_text(vars(value)) if hasattr(value, "__dict__") else 0
+
+
+@pytest.mark.parametrize(
+    ("api", "events"),
+    [
+        ("gemini", _gemini),
+        ("gemini_interactions", _interaction),
+        ("openai_chat", _arguments),
+        ("bedrock", _thoughts),
+    ],
+)
+def test_pieces_of_a_text_are_joined_once(api: Any, events: Callable[[int], list[dict[str, Any]]]) -> None:
+    """Joining each piece with all before it would take quadratic time."""
+    stream = AnswerStream(api)
+    for event in events(200)[:-1]:
+        stream.event(event)
+        assert _longest_text(stream) < 100
+    stream.event(events(200)[-1])
+    stream.close()
+    assert "αβγ " * 200 in json.dumps(stream.answer.turn, ensure_ascii=False)
+
+
+def test_an_empty_text_of_a_stream_is_in_its_turn_as_in_that_of_a_whole_answer() -> None:
+    stream = AnswerStream("deepseek")
+    stream.event({"choices": [{"delta": {"role": "assistant", "content": "Yes.", "reasoning_content": ""}}]})
+    stream.event({"choices": [{"delta": {"refusal": None}, "finish_reason": "stop"}]})
+    stream.close()
+    message = {"role": "assistant", "content": "Yes.", "reasoning_content": ""}
+    assert stream.answer.turn == (message,)
+    body = {"choices": [{"message": message, "finish_reason": "stop"}]}
+    assert stream.answer.turn == read_answer("deepseek", body).turn
+
+
+@pytest.mark.parametrize("name", ["tool_calls", "executed_tools", "reasoning_details"])
+def test_objects_that_are_nested_deeply_are_taken_as_they_are(name: str) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(2_000):  # more than Python's own functions may call one another
+        deep = {"a": deep}
+    stream = AnswerStream("openai_chat")
+    for arguments in ("{", "}"):
+        call = {"index": 0, "id": "call_1", "function": {"name": "f", "arguments": arguments}, "extra": deep}
+        stream.event({"choices": [{"delta": {"content": "", name: [call]}}]})
+    stream.event({"choices": [{"finish_reason": "stop"}]})
+    stream.close()
+    ((merged,),) = (message[name] for message in stream.answer.turn)
+    levels, inner = 0, merged["extra"]
+    while inner:
+        levels, inner = levels + 1, inner["a"]
+    assert levels == 2_000
+    assert merged["function"]["arguments"] == ("{}" if name == "tool_calls" else "}")
 
 
 @given(

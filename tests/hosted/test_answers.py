@@ -589,7 +589,7 @@ def test_the_last_event_of_a_response_may_tell_more() -> None:
 
 
 def test_an_unknown_api_is_named() -> None:
-    with pytest.raises(InvalidRequest, match=r"api: does not know 'closedai'\. Pass one of: anthropic, bedrock"):
+    with pytest.raises(InvalidRequest, match=r"api: cannot be 'closedai'\. Pass one of: anthropic, bedrock"):
         read_answer("closedai", {})  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest):
         AnswerStream("closedai")  # type: ignore[arg-type]

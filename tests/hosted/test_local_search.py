@@ -21,7 +21,7 @@ from groundwire.tools import (
     web_search_tool,
     web_tools,
 )
-from world import World
+from world import World, wire_faults
 
 MakeSettings = Callable[..., Settings]
 
@@ -107,7 +107,7 @@ async def test_a_missing_key_names_its_variable(local: MakeSettings, variable: s
     [
         (InjectedFault.status(503), "HTTP 503"),
         (InjectedFault.status(429), "rate_limited"),
-        (InjectedFault.garbage(), "duckduckgo_lite"),
+        (wire_faults.garbage(), "duckduckgo_lite"),
     ],
 )
 async def test_failures_name_their_cause(local: MakeSettings, world: World, fault: InjectedFault, cause: str) -> None:

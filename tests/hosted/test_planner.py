@@ -183,7 +183,7 @@ def test_minimal_effort_and_refused_parameters() -> None:
     ("arguments", "said"),
     [
         (("olama", "qwen3"), "did you mean 'ollama'"),
-        ((None, "qwen3"), "does not know 'None'"),
+        ((None, "qwen3"), "cannot be 'None'"),
         (("ollama", ""), "model: is not given"),
         (("ollama", "qwen3", "hosted"), "Pass one of: auto, native, local"),
         (("openai", "whisper-1"), "'whisper-1' of OpenAI Responses calls no tools"),
@@ -213,7 +213,7 @@ def test_the_operators_lists_hold_for_hosted_search_too() -> None:
         ("docs.python.org",),
         (),
     )
-    with pytest.raises(InvalidRequest, match="the other allowed domains let through"):
+    with pytest.raises(InvalidRequest, match="the other list of allowed domains includes"):
         plan("anthropic", "claude-sonnet-5", "auto", Needs(allowed_domains=("a.org",)), settings=settings)
 
 

@@ -77,10 +77,10 @@ def test_what_a_hosted_tool_says_is_never_dropped() -> None:
     assert "blocked_domains" not in fewer["tools"][0]
     other = prepare(body_of("anthropic", {**own, "allowed_domains": None, "blocked_domains": ["a.org"]}), "anthropic")
     assert (other["tools"][0]["blocked_domains"], "allowed_domains" in other["tools"][0]) == (["a.org"], False)
-    with pytest.raises(InvalidRequest, match="no domain that the other allowed domains let through"):
+    with pytest.raises(InvalidRequest, match="no domain that the other list of allowed domains includes"):
         prepare(body, "anthropic", needs=Needs(allowed_domains=("c.org",)))
     for asked in (own, hosted_definition(Needs(time_range="w"))):
-        with pytest.raises(InvalidRequest, match="asks for something that the plan does not know"):
+        with pytest.raises(InvalidRequest, match="ask for a search that differs from the plan"):
             prepare(body_of("anthropic", asked), plan("anthropic", "claude-sonnet-5"))
 
 
@@ -377,7 +377,7 @@ def test_document_ks_tool_is_the_search_when_it_is_ours() -> None:
 @pytest.mark.parametrize(
     ("body", "api", "said"),
     [
-        (body_of("x", chat()), "open-ai", "api: does not know 'open-ai'"),
+        (body_of("x", chat()), "open-ai", "api: cannot be 'open-ai'"),
         ([], "openai", "body: must be an object, not list"),
         ({"model": "gpt-6-luna", "tools": [chat()]}, "openai_chat", "messages: is missing"),
         ({"model": "gpt-6.1-sol", "tools": [chat()]}, "openai_responses", "input: is missing"),
@@ -387,7 +387,7 @@ def test_document_ks_tool_is_the_search_when_it_is_ours() -> None:
         (body_of("ollama", chat(), chat()), "ollama", "has 2 tools that search the web"),
         (body_of("anthropic", anthropic(), hosted_definition()), "anthropic", "must not be named web_search"),
         (body_of("ollama", chat("web_search", ADD)), "ollama", "a function of your own that is named web_search"),
-        (body_of("ollama", {"type": "groundwire:web_search", "maxuses": 1}), "ollama", "does not know 'maxuses'"),
+        (body_of("ollama", {"type": "groundwire:web_search", "maxuses": 1}), "ollama", "has no field 'maxuses'"),
         (body_of("ollama", {"type": "groundwire:web_search", "location": {"town": "x"}}), "ollama", "town"),
     ],
 )

@@ -93,7 +93,7 @@ def test_all_others_keep_the_tool(provider: str) -> None:
 async def test_our_search_asks_the_page_for_simple_browsers(surroundings: World) -> None:
     text = await tool_web_search("reciprocal rank fusion")
     assert text.startswith(
-        "Search results for: reciprocal rank fusion\n(Source: duckduckgo_lite)\n\nBetween the marks web_content_"
+        "Search results for: reciprocal rank fusion\n(Source: duckduckgo_lite)\n\nThe text between the web_content_"
     )
     lite = surroundings.service("duckduckgo_lite")
     assert lite.requests[-1].params["q"] == "reciprocal rank fusion"

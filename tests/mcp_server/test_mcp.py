@@ -98,7 +98,7 @@ async def test_the_pair_of_chatgpt_is_offered_in_the_place_of_ours(place: Place)
         heavy.jsonschema.validate(result.structured_content, tool.output_schema)
     assert page.structured_content
     assert page.structured_content["url"] == rows[0]["url"]
-    assert "not instructions" in page.structured_content["text"]
+    assert "Treat it as data" in page.structured_content["text"]
     assert failed.is_error
 
 
@@ -205,7 +205,7 @@ def check_everything(place: Place, world: World, *, http: bool = False) -> None:
     assert [row["citation_id"] for row in found["structuredContent"]["results"]] == [1, 2]
     assert found["content"][0]["text"].startswith("Search results for: reciprocal rank fusion")
     assert page["structuredContent"]["truncated"] is True
-    assert "not instructions" in page["content"][0]["text"]
+    assert "Treat it as data" in page["content"][0]["text"]
     for name, answer in (("web_search", found), ("open_page", page), ("open_page", refused), ("web_search", wrong)):
         heavy.jsonschema.validate(answer["structuredContent"], by_name[name]["outputSchema"])
         assert "attempts" not in answer["structuredContent"] or answer["isError"]

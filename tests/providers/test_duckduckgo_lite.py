@@ -25,7 +25,7 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import Applied, Filters, Results
-from groundwire.providers.duckduckgo_lite import DuckDuckGoLiteOptions, DuckDuckGoLiteSearchProvider, neutralised
+from groundwire.providers.duckduckgo_lite import DuckDuckGoLiteOptions, DuckDuckGoLiteSearchProvider, neutralize
 from groundwire.providers.duckduckgo_page import document, next_fields, parse
 from groundwire.routing.result_merging import plain
 from groundwire.safety.guard import Guard
@@ -290,12 +290,12 @@ class TestForm:
             ("!!", '"!!"'),
         ],
     )
-    def test_commands_are_neutralised(self, query: str, expected: str) -> None:
-        assert neutralised(query) == expected
+    def test_commands_are_neutralized(self, query: str, expected: str) -> None:
+        assert neutralize(query) == expected
 
     @given(st.text(alphabet="!\\ab 3", max_size=20))
     def test_no_word_is_a_command(self, query: str) -> None:
-        for word in neutralised(query).split():
+        for word in neutralize(query).split():
             assert word[0] not in "!\\"
             assert not word.endswith("!")
 

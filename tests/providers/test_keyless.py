@@ -189,7 +189,7 @@ async def test_the_searches_of_a_day_are_counted_and_then_the_next_is_asked(worl
         found = [await web.search(f"bm25 {number}") for number in range(4)]
     assert [one.provider for one in found] == ["you_free", "you_free", "parallel_free", "parallel_free"]
     assert len(world.service("you_free").requests) == 2
-    assert "its 2 searches of the day are used" in found[-1].attempts[0].reason
+    assert "its 2 searches per day are used up" in found[-1].attempts[0].reason
 
 
 @pytest.mark.req("B36")

@@ -182,7 +182,7 @@ class TestOnTheWire:
             found = await web.search("reciprocal rank fusion", limit=14)
             assert found.attempts[0].cost_usd == pytest.approx(0.005)
             assert (await web.usage())["cost_usd"] == pytest.approx(0.005)
-            assert (await web.score_history(1)).total.providers[0].cost_usd == pytest.approx(0.005)
+            assert (await web.score_card(1)).providers[0].cost_usd == pytest.approx(0.005)
 
     async def test_a_long_question_gets_through(self, make: Make) -> None:
         found = await make().search("reciprocal rank fusion " + "in other words " * 30)

@@ -28,7 +28,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Filters, Results
-from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, neutralized
+from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, neutralize
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
 from groundwire.testing import InjectedFault
@@ -166,11 +166,11 @@ class TestParams:
         ],
     )
     def test_commands_are_neutralized(self, query: str, expected: str) -> None:
-        assert neutralized(query) == expected
+        assert neutralize(query) == expected
 
     @given(st.text(alphabet="!:<?ab 3", max_size=20))
     def test_no_word_starts_with_a_command(self, query: str) -> None:
-        for word in neutralized(query).split():
+        for word in neutralize(query).split():
             assert word != "!!"
             assert word[0] not in "!:<?" or not word.strip("!:<?"), word
 

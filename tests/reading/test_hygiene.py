@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from groundwire.reading.text.sanitize import clean_text, hygiene_warnings, strip_controls, strip_invisible
 
@@ -119,6 +120,15 @@ def test_turns_of_a_conversation_do_not_begin_a_line(speaker: str) -> None:
         ("<img src=x onerror=y>", r"\<img src=x onerror=y>"),
         ("list<string>", r"list\<string>"),
         ("a <!-- b -->", r"a \<!-- b -->"),
+        ('<img title="<" src=x>', r'\<img title="<" src=x>'),
+        (f'<img title="{"a" * 1_001}" src=x>', rf'\<img title="{"a" * 1_001}" src=x>'),
+        ("<iframe src=x <b", r"\<iframe src=x <b"),
+        ("a<b", "a<b"),
+        (r"$1<p \le 2$", r"$1< p \le 2$"),
+        ("$$\na<b\n$$\n\nfor $x<y$, $y>x$", "$$\na<b\n$$\n\nfor $x< y$, $y>x$"),
+        ("$5<b>and $6</b>", r"$5\<b>and $6\</b>"),
+        ("$<a:$<b:c>>", r"$<a:$\<b:c>>"),
+        (r"$x <img src=x>\<b>$ <b>", r"$x < img src=x>\<b>$ \<b>"),
     ],
 )
 def test_nothing_loads_runs_or_leads_elsewhere(text: str, clean: str) -> None:
@@ -144,7 +154,65 @@ _ODD = st.text(
 _PIECES = st.lists(st.one_of(_ODD, st.sampled_from(_TOKENS), st.sampled_from(["[a](javascript:x)", "![b](c)", "<b>"])))
 
 
-@given(_PIECES.map("".join))
+_FENCES = (
+    "```",
+    "~~~",
+    "    ```",
+    "  ```",
+    "> ```",
+    "> > ~~~",
+    "- ```",
+    "> - ```",
+    "1. ```",
+    "\t```",
+    "```js",
+    "~~~~",
+    "```\xa0",
+    "```\r",
+)
+_OTHERS = (
+    "",
+    "text",
+    "# `a",
+    "a` b",
+    '<img title="`">',
+    "x\r```\r![x](http://a.test/x)",
+    "> text",
+    "- a",
+    "`a",
+    "<script>x</script>",
+    "<img src=http://a.test>",
+)
+_IMAGES = tuple(f"{before}![x](http://a.test/x)" for before in ("", "  ", "    ", "> "))
+_LINES = st.lists(st.sampled_from((*_FENCES, *_OTHERS, *_IMAGES)), max_size=9).map("\n".join)
+"""Code that others would end elsewhere, and what would load if it were none."""
+
+
+@given(_LINES)
+@example("- ```\n![x](http://a.test/x)")
+@example("> ```\n![x](http://a.test/x)")
+@example("text\n    ```\n![x](http://a.test/x)")
+@example("`a\n- ![x](http://a.test/x)`")
+@example('<img title="`">\na` b')
+@example('a <img title="<" src=x>')
+@example("<https://a.test/`><img src=x>` `")
+@example("<`@a.test><img src=x>` `")
+@example("<p <img src=x")
+@example("$a <img src=x>$")
+@example("`a <img src=x>\n \nb`")
+@example("[a](https://a.test/`)<img src=x>`")
+@example('[a](https://a.test/ ")`")<img src=x>`')
+@example('[a](https://a.test/\xa0"(")`)<img src=x>`')
+@example("[a](`) x ` y `<img src=x>`")
+@example("[`a]: x\nb <img src=x>`")
+@example("[a\n`b]: x\nb <img src=x>`")
+def test_what_renders_markdown_loads_nothing(text: str) -> None:
+    shown = MarkdownIt("commonmark").render(clean_text(text)[0])
+    assert "<img" not in shown
+    assert "<script" not in shown
+
+
+@given(_LINES | _PIECES.map("".join))
 @example("[[a](x:y)](x:y)")
 @example("[a](x:[b](x:y))")
 def test_doing_it_twice_changes_nothing(text: str) -> None:

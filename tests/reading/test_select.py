@@ -57,7 +57,7 @@ def test_article_without_menu_and_footer() -> None:
         _page(f"<main><article><h1>Last ferry</h1>{_paragraphs(*_PROSE)}</article>{related}</main>")
     )
     assert selection.kind == "article"
-    assert not selection.whole
+    assert not selection.is_complete
     for sentence in _PROSE:
         assert sentence in text
     for unwanted in ("Log in", "Privacy Policy", "All rights reserved", "Harbour dredged"):
@@ -158,7 +158,7 @@ def test_page_with_text_is_never_empty(markup: str) -> None:
 )
 def test_page_without_text_is_whole(markup: str) -> None:
     selection, text = _read(markup)
-    assert selection.whole
+    assert selection.is_complete
     assert not text
 
 
@@ -258,7 +258,7 @@ def test_any_tree(markup: str) -> None:
         part.decompose()
     if visible.text.strip():
         assert text
-    if selection.whole:
+    if selection.is_complete:
         assert kept == Counter(re.findall(r"\w+", visible.text)) or "noscript" in markup
 
 

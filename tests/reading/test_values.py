@@ -367,6 +367,7 @@ def test_authors(head: str, html: str, author: str | None) -> None:
         ("<meta name=parsely-page "
          "content='{\"pub_date\":\"2019-05-04T08:00:00Z\"}'>", "", "2019-05-04T08:00:00Z", None),
         ("<meta name=parsely-page content='{broken'>", "", None, None),
+        ("<meta name=parsely-page content='{" + '"a":' + "[" * 5_000 + "'>", "", None, None),
         ("", "<p>The band plays on 12 June 2024 at the old customs house, and the doors open at six.</p>", None, None),
         ("", "<p>The concert takes place on Saturday, 12 June 2024</p>", None, None),
         ("", "<p class=event-date>12 June 2024</p>", None, None),

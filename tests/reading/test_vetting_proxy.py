@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,8 @@ from groundwire.reading.browser.vetting_proxy import VettingProxy
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
 from groundwire.testing import EmulatedResponse, InjectedFault
-from world import World
+from world import World, wire_faults
+from world.socks import SocksServer
 
 
 @pytest.fixture
@@ -159,7 +161,7 @@ def test_any_bytes_can_be_looked_at(data: bytes) -> None:
 
 
 async def test_bytes_and_requests_are_counted(site: Application) -> None:
-    site.pages["/endless"] = EmulatedResponse(fault=InjectedFault.endless(bytes(10_000)))
+    site.pages["/endless"] = EmulatedResponse(fault=wire_faults.endless(bytes(10_000)))
     async with proxy_for(site.url, max_bytes=200_000) as proxy:
         answer = await asked(proxy, get(site.url + "/endless"))
         assert len(answer) <= 200_000
@@ -223,6 +225,26 @@ async def test_the_operators_proxy_is_gone_through(site: Application) -> None:
         with_inside = await asked(proxy, get("http://10.0.0.1/"))
     assert with_inside.startswith(b"HTTP/1.1 502")
     assert not upstream.refused
+
+
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
+async def test_the_operators_socks_proxy_is_gone_through(scheme: str, site: Application) -> None:
+    own = urlsplit(site.url).port or 0
+    async with SocksServer(own, login=("u", "p")) as upstream:
+        async with proxy_for(site.url, upstream=upstream.url(scheme, "u:p")) as proxy:
+            assert (await asked(proxy, get(site.url + "/api/data"))).startswith(b"HTTP/1.1 200")
+            inside = get(f"{site.url}/api/data", "Connection: close").replace(site.url.encode(), b"", 1)
+            place = site.url.removeprefix("http://")
+            answer = await asked(proxy, f"CONNECT {place} HTTP/1.1\r\n\r\n".encode() + inside)
+            assert b"HTTP/1.1 200 OK" in answer
+            for url in ("http://10.0.0.1/", "http://pub.example.com:6667/"):
+                assert (await asked(proxy, get(url))).startswith(b"HTTP/1.1 502")
+            named = await asked(proxy, get("http://inside.example.com/"))  # resolves to loopback here
+        by_name = scheme == "socks5h"  # the proxy's own look-up, as with HTTP proxies
+        assert named.startswith(b"HTTP/1.1 502") is not by_name
+        assert upstream.destinations == [("127.0.0.1", own)] * 2 + [("inside.example.com", 80)] * by_name
+    async with proxy_for(site.url, upstream=upstream.url(scheme, "u:p")) as proxy:
+        assert (await asked(proxy, get(site.url + "/api/data"))).startswith(b"HTTP/1.1 502")
 
 
 def test_a_browser_is_found_on_the_path(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_a_form_to_log_in_above_a_page_that_gave_no_text_is_no_login_wall() -> N
     ],
 )
 def test_the_rest_is_what_a_wall_would_not_say(content: str, rest: int) -> None:
-    assert PageSentences("", content).rest() == rest
+    assert PageSentences("", content).other_words() == rest
 
 
 @pytest.mark.parametrize("case", [str, str.upper, str.title])

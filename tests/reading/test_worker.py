@@ -318,11 +318,11 @@ async def test_a_long_page_is_looked_through_in_a_process_with_the_same_result(
     workers: Workers, wanted: dict[str, Any]
 ) -> None:
     page = Page(url=URL, title="Ships", content="# Ships\n\n" + "The lighthouse keeper counts ships.\n\n" * 7_000)
-    ask = check_ask(**wanted, usual=2_000)
+    ask = check_ask(**wanted, default_length=2_000)
     assert await view_off_loop(workers, page, ask) == view(page, ask)
     assert workers.confined or sys.platform != "linux"
     with pytest.raises(InvalidRequest, match="cursor"):
-        await view_off_loop(workers, page, check_ask(cursor="nowhere", usual=2_000))
+        await view_off_loop(workers, page, check_ask(cursor="nowhere", default_length=2_000))
 
 
 _SAID = (

@@ -31,7 +31,7 @@ from groundwire.errors import (
 )
 from groundwire.reading.browser.idle_detection import GOES_ON, MAX_ROUNDS
 from groundwire.testing import EmulatedResponse, InjectedFault, Recorded
-from world import World
+from world import World, wire_faults
 
 Make = Callable[..., Web]
 
@@ -308,7 +308,7 @@ NO_PAGES: tuple[tuple[EmulatedResponse, type[GroundwireError]], ...] = (
     (EmulatedResponse(status=404, body=b"<h1>none</h1>"), PageNotFound),
     (EmulatedResponse(status=500, body=b"<h1>failed</h1>"), PageUnavailable),
     (EmulatedResponse(fault=InjectedFault.reset()), PageUnavailable),
-    (EmulatedResponse(fault=InjectedFault.garbage()), PageUnavailable),
+    (EmulatedResponse(fault=wire_faults.garbage()), PageUnavailable),
     (EmulatedResponse(body=b"PK\x05\x06" + bytes(18), content_type="application/zip"), UnsupportedContent),
     (
         EmulatedResponse(body=b"words", headers={"Content-Disposition": 'attachment; filename="words.txt"'}),
@@ -434,7 +434,7 @@ async def test_a_huge_tree_is_cut(make: Make, site: Application) -> None:
 
 async def test_bytes_and_requests_are_bounded(make: Make, site: Application) -> None:
     text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
-    site.pages["/endless"] = EmulatedResponse(content_type="text/plain", fault=InjectedFault.endless(bytes(10_000)))
+    site.pages["/endless"] = EmulatedResponse(content_type="text/plain", fault=wire_faults.endless(bytes(10_000)))
     site.pages["/greedy"] = EmulatedResponse.html(shell("fetch('/endless')", body=f"<main>{text}</main>"))
     site.pages["/many"] = EmulatedResponse.html(
         shell("for (let i = 0; i < 200; i++) fetch('/api/data?' + i).catch(() => 0)", body=f"<main>{text}</main>")

@@ -11,12 +11,13 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 import yaml
 
 from components.environment import deploy_tools
-from components.needs import needed
+from components.needs import needed, system_program
 from components.processes import Program, ReservedPort
 from world import World
 
@@ -62,14 +63,23 @@ def test_the_container_file_has_no_fault_that_is_known_and_its_user_is_a_number(
 
 @pytest.mark.req("Y8")
 def test_kubernetes_takes_the_manifests_and_every_pod_is_restricted(tools: Path) -> None:
-    files = sorted((_DEPLOY / "kubernetes").glob("*.yaml"))
+    kustomization = _DEPLOY / "kubernetes" / "kustomization.yaml"
+    files = sorted(set((_DEPLOY / "kubernetes").glob("*.yaml")) - {kustomization})
     done = subprocess.run(
         [tools / "kubernetes-validate", "--strict", *files], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+    assert yaml.safe_load(kustomization.read_text("utf-8"))["resources"] == [file.name for file in files]
     things = [thing for file in files for thing in yaml.safe_load_all(file.read_text("utf-8"))]
     kinds = {thing["kind"] for thing in things}
-    assert {"ConfigMap", "Deployment", "Service", "PodDisruptionBudget", "StatefulSet"} <= kinds
+    assert {
+        "ConfigMap",
+        "Deployment",
+        "Service",
+        "PodDisruptionBudget",
+        "StatefulSet",
+        "HorizontalPodAutoscaler",
+    } <= kinds
     assert "Secret" not in kinds
     for pod in [
         thing["spec"]["template"]["spec"]
@@ -104,6 +114,73 @@ def test_what_the_files_say_of_time_fits_together() -> None:
     assert int(notice) > int(every) * int(fall)
 
 
+_ALERT_TEST = """\
+rule_files: ["{rules}"]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - {{series: 'up{{job="groundwire", instance="a"}}', values: "1 1 0x10"}}
+      - {{series: 'groundwire_store_up{{instance="a"}}', values: "1x20"}}
+      - {{series: 'groundwire_searches_total{{instance="a", outcome="ok"}}', values: "0+90x40"}}
+      - {{series: 'groundwire_searches_total{{instance="a", outcome="failed"}}', values: "0+10x40"}}
+      - {{series: 'groundwire_searches_total{{instance="a", outcome="refused"}}', values: "0+900x40"}}
+    alert_rule_test:
+      - {{eval_time: 1m, alertname: GroundwireDown, exp_alerts: []}}
+      - eval_time: 5m
+        alertname: GroundwireDown
+        exp_alerts: [{{exp_labels: {{severity: page, job: groundwire, instance: a}}, exp_annotations: {down}}}]
+      - {{eval_time: 15m, alertname: GroundwireStoreDown, exp_alerts: []}}
+      - eval_time: 25m
+        alertname: GroundwireSearchesFail
+        exp_alerts: [{{exp_labels: {{severity: page, instance: a}}, exp_annotations: {fail}}}]
+"""
+
+
+@pytest.mark.req("B18")
+def test_prometheus_takes_the_alerts_and_they_fire(tmp_path: Path) -> None:
+    promtool = needed(lambda: system_program("prometheus")).with_name("promtool")
+    rules = _DEPLOY / "prometheus" / "alerts.yaml"
+    named = {rule["alert"]: rule["annotations"] for rule in yaml.safe_load(rules.read_text())["groups"][0]["rules"]}
+    down, fail = (
+        json.dumps({key: re.sub(r"\{\{.*?\}\}", value, text) for key, text in named[name].items()})
+        for name, value in (("GroundwireDown", "a"), ("GroundwireSearchesFail", "\0"))
+    )
+    fail = fail.replace("\\u0000", "10%", 1).replace("\\u0000", "a")
+    test = tmp_path / "test.yaml"
+    test.write_text(_ALERT_TEST.format(rules=rules, down=down, fail=fail))
+    for command in (["check", "rules", str(rules)], ["test", "rules", str(test)]):
+        done = subprocess.run([promtool, *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.req("B18")
+@pytest.mark.usefixtures("nobodys")
+def test_what_alerts_and_dashboard_ask_for_is_measured(port_of_nobody: ReservedPort) -> None:
+    with urlopen(f"http://127.0.0.1:{port_of_nobody.number}/metrics") as response:
+        text = response.read().decode()
+    known = set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE)) | {"up"}
+    dashboard = json.loads((_DEPLOY / "grafana" / "groundwire.json").read_text())
+    rules = yaml.safe_load((_DEPLOY / "prometheus" / "alerts.yaml").read_text())["groups"][0]["rules"]
+    questions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    questions += [rule["expr"] for rule in rules]
+    asked = {name for text in questions for name in re.findall(r"\b(?:groundwire|process)_\w+", text)}
+    assert len(asked) > 15
+    assert {re.sub(r"_(?:bucket|sum|count)$", "", name) for name in asked} <= known
+
+
+def test_systemd_takes_the_unit_and_finds_it_confined() -> None:
+    analyze = needed(lambda: system_program("systemd-analyze"))
+    unit = _DEPLOY / "systemd" / "groundwire.service"
+    done = subprocess.run([analyze, "verify", unit], capture_output=True, text=True, check=False)
+    complaints = [line for line in done.stderr.splitlines() if "is not executable" not in line]
+    assert [line for line in complaints if "groundwire.service" in line] == []
+    done = subprocess.run(
+        [analyze, "security", "--offline=true", "--threshold=20", unit], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-500:]
+
+
 @pytest.mark.req("Y8")
 def test_the_gateway_runs_as_nobody_in_a_tree_that_cannot_be_written(nobodys: Program, tmp_path: Path) -> None:
     status = Path(f"/proc/{nobodys.pid}/status").read_text("utf-8")
@@ -116,12 +193,16 @@ def test_the_gateway_runs_as_nobody_in_a_tree_that_cannot_be_written(nobodys: Pr
 
 
 @pytest.fixture
-def nobodys(tmp_path: Path, world: World) -> Iterator[Program]:
+def port_of_nobody() -> ReservedPort:
+    return ReservedPort()
+
+
+@pytest.fixture
+def nobodys(tmp_path: Path, world: World, port_of_nobody: ReservedPort) -> Iterator[Program]:
     """A gateway that has no name, no home, no capability, and one folder to write to; it has searched and read."""
     if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody make a mount namespace")
-    log, reserved = tmp_path / "log", ReservedPort()
-    port = reserved.number
+    log, port = tmp_path / "log", port_of_nobody.number
     log.mkdir()
     hidden, kept = _hidden((Path(sys.base_prefix), Path(sys.prefix), _ROOT))
     site = world.site("articles")

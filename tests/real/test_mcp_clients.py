@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,14 +14,19 @@ from typing import Any
 
 import pytest
 
+from components.authorization_server import AuthorizationServer
 from components.environment import mcp1_python, npm_packages
 from components.needs import needed
-from components.processes import Unavailable
+from components.processes import ReservedPort, Unavailable
+from groundwire import Settings
+from groundwire_server.api import build_mcp
+from groundwire_server.uvicorn_runner import serving
 from world import World
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CLIENT = _ROOT / "tests" / "components" / "mcp_client.py"
 _INSPECTOR = "@modelcontextprotocol/inspector@0.15.0"
+_TYPESCRIPT = ("@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0")
 _CONFORMANCE = ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22.23.3")  # it needs Node.js 22
 
 _FIXTURES = """
@@ -71,6 +78,15 @@ def inspector(say: Callable[[str], None]) -> Path:
         return npm_packages(_ROOT / ".venv-inspector", [_INSPECTOR], "about 20 s", say) / ".bin" / "mcp-inspector"
     except Unavailable as exc:
         pytest.skip(f"the inspector cannot be had here: {exc}")
+
+
+@pytest.fixture(scope="module")
+def typescript(say: Callable[[str], None]) -> Path:
+    """Both major versions of the TypeScript SDK."""
+    try:
+        return npm_packages(_ROOT / ".venv-mcp-ts", _TYPESCRIPT, "about 10 s", say)
+    except Unavailable as exc:
+        pytest.skip(f"the TypeScript SDK cannot be had here: {exc}")
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +145,39 @@ def test_a_client_of_the_first_major_version(
     finally:
         server.terminate()
         server.communicate()
+
+
+@pytest.mark.parametrize("package", [name.rpartition("@")[0] for name in _TYPESCRIPT])
+async def test_the_typescript_client_signs_in(
+    package: str, typescript: Path, settings: Callable[..., Settings], world: World, tmp_path: Path
+) -> None:
+    (tmp_path / "node_modules").symlink_to(typescript)
+    shutil.copy(_CLIENT.with_suffix(".mjs"), tmp_path)
+    url = world.site("articles").page("reciprocal-rank-fusion")
+    calls = [
+        ["listTools", {}],
+        ["callTool", {"name": "web_search", "arguments": {"query": "reciprocal rank fusion", "limit": 2}}],
+        ["callTool", {"name": "open_page", "arguments": {"url": url}}],  # it checks both against the output schema
+        ["readResource", {"uri": "groundwire://session"}],
+    ]
+    issuer, port = AuthorizationServer(), ReservedPort()
+    resource = f"http://127.0.0.1:{port.number}/mcp"
+    async with serving(issuer.app) as issuer.url:
+        made = settings(server={"oauth": {"issuers": [issuer.url], "resource": resource, "scopes": ["web"]}})
+        async with build_mcp(made) as gateway, serving(gateway, port=port.number):
+            process = await asyncio.create_subprocess_exec(
+                *("node", "mcp_client.mjs", package, resource, json.dumps(calls)),
+                cwd=tmp_path,
+                stdout=asyncio.subprocess.PIPE,
+            )
+            said, _ = await process.communicate()
+    assert process.returncode == 0
+    tools, found, page, session = json.loads(said)
+    assert [tool["name"] for tool in tools["tools"]] == ["web_search", "open_page"]
+    assert len(found["structuredContent"]["results"]) == 2
+    assert "Reciprocal rank fusion" in page["content"][0]["text"]
+    assert json.loads(session["contents"][0]["text"])["searches"]["made"] == 1
+    assert [granted["resource"] for granted in issuer.granted] == [resource]
 
 
 def test_the_inspector(inspector: Path, command: tuple[str, ...], environment: Mapping[str, str]) -> None:

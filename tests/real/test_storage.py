@@ -36,7 +36,7 @@ class ServerStage:
         self.opened: list[Store] = []
 
     def open(self) -> Store:
-        self.opened.append(ValkeyStore(self._url))
+        self.opened.append(ValkeyStore(self._url, timeout=60))  # a busy machine takes its time
         return self.opened[-1]
 
     async def wait(self, seconds: float) -> None:
@@ -155,7 +155,7 @@ async def test_a_server_that_is_stopped_and_comes_back(url: str, valkey_server: 
 
 
 async def test_a_bare_store_says_that_the_server_is_gone_and_finds_it_again(url: str, valkey_server: Valkey) -> None:
-    store = ValkeyStore(url)
+    store = ValkeyStore(url, timeout=60)
     await store.count("c", 1)
     valkey_server.stop()
     with pytest.raises(StoreError, match="server of the store"):
@@ -169,7 +169,7 @@ async def test_a_bare_store_says_that_the_server_is_gone_and_finds_it_again(url:
 async def test_a_restart_of_the_server_fails_one_call_and_not_one_for_each_connection(
     url: str, valkey_server: Valkey
 ) -> None:
-    store = ValkeyStore(url)
+    store = ValkeyStore(url, timeout=60)
     await asyncio.gather(*(store.count("c", 1) for _ in range(8)))
     valkey_server.stop()
     valkey_server.restart()
@@ -182,7 +182,7 @@ async def test_a_restart_of_the_server_fails_one_call_and_not_one_for_each_conne
 
 @pytest.mark.req("B19")
 async def test_the_lease_of_a_killed_process_runs_out(url: str) -> None:
-    store = ValkeyStore(url)
+    store = ValkeyStore(url, timeout=60)
     with worker("lease", url, "victim", "1.5") as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -296,7 +296,7 @@ async def test_a_server_that_has_become_a_replica_is_an_outage_of_writing_until_
 async def test_a_server_whose_clock_is_set_back_stops_no_pace(url: str, valkey_server: Valkey) -> None:
     valkey_server.command("SET", "groundwire:p:p", f"{(time.time() + 1_000) * 1_000_000:.0f}")
     valkey_server.command("SET", "groundwire:p:busy", f"{(time.time() + 800) * 1_000_000:.0f}")
-    store = ValkeyStore(url)
+    store = ValkeyStore(url, timeout=60)
     assert (await store.pace("p", interval=10, max_wait=0)).granted
     assert not (await store.pace("p", interval=10, max_wait=5)).granted
     assert not (await store.pace("busy", interval=10, max_wait=600)).granted
@@ -306,7 +306,7 @@ async def test_a_server_whose_clock_is_set_back_stops_no_pace(url: str, valkey_s
 async def test_what_another_program_keeps_under_our_names_is_no_value(url: str, valkey_server: Valkey) -> None:
     for kind in "ecp":
         valkey_server.command("SET", f"groundwire:{kind}:k", "x")
-    store = ValkeyStore(url)
+    store = ValkeyStore(url, timeout=60)
     assert await store.get("k") is None
     assert await store.count("k", 1) == Count(True, 1)
     assert (await store.pace("k", interval=1)).granted

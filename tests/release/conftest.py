@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from components.distributions import Distributions, found
+from components.environment import locked
 from make_dist import build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,8 +21,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of what is released."""
     if given := os.environ.get("DIST"):
         return ROOT / given
-    folder = tmp_path_factory.mktemp("dist")
-    build(ROOT, folder, epoch=1_700_000_000)
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, marker = shared / "dist", shared / "dist.complete"
+    with locked(shared / "dist.lock"):  # the workers of a run share what one of them builds
+        if not marker.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            build(ROOT, folder, epoch=1_700_000_000)
+            marker.touch()
     return folder
 
 

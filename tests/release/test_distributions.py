@@ -60,7 +60,7 @@ def test_the_wheel_is_the_package_and_nothing_else(one: Distributions, tracked: 
     own = {f"{one.stem}.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")}
     assert set(inside) == set(expected) | own
     assert [name for name, source in expected.items() if inside[name] != (ROOT / source).read_bytes()] == []
-    library = {"groundwire/py.typed", "groundwire/providers/prices.toml", "groundwire/reading/data/blocks.json.gz"}
+    library = {"groundwire/py.typed", "groundwire/providers/prices.json", "groundwire/reading/data/blocks.json.gz"}
     server = {"groundwire_server/py.typed", "groundwire_server/ui/templates/base.html"}
     assert (server if folder else library) <= set(inside)
 
@@ -169,5 +169,5 @@ def test_the_server_needs_this_version_of_the_library(server_distributions: Dist
 def test_the_entry_points_are_those_of_the_project(one: Distributions, folder: str, project: dict[str, Any]) -> None:
     text = one.in_wheel()[f"{one.stem}.dist-info/entry_points.txt"].decode()
     assert ("[console_scripts]\ngroundwire = groundwire.cli:main\n" in text) is (not folder)
-    for name, target in project["entry-points"]["groundwire.commands" if folder else "groundwire.providers"].items():
+    for name, target in project["entry-points"]["groundwire.commands" if folder else "pytest11"].items():
         assert f"\n{name} = {target}\n" in text

@@ -97,7 +97,7 @@ class Installed:
 
 _OLDEST = "the oldest versions"
 _OLDEST_EXTRAS = "the oldest versions, of the extras and the server too"
-_EXTRAS = ("browser", "ddgs", "embeddings", "keyring", "mcp", "office", "otel", "valkey")
+_EXTRAS = ("browser", "ddgs", "embeddings", "keyring", "mcp", "office", "otel", "postgres", "socks", "valkey")
 """The extras that fit into one environment; those of frameworks: `tests/frameworks/test_shapes.py`."""
 _RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -447,6 +447,7 @@ def test_every_command_says_what_it_does_without_any_extra(installed: Installed)
     assert {"search", "open", "completion", "archive search", "mcp install"} <= set(done.stdout.splitlines())
 
 
+@_together(_RUNNING)
 def test_the_server_is_installed_as_the_library_says(
     environment: Callable[[str], Installed | None], tmp_path: Path
 ) -> None:

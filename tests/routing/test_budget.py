@@ -124,7 +124,7 @@ async def test_a_failed_search_is_given_back_with_its_money(store: Store) -> Non
 async def test_page_text_is_counted_in_tokens(store: Store) -> None:
     own = budget(store, tokens=100)
     await own.check_tokens()
-    await own.read(399)
+    await own.count_page_text(399)
     with pytest.raises(BudgetExceeded, match="100 of 100 tokens"):
         await own.check_tokens()
 
@@ -288,14 +288,14 @@ async def test_it_is_tried_with_less_until_it_fits() -> None:
 @pytest.mark.req("B5")
 async def test_a_session_reads_up_to_its_tokens(store: Store) -> None:
     own = budget(store, tokens=100)
-    await own.read(396)
+    await own.count_page_text(396)
     await own.check_tokens()
-    await own.read(1)
+    await own.count_page_text(1)
     with pytest.raises(BudgetExceeded, match=r"100 of 100 tokens") as caught:
         await own.check_tokens()
     assert (caught.value.limit, caught.value.spent) == (100, 100)
     free = budget(store, "free")
-    await free.read(400)
+    await free.count_page_text(400)
     assert (await free.usage())["tokens"] == 0
     await free.check_tokens()
     await own.reset()
@@ -312,7 +312,7 @@ async def test_a_session_is_forgotten_a_week_after_it_began() -> None:
         await own.settle(await own.take(0.1), 0.1)
         await own.settle(await own.take_page(0.1), 0.2)
         await own.settle_many(await own.reserve_many(1, 0.1), 1)
-        await own.read(4)
+        await own.count_page_text(4)
 
     await use()
     used = {"searches": 2, "cost_usd": pytest.approx(0.4), "tokens": 1}
@@ -341,7 +341,7 @@ async def test_an_idle_session_begins_anew_in_every_process(clock: Clock) -> Non
     limits = Limits(searches=3, cost_usd=1.0, tokens=100, idle_timeout=600)
     one, other = (SessionBudget(store, "s", limits, clock=clock) for _ in range(2))
     await one.take(0.5)
-    await one.read(40)
+    await one.count_page_text(40)
     clock.now = 599
     await other.take(0.1)
     clock.now = 599 + 599  # used meanwhile, elsewhere
@@ -476,7 +476,7 @@ async def test_every_kind_of_limit_begins_anew_after_the_idle_time(limits: Limit
     store = MemoryStore(clock=clock)
     own = SessionBudget(store, "s", limits, clock=clock)
     await own.take(0.1)
-    await own.read(8)
+    await own.count_page_text(8)
     clock.now = 601
     await own.take(0.1)
     assert await own.usage() == {"searches": 1, "cost_usd": pytest.approx(0.1), "tokens": 0}
@@ -583,7 +583,7 @@ async def test_whatever_comes_first_after_the_idle_time_begins_the_session_anew(
         own = SessionBudget(store, first.__name__, limits, clock=clock)
         await own.take(0.02)
         await own.take()
-        await own.read(40)
+        await own.count_page_text(40)
         with pytest.raises(BudgetExceeded):
             await own.check_tokens()
         clock.now += 601

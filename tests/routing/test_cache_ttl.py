@@ -12,7 +12,7 @@ from groundwire.models import Attempt, Budget, Freshness, Outcome, Page, SearchR
 from groundwire.routing.cache import CacheTtl
 from groundwire.routing.cache_codec import (
     CacheResult,
-    age,
+    age_fields,
     decode_entry,
     encode_entry,
     identity,
@@ -159,13 +159,13 @@ def test_an_entry_is_fresh_then_stale_then_only_better_than_a_failure(
 ) -> None:
     data = encode_entry(b"value", CacheTtl(60.0, 30.0, 600.0))
     found = decode_entry(Entry(data, 100.0, 730.0), bytes.decode, now)
-    assert found.kept == CacheResult("value", cached=True, stale=stale, age=seconds)
+    assert found.result == CacheResult("value", cached=True, stale=stale, age=seconds)
     assert found.at_once is at_once
 
 
 def test_what_is_no_entry_is_refused() -> None:
     empty = encode_entry(b"", CacheTtl())
-    assert decode_entry(Entry(empty, 1.0, 1.0), bytes.decode, 0.5).kept.value == ""
+    assert decode_entry(Entry(empty, 1.0, 1.0), bytes.decode, 0.5).result.value == ""
     with pytest.raises(ValueError, match="too short"):
         decode_entry(Entry(empty[:-1], 1.0, 1.0), bytes.decode, 0.5)
     with pytest.raises(ValueError, match="the form b'g0'"):
@@ -178,6 +178,6 @@ def test_what_is_not_said_is_not_cached_and_is_fresh() -> None:
 
 
 def test_the_age_of_a_stale_value_is_a_warning() -> None:
-    assert age(("one",), True, False, 600.0) == {"cached": True}
+    assert age_fields(("one",), True, False, 600.0) == {"cached": True}
     told = "this result is 10 minutes old and not refreshed yet"
-    assert age(("one",), True, True, 600.0) == {"cached": True, "stale": True, "warnings": (told, "one")}
+    assert age_fields(("one",), True, True, 600.0) == {"cached": True, "stale": True, "warnings": (told, "one")}

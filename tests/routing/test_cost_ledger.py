@@ -262,6 +262,24 @@ def test_closing_waits_two_seconds_for_what_is_still_written() -> None:
     assert run_virtually(run(2.1)) == (False, 2.0)
 
 
+def test_what_need_not_end_is_canceled_then() -> None:
+    async def run() -> tuple[bool, float]:
+        tasks, ended = BackgroundTasks(), asyncio.Event()
+
+        async def ask() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0)
+                ended.set()
+
+        tasks.start(ask())
+        await tasks.aclose(cancel=True)
+        return ended.is_set(), asyncio.get_running_loop().time()
+
+    assert run_virtually(run()) == (True, 2.0)
+
+
 async def test_a_cost_that_nothing_was_charged_for_is_added() -> None:
     late: list[int] = []
 

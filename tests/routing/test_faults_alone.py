@@ -11,7 +11,7 @@ from groundwire import Settings, Web
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt
 from groundwire.testing import InjectedFault
-from world import World
+from world import World, wire_faults
 from world.bombs import bomb_fault
 from world.services.brave import Brave
 
@@ -36,22 +36,22 @@ CERTAIN = (
     InjectedFault.reset(0),
     InjectedFault.reset(100),
     InjectedFault.truncated(),
-    InjectedFault.wrong_length(),
-    InjectedFault.garbage(),
+    wire_faults.wrong_length(),
+    wire_faults.garbage(),
     InjectedFault.wrong_json(),
     InjectedFault.html_for_json(),
     InjectedFault.empty_body(),
-    InjectedFault.not_gzip(),
+    wire_faults.not_gzip(),
     bomb_fault("gzip", 20),
-    InjectedFault.endless(),
-    InjectedFault.endless_headers(),
+    wire_faults.endless(),
+    wire_faults.endless_headers(),
 )
 """The provider certainly failed: the next one is asked at once."""
 SILENT = (
     InjectedFault.hang(),
     InjectedFault.delay(FOREVER),
-    InjectedFault.trickle(1.0),
-    InjectedFault.trickle_head(1.0),
+    wire_faults.trickle(1.0),
+    wire_faults.trickle_head(1.0),
 )
 """Nothing shows that it failed: the next one is asked when it is late."""
 CHANGED = {"reply"}  # not a fault but the way to make one
@@ -88,7 +88,8 @@ def test_every_fault_of_the_miniature_web_is_here() -> None:
         for name, member in inspect.getmembers(InjectedFault, inspect.ismethod)
         if not name.startswith("_") and name not in CHANGED
     }
-    assert known | {"bomb"} == {fault.label.partition("(")[0] for fault in (*CERTAIN, *SILENT)}
+    known |= {"bomb", *wire_faults.__all__}
+    assert known == {fault.label.partition("(")[0] for fault in (*CERTAIN, *SILENT)}
 
 
 @pytest.mark.req("H2", "B1", "C5")

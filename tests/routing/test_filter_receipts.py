@@ -130,7 +130,7 @@ async def test_a_filter_that_leaves_nothing_is_named() -> None:
 
 async def test_rows_that_are_all_too_old_prove_nothing_if_the_service_was_not_told() -> None:
     old = SearchResult(title="old", url="https://old.example/", published="2001-01-01")
-    with pytest.raises(AllProvidersFailed, match="does not know time_range"):
+    with pytest.raises(AllProvidersFailed, match="does not support time_range"):
         await search(Gives([old], UNABLE), Query(text="q", time_range="d"))
 
 

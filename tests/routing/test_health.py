@@ -61,7 +61,8 @@ class Watched:
     def hear(
         self, *, provider: str = "a", cooldown: float = 0.0, reason: str = "", degraded: float = 0.0, times: int = 0
     ) -> None:
-        self.health.merge(provider, cooldown=cooldown, outcome="quota", reason=reason, degraded=degraded, times=times)
+        record = HealthRecord(outcome="quota", reason=reason, times=times)
+        self.health.merge(provider, record, {"cooldown": cooldown, "degraded": degraded})
 
     def degraded(self, provider: str = "a") -> float:
         """Return the seconds for which a provider is asked last; 0 when it is not."""

@@ -145,7 +145,7 @@ async def test_a_hedge_to_a_paid_provider_is_paid_by_the_budget_and_without_one_
 async def test_help_that_turned_out_extra_is_charged_and_help_in_place_of_a_lost_call_is_not() -> None:
     for habit, rows, helped in ((1.0, 1, 2), (SLOW_ENOUGH, 1, 3), (1.0, 0, 3)):
         first, paid = Timed("first", habit, rows=rows), Timed("paid", 0.1, price=0.005)
-        asked = chain(first, paid, extra_paid=0.001, extra_paid_kept=2.7)  # a quarter is not for help
+        asked = chain(first, paid, extra_paid=0.001, extra_paid_burst=2.7)  # a quarter is not for help
         for _ in range(3):
             await search(asked)
             await asyncio.sleep(7)  # the loser has ended
@@ -158,7 +158,7 @@ async def test_help_that_turned_out_extra_is_charged_and_help_in_place_of_a_lost
 @virtually
 async def test_each_search_earns_a_part_of_an_extra_call() -> None:
     first, paid = Timed("first", 1.0), Timed("paid", 0.1, price=0.005)
-    asked = chain(first, paid, extra_paid=0.5, extra_paid_kept=2.0)
+    asked = chain(first, paid, extra_paid=0.5, extra_paid_burst=2.0)
     for _ in range(9):
         await search(asked)
         await asyncio.sleep(7)  # the loser has ended
@@ -181,7 +181,7 @@ async def test_transient_failures_are_tried_again_with_growing_pauses() -> None:
 @virtually
 async def test_retries_end_with_the_tokens() -> None:
     only = Timed("only", down("only"))
-    asked = chain(only, retries=0.2, retries_kept=2.0)
+    asked = chain(only, retries=0.2, retries_burst=2.0)
     for _ in range(3):
         with pytest.raises(AllProvidersFailed):
             await search(asked)
@@ -318,7 +318,7 @@ def test_the_modes_change_the_numbers() -> None:
     modes = [HedgePolicy.of(latency) for latency in ("normal", "fast", "fastest")]
     assert [(mode.quantile, mode.extra_paid) for mode in modes] == [(0.95, 0.1), (0.9, 0.1), (0.75, 0.25)]
     strict = HedgePolicy.of("fastest", "strict")
-    assert (strict.extra_paid, strict.extra_paid_kept) == (0.025, 1.0)
+    assert (strict.extra_paid, strict.extra_paid_burst) == (0.025, 1.0)
     assert HedgePolicy.of() == HedgePolicy()
 
 
@@ -326,8 +326,8 @@ def test_the_numbers_are_those_that_the_simulation_chose() -> None:
     policy = HedgePolicy()
     assert (policy.quantile, policy.free_quantile) == (0.95, 0.5)
     assert (policy.shortest, policy.longest, policy.unknown) == (0.15, 1.5, 0.8)
-    assert (policy.extra_paid, policy.extra_paid_kept, policy.most_requests) == (0.1, 8, 3)
-    assert (policy.rounds, policy.retries, policy.retries_kept) == (3, 0.2, 10)
+    assert (policy.extra_paid, policy.extra_paid_burst, policy.most_requests) == (0.1, 8, 3)
+    assert (policy.rounds, policy.retries, policy.retries_burst) == (3, 0.2, 10)
     assert (policy.retry_pause, policy.least_for_retry) == (0.1, 0.5)
     assert (policy.most_drained, policy.fused, policy.fuse_max_wait) == (32, 3, 1.0)
 

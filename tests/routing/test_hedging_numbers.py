@@ -12,11 +12,11 @@ from components.calls import search_call
 from groundwire.deadline import Deadline
 from groundwire.errors import AuthenticationFailed, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Attempt, Filters, Query, SearchResult
-from groundwire.routing.health import Health
+from groundwire.routing.health import Health, HealthRecord
 from groundwire.routing.hedging import HedgedRunner, HedgeResult
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.provider_call import ProviderCaller
-from groundwire.routing.rate_limiter import Rate, RateLimiter
+from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.storage.memory import MemoryStore
 
 from .test_hedging import SLOW_ENOUGH, Timed, down, now, virtually
@@ -64,8 +64,7 @@ class Runs:
 
     def pace(self, provider: str, interval: float) -> None:
         """Give a provider one slot in so many seconds."""
-        rate = Rate(interval)
-        self.limiter.merge(provider, announced=rate, learned=0.0, learned_for=0.0, rest=0.0, times=0)
+        self.limiter.merge(provider, HealthRecord(interval=interval, burst=1), {"rate_until": 0.0, "rest": 0.0})
 
     def pace_free(self) -> None:
         """Give the free providers a rate limit, so that none is called a second time."""
@@ -108,7 +107,7 @@ async def test_a_hedge_costs_as_much_of_a_call_as_the_slow_one_is_likely_to_answ
 
 async def _hedge_costs(rate: float) -> None:
     first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 1.0, price=PRICE)
-    runs = Runs(first, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs = Runs(first, paid, extra_paid=1e-6, extra_paid_burst=4.0)
     lost = runs.lose("first", rate)
     began, searching = now(), asyncio.create_task(runs.search())
     await asyncio.sleep(1.0)
@@ -125,7 +124,7 @@ async def test_the_last_quarter_of_the_budget_is_for_a_call_that_may_end_without
     for others, is_asked in (([second], True), ([], False)):
         paid = Timed("paid", 0.1, price=PRICE)
         began = now()
-        runs = Runs(first, *others, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs = Runs(first, *others, paid, extra_paid=1e-6, extra_paid_burst=4.0)
         runs.pace_free()
         runs.runner.extra.spend(3.2)
         await runs.search()
@@ -173,7 +172,7 @@ async def test_a_probe_of_a_further_round_that_was_not_needed_is_given_up() -> N
 async def test_a_hedge_beside_an_answer_was_extra_and_one_beside_a_failure_was_not() -> None:
     for habit, spent in ((1.0, 1.0), (SLOW_ENOUGH, 0.0)):
         first, paid = Timed("first", habit), Timed("paid", 1.0, price=PRICE)
-        runs = Runs(first, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs = Runs(first, paid, extra_paid=1e-6, extra_paid_burst=4.0)
         await runs.search()
         await asyncio.sleep(7.0)  # the loser has ended
         assert len(paid.asked) == 1
@@ -248,7 +247,7 @@ async def test_two_late_calls_may_use_what_is_left_of_the_budget_and_no_more() -
     for spent, is_asked in ((3.6, True), (4.0, False)):
         began = now()
         paid = Timed("paid", 0.1, price=PRICE)
-        runs = Runs(Timed("a", SLOW_ENOUGH), Timed("b", SLOW_ENOUGH), paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs = Runs(Timed("a", SLOW_ENOUGH), Timed("b", SLOW_ENOUGH), paid, extra_paid=1e-6, extra_paid_burst=4.0)
         runs.pace_free()
         runs.runner.extra.spend(spent)
         await runs.search()
@@ -259,7 +258,7 @@ async def test_two_late_calls_may_use_what_is_left_of_the_budget_and_no_more() -
 @virtually
 async def test_a_hedge_that_the_budget_forbids_starts_soon_after_it_is_allowed_and_costs_little_work() -> None:
     first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=PRICE)
-    runs = Runs(first, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs = Runs(first, paid, extra_paid=1e-6, extra_paid_burst=4.0)
     runs.runner.extra.spend(4.0)
     searching = asyncio.create_task(runs.search())
     await asyncio.sleep(3.05)
@@ -273,7 +272,7 @@ async def test_a_hedge_that_the_budget_forbids_starts_soon_after_it_is_allowed_a
 @virtually
 async def test_the_first_call_of_a_search_is_not_extra() -> None:
     for price in (0.0, PRICE):
-        runs = Runs(Timed("only", 0.1, price=price), extra_paid=1e-6, extra_paid_kept=4.0)
+        runs = Runs(Timed("only", 0.1, price=price), extra_paid=1e-6, extra_paid_burst=4.0)
         searching = asyncio.create_task(runs.search())
         await asyncio.sleep(0.05)
         assert runs.spent(4.0) == 0
@@ -284,11 +283,11 @@ async def test_the_first_call_of_a_search_is_not_extra() -> None:
 @virtually
 async def test_a_paid_call_in_place_of_a_failed_one_is_not_extra_and_one_of_a_further_round_is() -> None:
     failed, paid = Timed("failed", down("failed")), Timed("paid", 1.0, price=PRICE)
-    runs = Runs(failed, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs = Runs(failed, paid, extra_paid=1e-6, extra_paid_burst=4.0)
     await runs.search()
     assert runs.spent(4.0) == 0
     again = Timed("again", down("again"), 1.0, price=PRICE)
-    runs = Runs(again, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs = Runs(again, extra_paid=1e-6, extra_paid_burst=4.0)
     searching = asyncio.create_task(runs.search())
     await asyncio.sleep(0.5)
     assert runs.spent(4.0) == 1.0
@@ -299,7 +298,7 @@ async def test_a_paid_call_in_place_of_a_failed_one_is_not_extra_and_one_of_a_fu
 @virtually
 async def test_a_paid_call_beside_one_that_is_lost_counts_whether_or_not_that_answers() -> None:
     again = Timed("again", SLOW_ENOUGH, 1.0, price=PRICE)
-    runs = Runs(again, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs = Runs(again, extra_paid=1e-6, extra_paid_burst=4.0)
     runs.lossy("again", [2.0] * 40)
     result = await runs.search()
     assert again.asked == [0.0, 2.0]
@@ -311,12 +310,12 @@ async def test_a_paid_call_beside_one_that_is_lost_counts_whether_or_not_that_an
 @virtually
 async def test_a_hedge_that_fails_is_not_paid_and_one_that_is_cancelled_with_the_search_keeps_its_charge() -> None:
     first, failing = Timed("first", 1.5), Timed("failing", down("failing"), price=PRICE)
-    runs = Runs(first, failing, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs = Runs(first, failing, extra_paid=1e-6, extra_paid_burst=4.0)
     await runs.search()
     assert len(failing.asked) == 1
     assert runs.spent(4.0) == 0
     first, slow = Timed("first", SLOW_ENOUGH), Timed("slow", SLOW_ENOUGH, price=PRICE)
-    runs = Runs(first, slow, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs = Runs(first, slow, extra_paid=1e-6, extra_paid_burst=4.0)
     searching = asyncio.create_task(runs.search())
     await asyncio.sleep(1.5)
     searching.cancel()
@@ -340,7 +339,7 @@ async def test_lost_calls_are_followed_three_times_at_most() -> None:
 @virtually
 async def test_who_follows_a_lost_call_takes_a_retry() -> None:
     only = Timed("only", SLOW_ENOUGH)
-    runs = Runs(only, retries=1e-6, retries_kept=1.0)
+    runs = Runs(only, retries=1e-6, retries_burst=1.0)
     runs.lossy("only")
     await runs.search(5.5)
     assert only.asked == [0.0, 0.5]
@@ -413,7 +412,7 @@ async def test_who_waits_for_a_slot_lets_the_others_go_first_unless_nobody_else_
 async def test_what_was_still_running_is_told_with_its_time_and_its_price() -> None:
     first, second = Timed("first", SLOW_ENOUGH, price=PRICE), Timed("second", 0.4)
     result = await Runs(first, second).search()
-    (left,) = result.left
+    (left,) = result.abandoned
     assert (left.provider, left.outcome, left.abandoned) == ("first", "timeout", True)
     assert (left.latency_ms, left.cost_usd) == (1_200, PRICE)
     assert left.reason == "abandoned: another provider answered first"
@@ -422,7 +421,7 @@ async def test_what_was_still_running_is_told_with_its_time_and_its_price() -> N
     (ended,) = (item.attempt for item in lost.results)
     assert (ended.outcome, ended.reason, ended.abandoned) == ("timeout", "no answer in time", False)
     assert (ended.latency_ms, ended.cost_usd) == (500, PRICE)
-    assert lost.left == []
+    assert lost.abandoned == []
 
 
 @virtually
@@ -440,7 +439,7 @@ async def test_who_had_no_turn_was_not_sent_and_costs_nothing() -> None:
     await waits.search()
     result = await waits.search()
     assert [item.attempt.provider for item in result.results if item.rows] == ["other"]
-    (left,) = result.left
+    (left,) = result.abandoned
     assert (left.provider, left.outcome, left.reason) == (
         "paced",
         "rate_limited",
@@ -495,12 +494,12 @@ async def test_the_shortest_time_that_was_said_is_waited_for_unless_somebody_sai
 async def test_a_further_round_calls_a_paid_provider_only_within_the_budget() -> None:
     for left, times in ((1.0, 2), (0.99, 1)):
         paid = Timed("paid", down("paid"), 0.1, price=PRICE)
-        runs = Runs(paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs = Runs(paid, extra_paid=1e-6, extra_paid_burst=4.0)
         runs.runner.extra.spend(4.0 - left)
         await runs.search()
         assert len(paid.asked) == times
     free = Timed("free", down("free"), 0.1)
-    runs = Runs(free, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs = Runs(free, extra_paid=1e-6, extra_paid_burst=4.0)
     runs.runner.extra.spend(4.0)
     await runs.search()
     assert len(free.asked) == 2
@@ -525,7 +524,7 @@ async def test_without_hedging_nobody_is_called_beside_another_and_nobody_is_fol
 async def test_a_quarter_of_the_budget_is_kept_from_hedges_of_one_late_call() -> None:
     for spent, starts in ((1.5, 0.8), (1.6, 1.2)):
         began, paid = now(), Timed("paid", 0.1, price=PRICE)
-        runs = Runs(Timed("first", SLOW_ENOUGH), paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs = Runs(Timed("first", SLOW_ENOUGH), paid, extra_paid=1e-6, extra_paid_burst=4.0)
         runs.pace_free()
         runs.runner.extra.spend(spent)
         await runs.search()
@@ -536,7 +535,7 @@ async def test_a_quarter_of_the_budget_is_kept_from_hedges_of_one_late_call() ->
 @virtually
 async def test_searches_earn_further_rounds() -> None:
     only = Timed("only", down("only"))
-    runs = Runs(only, retries=0.5, retries_kept=1.0)
+    runs = Runs(only, retries=0.5, retries_burst=1.0)
     calls = []
     for _ in range(5):
         before = len(only.asked)
@@ -704,7 +703,7 @@ async def test_a_service_is_called_again_only_if_it_usually_answers_and_is_known
         runs.lose("only", share)
         finish = await runs.search()
         assert len(only.asked) == calls, (answers, share)
-        for left in finish.left:
+        for left in finish.abandoned:
             assert left.reason == "abandoned: another request to it answered first"
         await runs.runner.aclose()
     slow = Timed("slow", SLOW_ENOUGH)
@@ -736,7 +735,7 @@ def test_the_defaults_of_the_policy() -> None:
         0.95, 0.5, 0.15, 1.5, 2.0, 4.0, 0.8, 0.10, 8.0, 3, 3, 0.20, 10.0, 0.1, 0.5, 32, 3, 1.0
     )  # fmt: skip
     modes = {
-        (latency, cost): (policy.quantile, policy.extra_paid, policy.extra_paid_kept)
+        (latency, cost): (policy.quantile, policy.extra_paid, policy.extra_paid_burst)
         for latency in ("normal", "fast", "fastest")
         for cost in ("normal", "strict")
         for policy in [HedgePolicy.of(latency, cost)]
@@ -755,7 +754,7 @@ def test_the_defaults_of_the_policy() -> None:
 async def test_an_outage_is_ridden_out_in_steps_and_left_in_time_for_a_retry() -> None:
     for random, tries, ends in ((0.5, [0.0, 0.2, 1.2, 2.2], 2.4), (0.0, [0.0, 0.15, 1.2, 2.25], 2.45)):
         only = DownUntil("only", 0.1)
-        runs = Runs(only, retries=0.0, retries_kept=0.0)
+        runs = Runs(only, retries=0.0, retries_burst=0.0)
         await runs.search()
         runs.random, began = random, now()
         only.until = began + 60.0
@@ -768,7 +767,7 @@ async def test_an_outage_is_ridden_out_in_steps_and_left_in_time_for_a_retry() -
 @virtually
 async def test_waiting_for_the_end_of_an_outage_takes_no_retries() -> None:
     only = DownUntil("only", 0.1)
-    runs = Runs(only, retries=1.0, retries_kept=1.0)
+    runs = Runs(only, retries=1.0, retries_burst=1.0)
     await runs.search()
     only.until = now() + 200.0
     await runs.search()
@@ -782,7 +781,7 @@ async def test_waiting_for_the_end_of_an_outage_takes_no_retries() -> None:
 @virtually
 async def test_a_probe_that_is_too_dear_in_a_further_round_is_given_up() -> None:
     free, paid = Timed("free", down("free"), 0.1), Timed("paid", down("paid"), 0.1, price=PRICE)
-    runs = Runs(free, paid, extra_paid=1e-6, extra_paid_kept=4.0, retry_pause=3.0)
+    runs = Runs(free, paid, extra_paid=1e-6, extra_paid_burst=4.0, retry_pause=3.0)
     for _ in range(3):
         runs.health.report(Attempt(provider="paid", outcome="unavailable"), answered=False)
     runs.runner.extra.spend(4.0)
@@ -794,7 +793,7 @@ async def test_a_probe_that_is_too_dear_in_a_further_round_is_given_up() -> None
 @virtually
 async def test_who_waits_for_a_slot_is_as_likely_to_answer_as_one_that_has_just_been_called() -> None:
     paced, paid = Timed("paced", 0.1, 1.0), Timed("paid", 5.0, price=PRICE)
-    runs = Runs(paced, paid, extra_paid=1e-6, extra_paid_kept=4.0, slot_wait=9.0)
+    runs = Runs(paced, paid, extra_paid=1e-6, extra_paid_burst=4.0, slot_wait=9.0)
     runs.pace("paced", 6.0)
     await runs.search()
     searching = asyncio.create_task(runs.search())

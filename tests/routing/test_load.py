@@ -8,7 +8,7 @@ import time
 import pytest
 
 from groundwire.errors import Overloaded
-from groundwire.routing.load_monitor import LoadMonitor, cpu_wanted
+from groundwire.routing.load_monitor import LoadMonitor, cpu_demand
 from world.virtual_time import run_virtually
 
 
@@ -130,7 +130,7 @@ def test_no_call_outlives_its_deadline_at_any_load_and_what_the_machine_carries_
 
 
 def test_time_in_which_the_thread_is_ready_to_run_counts() -> None:
-    assert time.thread_time() * 0.5 <= cpu_wanted() < 1e8
+    assert time.thread_time() * 0.5 <= cpu_demand() < 1e8
 
 
 @pytest.mark.req("B29")

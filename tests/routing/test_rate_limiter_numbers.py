@@ -35,6 +35,22 @@ class Asked:
         return []
 
 
+def merge(
+    limiter: RateLimiter,
+    rate: Rate | None = None,
+    *,
+    learned: float = 0.0,
+    learned_for: float = 0.0,
+    rest: float = 0.0,
+    times: int = 0,
+    reason: str = "",
+) -> None:
+    """Merge what another process has learned of the provider, with the seconds that are left of it."""
+    interval, burst = rate or (0.0, 0)
+    record = HealthRecord(interval=interval, burst=burst, rate=learned, rests=times, reason=reason)
+    limiter.merge("asked", record, {"rate_until": learned_for, "rest": rest})
+
+
 def virtually(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
     def run() -> None:
         run_virtually(test())
@@ -67,7 +83,7 @@ async def test_without_a_limit_nobody_waits() -> None:
     assert [(slot.granted, slot.wait, slot.interval, slot.at, slot.where) for slot in slots] == [
         (True, 0.0, 0.0, now(), "asked")
     ] * 3
-    assert limiter.rest_of(provider) is None
+    assert limiter.pause_of(provider) is None
 
 
 @virtually
@@ -101,7 +117,7 @@ async def test_a_pause_begins_short_and_doubles_up_to_what_was_asked_for() -> No
     for _ in range(6):
         slot = await turn(limiter, provider)
         changes = tell(limiter, slot, "rate_limited", retry_after=7.0, reason="slow down: q")
-        rest = limiter.rest_of(provider)
+        rest = limiter.pause_of(provider)
         assert rest is not None
         assert rest[0] == pytest.approx(changes["rest"])
         assert rest[1] == "slow down"
@@ -110,13 +126,13 @@ async def test_a_pause_begins_short_and_doubles_up_to_what_was_asked_for() -> No
     assert changes["rests"] == 5
     assert changes["reason"] == "slow down"
     refused = await turn(limiter, provider, max_wait=6.9)
-    assert (refused.granted, refused.wait, refused.resting) == (False, 7.0, " (slow down)")
+    assert (refused.granted, refused.wait, refused.pause_reason) == (False, 7.0, " (slow down)")
     slot = await turn(limiter, provider, max_wait=7.0)
     assert (slot.granted, slot.wait) == (True, 7.0)
     await asyncio.sleep(2.0)
-    assert limiter.rest_of(provider) == (0.0, "slow down")
+    assert limiter.pause_of(provider) == (0.0, "slow down")
     assert tell(limiter, slot) == {}
-    assert limiter.rest_of(provider) is None
+    assert limiter.pause_of(provider) is None
     slot = await turn(limiter, provider)
     assert tell(limiter, slot, "rate_limited", retry_after=7.0)["rest"] == 0.5
 
@@ -152,7 +168,7 @@ def test_a_refused_key_needs_no_pause(outcome: Outcome) -> None:
     async def run() -> None:
         limiter, provider = limited(), Asked()
         assert tell(limiter, await turn(limiter, provider), outcome, retry_after=9.0) == {}
-        assert limiter.rest_of(provider) is None
+        assert limiter.pause_of(provider) is None
 
     run_virtually(run())
 
@@ -165,7 +181,7 @@ async def test_a_late_refusal_does_not_begin_another_pause() -> None:
     assert tell(limiter, early, "rate_limited", retry_after=3.0)["rest"] == 0.5
     assert tell(limiter, late, "rate_limited", retry_after=3.0) == {}
     tell(limiter, late)  # a response to a request from before the pause does not end it
-    assert limiter.rest_of(provider) is not None
+    assert limiter.pause_of(provider) is not None
 
 
 @virtually
@@ -308,7 +324,7 @@ async def test_nothing_is_learned_from_fewer_refusals_or_at_the_usual_rate() -> 
 @virtually
 async def test_a_learned_rate_grows_by_half_a_percent_a_second_and_is_forgotten_when_doubled() -> None:
     limiter, provider, began = limited(), Asked(), now()
-    limiter.merge("asked", announced=None, learned=2.0, learned_for=200.0, rest=0.0, times=0)
+    merge(limiter, learned=2.0, learned_for=200.0)
     assert (await turn(limiter, provider)).interval == pytest.approx(0.5)
     await asyncio.sleep(100.0 - (now() - began))
     assert (await turn(limiter, provider)).interval == pytest.approx(1 / 3, rel=1e-3)
@@ -328,7 +344,7 @@ async def test_a_learned_rate_grows_by_half_a_percent_a_second_and_is_forgotten_
 def test_what_another_process_has_learned(learned: float, learned_for: float, interval: float) -> None:
     async def run() -> None:
         limiter, provider = limited(), Asked()
-        limiter.merge("asked", announced=None, learned=learned, learned_for=learned_for, rest=0.0, times=0)
+        merge(limiter, learned=learned, learned_for=learned_for)
         assert (await turn(limiter, provider)).interval == pytest.approx(interval)
 
     run_virtually(run())
@@ -337,37 +353,37 @@ def test_what_another_process_has_learned(learned: float, learned_for: float, in
 @virtually
 async def test_the_later_of_two_learned_rates_counts() -> None:
     limiter, provider = limited(), Asked()
-    limiter.merge("asked", announced=None, learned=2.0, learned_for=150.0, rest=0.0, times=0)
-    limiter.merge("asked", announced=None, learned=4.0, learned_for=150.25, rest=0.0, times=0)  # the same one
+    merge(limiter, learned=2.0, learned_for=150.0)
+    merge(limiter, learned=4.0, learned_for=150.25)  # the same one
     assert (await turn(limiter, provider)).interval == pytest.approx(0.4)
-    limiter.merge("asked", announced=None, learned=4.0, learned_for=100.0, rest=0.0, times=0)
+    merge(limiter, learned=4.0, learned_for=100.0)
     assert (await turn(limiter, provider)).interval == pytest.approx(0.4)
-    limiter.merge("asked", announced=None, learned=4.0, learned_for=200.0, rest=0.0, times=0)
+    merge(limiter, learned=4.0, learned_for=200.0)
     assert (await turn(limiter, provider)).interval == pytest.approx(0.25)
 
 
 @virtually
 async def test_a_pause_and_a_rate_of_another_process_hold_here_too() -> None:
     limiter, provider, began = limited(), Asked(), now()
-    limiter.merge("asked", announced=Rate(3.0, 1), learned=0.0, learned_for=0.0, rest=5.0, times=2, reason="busy")
-    assert limiter.rest_of(provider) == (5.0, "busy")
-    limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=50.0, times=2)
-    assert limiter.rest_of(provider) == (5.0, "busy")
+    merge(limiter, Rate(3.0, 1), rest=5.0, times=2, reason="busy")
+    assert limiter.pause_of(provider) == (5.0, "busy")
+    merge(limiter, rest=50.0, times=2)
+    assert limiter.pause_of(provider) == (5.0, "busy")
     slot = await turn(limiter, provider)
     assert (now() - began, slot.interval) == (5.0, 3.0)
     assert tell(limiter, slot, "rate_limited", retry_after=99.0) == {
         "rest": 99.0, "rests": 3, "reason": ""}  # fmt: skip
     limiter = limited()
-    limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=9_999.0, times=99)
-    assert limiter.rest_of(provider) == (3_600.0, "")
+    merge(limiter, rest=9_999.0, times=99)
+    assert limiter.pause_of(provider) == (3_600.0, "")
     slot = await turn(limiter, provider, seconds=9_999, max_wait=9_999)
     assert tell(limiter, slot, "rate_limited", retry_after=9.0)["rests"] == 21
     limiter = limited()
-    limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=0.5, times=0)
-    assert limiter.rest_of(provider) == (0.5, "")
+    merge(limiter, rest=0.5, times=0)
+    assert limiter.pause_of(provider) == (0.5, "")
     limiter = limited()
-    limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=0.0, times=9)
-    assert limiter.rest_of(provider) is None
+    merge(limiter, rest=0.0, times=9)
+    assert limiter.pause_of(provider) is None
 
 
 @pytest.mark.parametrize(
@@ -415,7 +431,7 @@ async def test_a_stated_rate_stays_when_a_response_says_nothing_of_it() -> None:
 @virtually
 async def test_a_rate_learned_elsewhere_allows_no_burst() -> None:
     limiter, provider = limited(), Asked()
-    limiter.merge("asked", announced=None, learned=2.0, learned_for=200.0, rest=0.0, times=0)
+    merge(limiter, learned=2.0, learned_for=200.0)
     assert [(await turn(limiter, provider)).wait for _ in range(2)] == [0.0, pytest.approx(0.5)]
 
 
@@ -465,7 +481,7 @@ async def test_at_most_512_requests_of_a_second_are_counted() -> None:
     assert counts[510:515] == [510, 511, 512, 512, 512]
     assert set(counts[512:]) == {512}
     learned = limiter._learned["asked"]
-    sizes = [(await turn(limiter, provider), len(learned.sent))[1] for _ in range(1_100)]
+    sizes = [(await turn(limiter, provider), len(learned.send_times))[1] for _ in range(1_100)]
     assert (min(sizes), max(sizes)) == (513, 1_024)
 
 
@@ -585,7 +601,7 @@ def test_a_probe_that_has_no_slot_in_time_lets_the_next_one_probe(
 ) -> None:
     async def run() -> None:
         limiter, provider = await slow()
-        limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=1.0, times=0)
+        merge(limiter, rest=1.0, times=0)
         refused = await turn(limiter, provider, max_wait=2.0)
         assert (refused.granted, refused.wait, now()) == (False, 4.0, 1.0)
         canceled = asyncio.create_task(turn(limiter, provider))

@@ -402,7 +402,7 @@ class TestRows:
         assert answer.results == ()
         assert answer.attempts[0].outcome == "empty"
         assert "none of them on an allowed domain" in answer.attempts[0].reason
-        with pytest.raises(AllProvidersFailed, match=r"does not know allowed_domains \(unproven\)"):
+        with pytest.raises(AllProvidersFailed, match=r"does not support allowed_domains \(unproven\)"):
             await chain(Scripted("any", finds(ROW), canary=True)).ask(query, Deadline.after(60))
 
     async def test_the_limit_holds_even_if_a_provider_gives_more(self) -> None:

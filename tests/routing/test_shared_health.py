@@ -401,7 +401,7 @@ async def test_the_end_of_what_was_learned_counts_from_when_it_is_heard() -> Non
     heard = SharedHealth(store, Health(), limiter, ExtraBudget(0.1, 6.0), lambda: 1e9 + now())
     await heard.read([provider])
     assert limiter.pace(provider, "p:one") == pytest.approx(Rate(1 / 2.5, 1))
-    rest = limiter.rest_of(provider)
+    rest = limiter.pause_of(provider)
     assert rest is not None
     assert (round(rest[0], 3), rest[1]) == (10.0, "busy")
     await heard.aclose()

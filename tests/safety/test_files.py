@@ -157,6 +157,7 @@ def test_a_link_that_appears_after_the_check_is_not_followed(tree: Path) -> None
     os.close(descriptor)
 
 
+@pytest.mark.posix
 def test_a_pipe_a_socket_and_a_device_are_no_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as server:

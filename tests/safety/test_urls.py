@@ -9,7 +9,7 @@ from yarl import URL
 
 from components.examples import examples
 from groundwire.errors import BlockedAddress, InvalidRequest
-from groundwire.safety.urls import MAX_LENGTH, WebUrl, join_url, parse_url
+from groundwire.safety.urls import MAX_LENGTH, WebUrl, join_url, parse_url, with_scheme
 
 pytestmark = pytest.mark.req("Y13", "B3")
 
@@ -107,10 +107,10 @@ def test_the_parts() -> None:
         ("https://" + "a" * 64 + ".com/", "too long", "63"),
         ("https://" + "a." * 130 + "com/", "too long", "253"),
         ("https://" + "é." * 1030 + "com/", "too long", "253"),
-        ("https://-a.com/", "does not belong", "hyphens inside"),
-        ("https://a;b.com/", "does not belong", "slash"),
-        ("https://a\uff20b.com/", "does not belong", "slash"),
-        ("https://a\u2100b.com/", "does not belong", "slash"),
+        ("https://-a.com/", "an invalid character", "inner hyphens"),
+        ("https://a;b.com/", "an invalid character", "slash"),
+        ("https://a\uff20b.com/", "an invalid character", "slash"),
+        ("https://a\u2100b.com/", "an invalid character", "slash"),
         ("https://a\ue000b.com/", "no host name may have", "first slash"),
         ("https://a\ufe0fb.com/", "invisible", "Remove"),
         ("https://xn--a.com/", "international", "spelling"),
@@ -120,8 +120,8 @@ def test_the_parts() -> None:
         ("https://xn--ab-m1t.com/", "international", "spelling"),  # a joiner that joins nothing
         ("https://\u0301a.com/", "international", "spelling"),
         ("https://a\u05d0.com/", "international", "spelling"),
-        ("https://example.com?a@b", "two ways", "Put a /"),
-        ("https://example.com#@127.0.0.1/", "two ways", "Put a /"),
+        ("https://example.com?a@b", "is ambiguous", "Put a /"),
+        ("https://example.com#@127.0.0.1/", "is ambiguous", "Put a /"),
         ("https://example.com/" + "a" * MAX_LENGTH, f"{MAX_LENGTH + 20:,} characters", f"{MAX_LENGTH:,}"),
         ("https://example.com/" + "é" * (MAX_LENGTH // 2), "characters", f"{MAX_LENGTH:,}"),
     ],
@@ -369,3 +369,15 @@ def test_an_address_in_canonical_form_takes_a_short_way_to_the_same_result(rest:
 def test_a_location_of_blanks_is_empty() -> None:
     with pytest.raises(InvalidRequest, match="is empty"):
         join_url(parse_url("https://example.com/a"), "  ")
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        *((host, f"https://{host}") for host in ("example.org", "a.example:8443/x?q=1", "www.example.org?q")),
+        *((host, f"http://{host}") for host in ("127.0.0.1:8800/wiki", "localhost:80", "[::1]:80/x")),
+        *((same, same) for same in ("http://a.test", "localhost", "a/b", "mailto:x@a.test", "1.2", "two words", "")),
+    ],
+)
+def test_a_missing_scheme_is_added(text: str, url: str) -> None:
+    assert with_scheme(text) == url

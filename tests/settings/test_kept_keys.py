@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from groundwire.settings import Settings
+from groundwire.settings.schema import has_keyring
 
 Desk = Any  # see conftest.py
 
@@ -53,3 +55,21 @@ def test_others_may_not_read_it(kept: Path, desk: Desk) -> None:
     (warning,) = desk.load().warnings
     assert warning.endswith(f"run: chmod 600 {kept}")
     assert "BRAVE" not in warning
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="they have a keyring always")
+def test_a_machine_has_a_keyring_by_its_bus_or_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("DBUS_SESSION_BUS_ADDRESS", "PYTHON_KEYRING_BACKEND"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert not has_keyring()
+    (tmp_path / "bus").touch()
+    assert has_keyring()
+    (tmp_path / "bus").unlink()
+    (tmp_path / "python_keyring").mkdir()
+    (tmp_path / "python_keyring" / "keyringrc.cfg").touch()
+    assert has_keyring()
+    (tmp_path / "python_keyring" / "keyringrc.cfg").unlink()
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "my.Backend")
+    assert has_keyring()

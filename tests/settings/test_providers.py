@@ -104,6 +104,6 @@ def test_packages_are_read_again_only_after_an_installation(tmp_path: Path, monk
     information = tmp_path / "lookup-1.0.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: lookup\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text("[groundwire.providers]\nlookup = lookup:Lookup\n")
+    (information / "entry_points.txt").write_text("[groundwire.providers]\nlookup = lookup : Lookup [fast]\n")
     assert provider_names() == tuple(sorted([*names, "lookup"]))
     assert scans.count == 2

@@ -30,7 +30,7 @@ import groundwire
 from components.authority import Authority
 from groundwire._version import install_command, install_extra
 from groundwire.doctor import CHECKS, Check, DoctorReport, Machine, examine
-from groundwire.doctor.network import _is_gateway, _taken
+from groundwire.doctor.network import _bind_error, _is_gateway
 from groundwire.doctor.python_env import faults_of_requirements
 from groundwire.setup import KeyringState
 from groundwire.storage.sqlite_db import APPLICATION_ID
@@ -299,9 +299,24 @@ async def test_a_browser_that_nobody_uses_is_only_noted(look: Look, tmp_path: Pa
 
 
 async def test_a_proxy_that_is_none(look: Look) -> None:
-    report = await look({"GROUNDWIRE_NETWORK_PROXY": "socks5://proxy.example:1080"})
+    report = await look({"GROUNDWIRE_NETWORK_PROXY": "socks4://proxy.example:1080"})
     assert named(report) == ["settings-wrong"]
     assert "network.proxy" in report.findings[0].what
+
+
+async def test_a_database_of_the_archive_that_does_not_answer(look: Look) -> None:
+    report = await look({"GROUNDWIRE_ARCHIVE_URL": "postgresql://groundwire:hunter2@127.0.0.1:1/archive"})
+    (finding,) = [one for one in report.findings if one.severity == "problem"]
+    assert (finding.fault, finding.subject) == ("store-unreachable", "postgresql://********@127.0.0.1:1/archive")
+    assert "Start the server or correct archive.url" in finding.what
+    assert "hunter2" not in f"{finding.what}{finding.why}{finding.fix}"
+
+
+async def test_a_socks_proxy_without_its_package(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "python_socks", None)
+    report = await look({"ALL_PROXY": "socks5h://proxy.example:1080"})
+    problems = [one for one in report.findings if one.severity == "problem"]
+    assert [(one.fault, install_extra("socks") in one.what) for one in problems] == [("settings-wrong", True)]
 
 
 async def test_scripts_without_a_browser(look: Look) -> None:
@@ -410,7 +425,7 @@ class Gateway(EmulatedServer):
 
 def test_a_gateway_that_runs_is_no_fault(world: World) -> None:
     port = world.add(Gateway("gateway")).port
-    assert _taken("127.0.0.1", port) == "the port is taken"
+    assert _bind_error("127.0.0.1", port) == "the port is taken"
     assert _is_gateway("127.0.0.1", port)
     assert not _is_gateway("127.0.0.1", world.searxng.port)
 
@@ -440,7 +455,7 @@ async def test_a_check_that_does_not_end_is_named(machine: Callable[..., Machine
     told: list[str] = []
     checks = [*CHECKS[:1], Check("forever", "Forever", forever)]
     report = await examine(
-        machine(), seconds=0.5, checks=checks, done=lambda result: told.append(f"{result.name} {result.state}")
+        machine(), seconds=0.5, checks=checks, on_result=lambda result: told.append(f"{result.name} {result.state}")
     )
     assert named(report) == ["not-finished"]
     assert told == ["python ok", "forever problem"]

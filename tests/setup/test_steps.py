@@ -18,7 +18,7 @@ from groundwire.doctor.files import line_of
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings import Settings
 from groundwire.setup import FileKeeper, SetupPlan, clean_key, commit, load_offers, setup_schema, with_values
-from groundwire.setup.provider_status import verify
+from groundwire.setup.provider_check import verify
 from world import World
 
 pytestmark = pytest.mark.req("Y8")
@@ -181,3 +181,10 @@ def test_the_line_of_a_key_as_people_write_it(text: str, line: int) -> None:
 async def test_a_host_that_does_not_resolve_keeps_its_spelling() -> None:
     settings = Settings(providers={"wikipedia": {"base_url": "http://wiki.invalid"}})
     assert (await verify("wikipedia", settings)).what.startswith("wiki.invalid does not resolve")
+
+
+async def test_the_fix_of_an_address_where_nothing_listens_is_said_once(world: World) -> None:
+    settings = Settings.model_validate({"providers": {"searxng": {"base_url": world.closed_url}}})
+    result = await verify("searxng", settings)
+    assert result.verdict == "unreachable"
+    assert result.fix == "Check that searxng runs, and that providers.searxng.base_url is its address."

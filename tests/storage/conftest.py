@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from components.needs import needed
+from components.postgres import Postgres
 from groundwire.storage import MemoryStore, Store
 from groundwire.storage.sqlite import SqliteStore
 
@@ -60,3 +63,12 @@ async def sqlite_stage(clock: Clock, tmp_path: Path) -> AsyncIterator[FakeStage]
     yield stage
     for store in stage.opened:
         await store.aclose()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # one that another user can reach
+        Path(folder).chmod(0o755)
+        server = needed(lambda: Postgres(Path(folder)))
+        yield server
+        server.stop()

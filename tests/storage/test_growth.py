@@ -6,14 +6,18 @@ import hashlib
 import sqlite3
 import zlib
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-from groundwire.models import SearchResponse, SearchResult
+from groundwire.models import Filters, Page, SearchResponse, SearchResult
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.safety.tenancy import LOCAL, OPERATOR
+from groundwire.safety.tenancy import LOCAL, OPERATOR, Owner
 from groundwire.storage import MemoryStore
+from groundwire.storage.archive.base import Search
+from groundwire.storage.archive.records import page_item
+from groundwire.storage.archive.sqlite import SqliteTables
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import Answer, AssignNumbers, Operation
 from groundwire.storage.sqlite_db import StoreFile
@@ -87,7 +91,7 @@ async def test_notes_of_an_earlier_version_are_read() -> None:
 
 
 def test_a_file_runs_as_many_statements_at_the_thousandth_search_as_at_the_first(tmp_path: Path) -> None:
-    writing, reading = StoreFile(tmp_path / "store.db", max_wait=1).open()
+    writing = StoreFile(tmp_path / "store.db", max_wait=1).open()
     statements: list[str] = []
     writing.set_trace_callback(statements.append)
     counts = []
@@ -96,8 +100,7 @@ def test_a_file_runs_as_many_statements_at_the_thousandth_search_as_at_the_first
         names = tuple((b"%d %d" % (search, row),) for row in range(10))
         run(writing, (AssignNumbers("s", names, b"note %d" % search, 60),), 10**9, 1_000.0, lambda found: None)
         counts.append(len(statements))
-    for db in (writing, reading):
-        db.close()
+    writing.close()
     assert set(counts[1:]) == {counts[1]}
     assert counts[0] <= counts[1]
 
@@ -121,9 +124,29 @@ async def test_content_that_is_seen_again_is_not_indexed_again(tmp_path: Path) -
 
 
 def test_the_writing_connection_keeps_half_a_megabyte_of_a_file_in_memory(tmp_path: Path) -> None:
-    connections = StoreFile(tmp_path / "store.db", max_wait=1).open()
+    file = StoreFile(tmp_path / "store.db", max_wait=1)
+    connections = [file.open(), file.connect()]
     kept = [db.execute("pragma cache_size").fetchone()[0] for db in connections]
     for db in connections:
         db.close()
     assert kept[0] == -500, "in KiB: a session of 1,000 searches takes 3 MB less than with the default"
     assert kept[1] != kept[0], "questions to the archive read much"
+
+
+def test_rows_of_sessions_are_searched_only_if_there_are_some(tmp_path: Path) -> None:
+    tables = SqliteTables(tmp_path / "archive.db", "sessions")
+    statements: list[str] = []
+
+    def ranked(session: str) -> int:
+        """Count how often rows are ranked for the local user once a session has a page."""
+        page = Page(url=f"https://w.test/{session}", title="Some words", content="Some words.", reader="local")
+        item = page_item(page, 1_000, Owner("", session))
+        assert item is not None
+        tables.put([item], max_bytes=10**9, oldest=0)
+        tables._reader().set_trace_callback(statements.append)
+        statements.clear()
+        tables.find(Search("some words", Filters(), date(2026, 1, 1), limit=9), LOCAL)
+        return sum(statement.count("bm25") for statement in statements)
+
+    assert [ranked(""), ranked("a")] == [1, 2]
+    tables.close()

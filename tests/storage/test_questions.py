@@ -113,7 +113,7 @@ async def test_a_page_answers_by_one_passage_and_its_title(archive: Archive) -> 
 
 @pytest.mark.req("B38")
 def test_a_question_of_frequent_words_only_is_one_of_these_words() -> None:
-    question = Question.read("who is who")
+    question = Question.parse("who is who")
     assert question is not None
     assert question.compare("WHO is who") is True
     assert question.compare("to be or not to be") is None
@@ -123,6 +123,6 @@ def test_a_question_of_frequent_words_only_is_one_of_these_words() -> None:
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.stored)
 def test_each_question_asks_for_itself(asked: Asked) -> None:
     for text in (asked.stored, asked.again, asked.other):
-        question = Question.read(text)
+        question = Question.parse(text)
         assert question is not None
         assert question.compare(text.upper() if text.isascii() else text) is True

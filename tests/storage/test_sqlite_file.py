@@ -85,7 +85,7 @@ def rename(path: Path, name: str) -> None:
 
 async def test_the_file_is_ours_alone_and_says_what_it_is(path: Path, open_sqlite: Open) -> None:
     await open_sqlite().count("c", 1)
-    assert mode(path) == 0o600
+    assert mode(path) == mode(path.with_name(f"{path.name}.lock")) == 0o600
     assert number(path, "pragma application_id") == APPLICATION_ID
     assert number(path, "pragma user_version") == VERSION
     with raw(path) as db:
@@ -273,6 +273,28 @@ async def test_a_file_that_its_last_user_is_closing_is_waited_for(path: Path, op
         assert not done
     assert (await task).total == 2
     await store.aclose()
+
+
+async def test_a_file_is_opened_by_one_at_a_time(path: Path, open_sqlite: Open) -> None:
+    store = open_sqlite()
+    with raw(path.with_name(f"{path.name}.lock")) as other:
+        other.execute("begin immediate")  # as another process does that opens the file, or moves it aside
+        with pytest.raises(StoreError, match="locked"):
+            await store.count("c", 1)
+        assert path.name not in names(path.parent)
+    assert (await store.count("c", 1)).total == 1
+
+
+async def test_a_lock_that_is_no_database_is_not_taken_for_a_damaged_store(path: Path, open_sqlite: Open) -> None:
+    await (first := open_sqlite()).count("c", 1)
+    await first.aclose()
+    path.with_name(f"{path.name}.lock").write_text("4711\nhost\n")
+    store = open_sqlite()
+    with pytest.raises(StoreError, match=rf"{path.name}\.lock is a file of another program"):
+        await store.count("c", 1)
+    path.with_name(f"{path.name}.lock").unlink()
+    assert (await store.count("c", 1)).total == 2
+    assert not store.recreated
 
 
 async def test_two_stores_of_a_process_keep_the_journal_from_others(path: Path, open_sqlite: Open) -> None:

@@ -62,7 +62,7 @@ def test_targets_met_and_missed_and_every_provider(run: Callable[..., Result], s
     assert "success rate 100.0 % > 95 % met" in lines
     assert "answered after a fallback 66.7 % < 20 % missed" in lines
     assert "mean latency 950 ms < 5 s met" in lines
-    assert "403 shown to the caller 0 0 met" in lines
+    assert "calls that failed with 403 0 0 met" in lines
     assert "\x1b" not in done.stdout
 
 

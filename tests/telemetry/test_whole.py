@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -40,6 +39,7 @@ async def test_all_watchers_tell_one_story_and_the_targets_are_met(
     world: World,
     settings: Callable[..., Settings],
     tmp_path: Path,
+    warm_python: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -92,7 +92,7 @@ async def test_all_watchers_tell_one_story_and_the_targets_are_met(
 
     monkeypatch.setenv("GROUNDWIRE_STORAGE_URL", store)
     command = [
-        sys.executable,
+        str(warm_python),
         "-m",
         "groundwire",
         "stats",

@@ -17,7 +17,7 @@ import pytest
 from components.work import growth, memory
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from groundwire.testing.http_messages import Wire
-from world import World
+from world import World, wire_faults
 from world.bombs import bomb, bomb_fault
 from world.virtual_time import run_virtually
 
@@ -138,19 +138,19 @@ async def test_reset_within_the_body(world: World, url: str) -> None:
 
 async def test_trickle(world: World, url: str, raw: Raw) -> None:
     healthy = split(await raw(url))[1]
-    world.searxng.fail(InjectedFault.trickle(0.0))
+    world.searxng.fail(wire_faults.trickle(0.0))
     head, body = split(await raw(url))
     assert f"Content-Length: {len(healthy)}".encode() in head
     assert body == healthy
-    world.searxng.fail(InjectedFault.trickle(60))
+    world.searxng.fail(wire_faults.trickle(60))
     head, body = split(await raw(url, limit=len(head) + 5))
     assert body == healthy[:1]
 
 
 async def test_trickle_head(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(InjectedFault.trickle_head(60))
+    world.searxng.fail(wire_faults.trickle_head(60))
     assert await raw(url, limit=1) == b"H"
-    world.searxng.fail(InjectedFault.trickle_head(0.0))
+    world.searxng.fail(wire_faults.trickle_head(0.0))
     assert (await raw(url)).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
@@ -167,14 +167,14 @@ async def test_truncated(world: World, url: str, raw: Raw) -> None:
 
 async def test_wrong_length(world: World, url: str, raw: Raw) -> None:
     healthy = split(await raw(url))[1]
-    world.searxng.fail(InjectedFault.wrong_length())
+    world.searxng.fail(wire_faults.wrong_length())
     head, body = split(await raw(url))
     assert f"Content-Length: {len(healthy) // 2}".encode() in head
     assert body == healthy
 
 
 async def test_garbage(world: World, url: str) -> None:
-    world.searxng.fail(InjectedFault.garbage())
+    world.searxng.fail(wire_faults.garbage())
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.ClientError):
             await session.get(url)
@@ -205,7 +205,7 @@ async def test_empty_body(world: World, url: str, raw: Raw) -> None:
 
 
 async def test_not_gzip(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(InjectedFault.not_gzip())
+    world.searxng.fail(wire_faults.not_gzip())
     head, body = split(await raw(url))
     assert b"Content-Encoding: gzip" in head
     assert body.startswith(b"{")
@@ -254,14 +254,14 @@ def test_unknown_bombs_are_told_at_once(encoding: str) -> None:
 
 
 async def test_endless_body(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(InjectedFault.endless(b"again " * 1000))
+    world.searxng.fail(wire_faults.endless(b"again " * 1000))
     received = await raw(url, limit=1_000_000)
     assert len(received) == 1_000_000
     assert dechunked(split(received)[1])[:12_000] == b"again " * 2000
 
 
 async def test_endless_headers(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(InjectedFault.endless_headers())
+    world.searxng.fail(wire_faults.endless_headers())
     received = await raw(url, limit=1_000_000)
     assert len(received) == 1_000_000
     assert b"\r\n\r\n" not in received
@@ -278,9 +278,7 @@ class Inside(EmulatedServer):
         return EmulatedResponse.text(str(len(asyncio.all_tasks())))
 
 
-@pytest.mark.parametrize(
-    "fault", [InjectedFault.hang(), InjectedFault.endless(), InjectedFault.endless_headers()], ids=str
-)
+@pytest.mark.parametrize("fault", [InjectedFault.hang(), wire_faults.endless(), wire_faults.endless_headers()], ids=str)
 async def test_no_work_once_the_client_is_gone(world: World, url: str, raw: Raw, fault: InjectedFault) -> None:
     inside = world.add(Inside())
 
@@ -333,8 +331,8 @@ def test_faults_are_values() -> None:
         InjectedFault.hang(),
         InjectedFault.close(),
         InjectedFault.reset(),
-        InjectedFault.garbage(),
-        InjectedFault.endless(),
+        wire_faults.garbage(),
+        wire_faults.endless(),
         bomb_fault(),
     ]
     assert all(a != b for a, b in itertools.combinations(made, 2))

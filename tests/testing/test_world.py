@@ -13,7 +13,7 @@ import pytest
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from groundwire.testing.site import Calendar, Site
 from groundwire.testing.world import World as ShippedWorld
-from world import World
+from world import World, wire_faults
 
 Raw = Callable[..., Awaitable[bytes]]
 
@@ -67,7 +67,7 @@ async def test_asynchronous_form(raw: Raw) -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    [InjectedFault.hang(), InjectedFault.endless(), InjectedFault.trickle(600), InjectedFault.delay(600)],
+    [InjectedFault.hang(), wire_faults.endless(), wire_faults.trickle(600), InjectedFault.delay(600)],
     ids=str,
 )
 def test_stops_in_spite_of_a_client_that_hangs(fault: InjectedFault) -> None:

@@ -23,7 +23,7 @@ from groundwire.errors import (
 )
 from groundwire.testing import InjectedFault
 from groundwire.transport import Head, Transport
-from world import World
+from world import World, wire_faults
 from world.bombs import bomb_fault
 
 Connect = Callable[..., Transport]
@@ -122,7 +122,7 @@ async def test_the_cap_counts_the_wire_too(connect: Connect, serve: Serve) -> No
         await connect(server.url).fetch(server.url, deadline=soon(), cap=5_000)
 
 
-@pytest.mark.parametrize("fault", [bomb_fault("gzip"), bomb_fault("deflate"), InjectedFault.endless()], ids=str)
+@pytest.mark.parametrize("fault", [bomb_fault("gzip"), bomb_fault("deflate"), wire_faults.endless()], ids=str)
 async def test_bombs(world: World, connect: Connect, shown: list[Head], fault: InjectedFault) -> None:
     world.searxng.fail(fault, times=None)
     transport = connect(world.searxng.url)
@@ -182,8 +182,8 @@ async def test_a_failure_is_told_by_its_status_whatever_its_body(
         (InjectedFault.reset(), "closed the connection"),
         (InjectedFault.reset(10), "ended its response early"),
         (InjectedFault.truncated(), "ended its response early"),
-        (InjectedFault.garbage(), "not HTTP"),
-        (InjectedFault.endless_headers(), "not HTTP"),
+        (wire_faults.garbage(), "not HTTP"),
+        (wire_faults.endless_headers(), "not HTTP"),
         (InjectedFault.status(200, headers={"X-Long": "x" * 1_000_000}), "not HTTP"),
     ],
     ids=str,
@@ -242,7 +242,7 @@ async def test_switching_protocols_is_no_way_to_hold_us(connect: Connect, serve:
 
 @pytest.mark.parametrize(
     "fault",
-    [InjectedFault.hang(), InjectedFault.trickle(1), InjectedFault.trickle_head(1), InjectedFault.delay(600)],
+    [InjectedFault.hang(), wire_faults.trickle(1), wire_faults.trickle_head(1), InjectedFault.delay(600)],
     ids=str,
 )
 async def test_the_deadline_holds(world: World, connect: Connect, fault: InjectedFault) -> None:

@@ -17,7 +17,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import Closed, PageError, PageTooLarge
 from groundwire.testing import InjectedFault
 from groundwire.transport import Transport
-from world import World
+from world import World, wire_faults
 from world.bombs import bomb_fault
 
 Connect = Callable[..., Transport]
@@ -170,7 +170,7 @@ async def test_no_socket_is_left_after_errors(world: World, connect: Connect) ->
         InjectedFault.reset(),
         InjectedFault.reset(5),
         InjectedFault.truncated(),
-        InjectedFault.garbage(),
+        wire_faults.garbage(),
         bomb_fault(),
         InjectedFault.close(),
     ]

@@ -93,7 +93,7 @@ async def test_the_form_of_addresses_is_judged_with_a_proxy_too(
 
 @pytest.mark.parametrize(
     "proxy",
-    ["proxy:3128", "socks5://proxy.example:1080", "http://", "http://user:s3cret@", "http://[", "http://0x7f.1"],
+    ["proxy:3128", "socks4://proxy.example:1080", "http://", "http://user:s3cret@", "http://[", "http://0x7f.1"],
 )
 def test_what_is_no_proxy(proxy: str) -> None:
     with pytest.raises(ConfigurationError, match=r"^network\.proxy: .* Write it as") as caught:
@@ -127,7 +127,7 @@ def test_the_proxy_of_a_service(environment: dict[str, str], url: str, proxy: st
 
 
 def test_a_proxy_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    settings = load(environment={"ALL_PROXY": "socks5://p.test:1080"}, folder=tmp_path, user_folder=tmp_path)
+    settings = load(environment={"ALL_PROXY": "socks4://p.test:1080"}, folder=tmp_path, user_folder=tmp_path)
     assert settings.proxy_for("https://api.test") == ""
     assert [warning.partition(" ")[0] for warning in settings.warnings] == ["ALL_PROXY"]
 

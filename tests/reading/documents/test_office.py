@@ -19,7 +19,7 @@ from components.office import book, opendocument, presentation, relations, word,
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.document import FILES as FILES_KINDS
 from groundwire.reading.documents.document import read_file
-from groundwire.reading.documents.number_formats import shown_number
+from groundwire.reading.documents.number_formats import format_number
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.encoding.file_types import KindName
 from groundwire.reading.extracted import Extracted, UnreadableDocument
@@ -310,12 +310,12 @@ def test_a_sheet_shows_what_its_program_shows() -> None:
     ],
 )
 def test_a_number_is_shown_in_its_format_or_with_all_its_digits(value: float, code: str, shown: str) -> None:
-    assert shown_number(value, code) == shown
+    assert format_number(value, code) == shown
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.text(alphabet='0#?.,%;"\\\\_*[]$E+-@ x()', max_size=30))
 def test_no_format_raises(value: float, code: str) -> None:
-    assert isinstance(shown_number(value, code), str)
+    assert isinstance(format_number(value, code), str)
 
 
 def test_what_a_picture_and_a_chart_are_called_is_read() -> None:
@@ -540,7 +540,7 @@ def test_without_its_library_a_spreadsheet_says_what_to_install(monkeypatch: pyt
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(UnreadableDocument, match="groundwire doctor") as caught:
         read("sheet", workbook({"Ships": [["x"]]}))
-    assert caught.value.found.why == "missing"
+    assert caught.value.reason.why == "missing"
 
 
 def test_an_opendocument_text_is_markdown() -> None:
@@ -641,14 +641,14 @@ def test_a_presentation_that_begins_like_any_package_is_found_by_its_parts() -> 
 def test_a_cut_file_says_that_it_is_damaged(kind: KindName, body: bytes) -> None:
     with pytest.raises(UnreadableDocument) as caught:
         read(kind, body[: len(body) // 2])
-    assert caught.value.found.why == "broken"
+    assert caught.value.reason.why == "broken"
 
 
 @pytest.mark.parametrize("kind", [kind for kind, _ in FILES])
 def test_an_archive_of_something_else_says_so(kind: KindName) -> None:
     with pytest.raises(UnreadableDocument) as caught:
         read(kind, zipped({"readme.txt": "nothing of it"}))
-    assert caught.value.found.why == "broken"
+    assert caught.value.reason.why == "broken"
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
@@ -658,7 +658,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
             part.write(b" " * 1_000_000)
     with pytest.raises(UnreadableDocument, match="over the limit") as caught:
         read("word", file.getvalue())
-    assert caught.value.found.why == "large"
+    assert caught.value.reason.why == "large"
 
 
 def test_many_parts_are_refused() -> None:
@@ -685,12 +685,12 @@ def test_entities_of_a_document_stay_unexpanded() -> None:
 def test_a_protected_book_and_a_protected_archive_say_so() -> None:
     with pytest.raises(UnreadableDocument) as caught:
         read("epub", book("<p>words</p>", protected=True))
-    assert caught.value.found.why == "protected"
+    assert caught.value.reason.why == "protected"
     locked = bytearray(zipped({"word/document.xml": "x"}))
     locked[locked.index(b"PK\x01\x02") + 8] |= 1  # the flag of an encrypted entry
     with pytest.raises(UnreadableDocument) as caught:
         read("word", bytes(locked))
-    assert caught.value.found.why == "protected"
+    assert caught.value.reason.why == "protected"
 
 
 def test_what_a_machine_would_obey_is_taken_out_of_every_kind() -> None:

@@ -35,7 +35,7 @@ def read(body: bytes) -> Extracted:
 def refusal(body: bytes) -> tuple[str, str]:
     with pytest.raises(UnreadableDocument) as caught:
         read(body)
-    return caught.value.found.why, caught.value.found.message
+    return caught.value.reason.why, caught.value.reason.message
 
 
 def said(body: bytes) -> str:
@@ -43,7 +43,7 @@ def said(body: bytes) -> str:
     try:
         return read(body).content
     except UnreadableDocument as error:
-        return error.found.message
+        return error.reason.message
 
 
 def written(*lines: str, size: float = 11, font: str = "Helvetica", step: float = 14) -> bytes:

@@ -46,7 +46,8 @@ WORDS = (
 
 def answers(text: str, query: str, tokens: int, **more: Any) -> Page:
     return view(
-        Page(url="https://a.example/", content=text), check_ask(usual=9_000, query=query, max_tokens=tokens, **more)
+        Page(url="https://a.example/", content=text),
+        check_ask(default_length=9_000, query=query, max_tokens=tokens, **more),
     )
 
 
@@ -248,7 +249,9 @@ def test_the_frame_of_any_page_has_at_most_61_tokens(page: Page, tokens: int, pa
             return render_text(opened(part.model_copy(update={"citation_id": 9_999}), brief=True))
 
         try:
-            result = opened(view(page, check_ask(usual=9_000, max_tokens=tokens, around=framed, **asked)), brief=True)
+            result = opened(
+                view(page, check_ask(default_length=9_000, max_tokens=tokens, around=framed, **asked)), brief=True
+            )
         except InvalidRequest:
             assert not page.content.strip()
             return

@@ -21,8 +21,8 @@ from groundwire.reading.passages.excerpts import (
     ExcerptSpan,
     assemble,
     choose,
+    excerpt_text,
     find_all,
-    shown,
     spans_around,
     wants_links,
 )
@@ -677,7 +677,7 @@ class TestExcerpts:
         document = Outline("".join(f"## Part {at:02}\n\n{row}\n\n" for at, row in enumerate(rows)))
         ranked = rank(document, "ferry")
         best = sorted(ranked, key=lambda row: (-row.score, row.number))
-        bare = [len(f"{shown(document, *row.passage[:2])}\n\n[@{row.passage.start}]\n") for row in best]
+        bare = [len(f"{excerpt_text(document, *row.passage[:2])}\n\n[@{row.passage.start}]\n") for row in best]
         named = [len(f"-{row.passage.end} Part {row.number:02}") for row in best]
         spent, owed = list(itertools.accumulate(bare)), list(itertools.accumulate(named))
         first = next(at for at, size in enumerate(spent) if size // 4 > 2_000)
@@ -716,17 +716,17 @@ class TestExcerpts:
         link = "[old mill](https://mill.example/a)"
         document = Outline(f"the {link}\n\n```\n{link}\n```\n")
         code = document.codes[0]
-        assert shown(document, 0, 4 + len(link)) == "the old mill"
-        assert shown(document, 0, 4 + len(link), links=True) == f"the {link}"
-        assert shown(document, code.start, code.end or 0) == f"```\n{link}\n```"
-        assert shown(document, code.opened + 1, code.opened + 1 + len(link)) == link
-        assert shown(document, 0, code.opened + 5) == document.text[: code.opened + 5]
+        assert excerpt_text(document, 0, 4 + len(link)) == "the old mill"
+        assert excerpt_text(document, 0, 4 + len(link), links=True) == f"the {link}"
+        assert excerpt_text(document, code.start, code.end or 0) == f"```\n{link}\n```"
+        assert excerpt_text(document, code.opened + 1, code.opened + 1 + len(link)) == link
+        assert excerpt_text(document, 0, code.opened + 5) == document.text[: code.opened + 5]
         ends = ((code.start + 1, False), (code.start + 2, True), (code.end or 0, True), ((code.end or 0) + 1, False))
-        assert [shown(document, 0, end) == document.text[:end] for end, _ in ends] == [kept for _, kept in ends]
+        assert [excerpt_text(document, 0, end) == document.text[:end] for end, _ in ends] == [kept for _, kept in ends]
         after = Outline(f"```\n{link}\n```\n\nthe {link}")
         for start in (0, 1, 5):
-            assert shown(after, start, len(after.text)) == after.text[start:]
-        assert shown(after, (after.codes[0].end or 0), len(after.text)).strip() == "the old mill"
+            assert excerpt_text(after, start, len(after.text)) == after.text[start:]
+        assert excerpt_text(after, (after.codes[0].end or 0), len(after.text)).strip() == "the old mill"
 
     def test_other_forms_of_a_character_are_found(self) -> None:
         rows = (
@@ -810,7 +810,7 @@ class TestExcerpts:
         link = f"[{label}](https://harbour.example/news/2026/keeper-{'x' * 30}#article)"
         filler = "\n\n".join(f"Paragraph {number} tells of other things." for number in range(60))
         for part in (link, f"## News of the day\n\n{label}."):
-            asked = check_ask(query="zeppelin harbor", max_tokens=tokens, usual=9)
+            asked = check_ask(query="zeppelin harbor", max_tokens=tokens, default_length=9)
             found = view(Page(url=URL, content=f"{filler}\n\n{part}\n\n{filler}"), asked)
             words = re.sub(r"\[@\d+\]\n", "", found.content)
             assert words.removeprefix("## News of the day\n\n").strip(".\n") in label
@@ -818,11 +818,11 @@ class TestExcerpts:
             assert found.excerpts[0].text == link or found.excerpts[0].text in part
 
     def test_what_can_be_searched_for(self) -> None:
-        assert check_ask(find=" two \n words ", usual=9).find == "two words"
-        assert check_ask(find="x" * 500, usual=9).find == "x" * 500
+        assert check_ask(find=" two \n words ", default_length=9).find == "two words"
+        assert check_ask(find="x" * 500, default_length=9).find == "x" * 500
         for wanted, says in (("x" * 501, "has 501 characters"), ("  ", "is empty"), (5, "must be text, not int")):
             with pytest.raises(InvalidRequest, match=says):
-                check_ask(find=wanted, usual=9)
+                check_ask(find=wanted, default_length=9)
 
 
 class TestTerms:
@@ -870,10 +870,10 @@ class TestTerms:
 
     def test_terms_do_not_depend_on_what_was_read_before(self) -> None:
         terms = Terms()
-        terms._known.update((f"w{at}", (f"w{at}", "w", f"{at}")) for at in range(100_002))
+        terms._terms_by_run.update((f"w{at}", (f"w{at}", "w", f"{at}")) for at in range(100_002))
         text = "w1 ferries w100001 boats"
         assert terms(text) == terms(text) == Terms()(text)
-        assert len(terms._known) <= 100_001
+        assert len(terms._terms_by_run) <= 100_001
 
 
 WORDS = frozenset({"a", "b", "c", "ab", "abc", " a", " ab", "foo", "bar", "Foo", "Bar", "x"})
@@ -1008,18 +1008,18 @@ class TestTokens:
 
 class TestViews:
     def opened(self, text: str, **asked: Any) -> Page:
-        return view(Page(url=URL, content=text), check_ask(usual=15_000, **asked))
+        return view(Page(url=URL, content=text), check_ask(default_length=15_000, **asked))
 
     def test_the_usual_limit_is_4_000_characters_for_excerpts(self) -> None:
-        assert check_ask(usual=9_000).room.characters == 9_000
-        assert check_ask(usual=9_000, query="a").room.characters == 4_000
-        assert check_ask(usual=9_000, find="a").room.characters == 4_000
-        assert check_ask(usual=3_000, find="a").room.characters == 3_000
-        assert check_ask(usual=9_000, cursor="#1").room.characters == 9_000
-        assert check_ask(usual=9_000, query="a", max_length=7_000).room.characters == 7_000
-        asked = check_ask(usual=9_000, query="a", max_tokens=5)
+        assert check_ask(default_length=9_000).room.characters == 9_000
+        assert check_ask(default_length=9_000, query="a").room.characters == 4_000
+        assert check_ask(default_length=9_000, find="a").room.characters == 4_000
+        assert check_ask(default_length=3_000, find="a").room.characters == 3_000
+        assert check_ask(default_length=9_000, cursor="#1").room.characters == 9_000
+        assert check_ask(default_length=9_000, query="a", max_length=7_000).room.characters == 7_000
+        asked = check_ask(default_length=9_000, query="a", max_tokens=5)
         assert (asked.room.characters, asked.room.tokens) == (10_000_000, 5)
-        asked = check_ask(usual=9_000, max_length=7, max_tokens=5)
+        asked = check_ask(default_length=9_000, max_length=7, max_tokens=5)
         assert (asked.room.characters, asked.room.tokens) == (7, 5)
 
     @pytest.mark.parametrize(
@@ -1034,10 +1034,10 @@ class TestViews:
     )  # fmt: skip
     def test_limits_of_arguments(self, asked: dict[str, Any], valid: bool) -> None:
         if valid:
-            check_ask(usual=100, **asked)
+            check_ask(default_length=100, **asked)
         else:
             with pytest.raises(InvalidRequest):
-                check_ask(usual=100, **asked)
+                check_ask(default_length=100, **asked)
 
     def test_a_whole_page_lists_its_three_best_passages(self) -> None:
         rows = [f"The ferry {'ferry ' * at}{BLANK}." for at in range(5)]
@@ -1144,17 +1144,17 @@ class TestViews:
     def test_another_process_gives_the_same(self) -> None:
         page = Page(url=URL, content="The ferry leaves.\n\n" + "Other words. " * 400)
         for asked in ({"query": "ferry"}, {"find": "ferry"}, {"cursor": "@5"}, {"max_tokens": 50}, {"max_length": 70}):
-            ask = check_ask(usual=2_000, **asked)
+            ask = check_ask(default_length=2_000, **asked)
             packed = pack_view(page, ask)
             assert packed is not None
             assert unpack_view(*view_in_worker(*packed)) == view(page, ask)
-        packed = pack_view(page, check_ask(usual=2_000, cursor="#3"))
+        packed = pack_view(page, check_ask(default_length=2_000, cursor="#3"))
         assert packed is not None
         with pytest.raises(InvalidRequest, match="the page has no sections"):
             unpack_view(*view_in_worker(*packed))
-        assert pack_view(page, check_ask(usual=2_000, max_tokens=9, count_tokens=len)) is None
-        assert pack_view(page, check_ask(usual=2_000, query="a", ranker=lambda query, texts: [])) is None
-        assert pack_view(page, check_ask(usual=2_000, around=lambda page: "")) is None
+        assert pack_view(page, check_ask(default_length=2_000, max_tokens=9, count_tokens=len)) is None
+        assert pack_view(page, check_ask(default_length=2_000, query="a", ranker=lambda query, texts: [])) is None
+        assert pack_view(page, check_ask(default_length=2_000, around=lambda page: "")) is None
 
     @pytest.mark.parametrize(
         ("module", "name", "found"),
@@ -1169,7 +1169,9 @@ class TestViews:
             return ""
 
         around.__module__, around.__qualname__ = module, name
-        assert (pack_view(Page(url=URL, content="text"), check_ask(usual=9, around=around)) is not None) is found
+        assert (
+            pack_view(Page(url=URL, content="text"), check_ask(default_length=9, around=around)) is not None
+        ) is found
 
 
 def test_a_part_of_code_is_whole_lines_also_at_its_beginning() -> None:
@@ -1191,7 +1193,9 @@ def test_code_after_a_label_is_cut_between_its_lines_around_what_is_asked_for(to
     code = "\n".join(("```bash", *lines, "```"))
     filler = "\n\n".join(f"Paragraph {number} tells of other things." for number in range(60))
     text = f"# Use\n\nInstall it first.\n\n{code}\n\n{filler}"
-    found = view(Page(url=URL, content=text), check_ask(query="how do I stop lantern", max_tokens=tokens, usual=9))
+    found = view(
+        Page(url=URL, content=text), check_ask(query="how do I stop lantern", max_tokens=tokens, default_length=9)
+    )
     assert "lantern --stop" in found.content
     block = found.content[found.content.index("```") :].split("\n")
     assert set(block[1 : block.index("```", 1)]) <= set(lines)
@@ -1204,7 +1208,7 @@ def test_a_part_that_takes_more_than_was_counted_is_cut_shorter() -> None:
     def count(part: str) -> int:
         return len(part) + 30 * (len(part) > 12 and "]" in part)  # a marker takes more beside words than alone
 
-    asked = check_ask(query="lamp", max_tokens=70, usual=9, count_tokens=count)
+    asked = check_ask(query="lamp", max_tokens=70, default_length=9, count_tokens=count)
     content = view(Page(url=URL, content=text), asked).content
     assert count(content) <= 70
     assert "the lamp of" in content

@@ -48,7 +48,7 @@ print("done")
 
 def content(text: str, query: str, ranker: Ranker | None) -> str:
     page = Page(url="https://a.example/", content=text)
-    return view(page, check_ask(usual=9_000, query=query, max_tokens=60, ranker=ranker)).content
+    return view(page, check_ask(default_length=9_000, query=query, max_tokens=60, ranker=ranker)).content
 
 
 def known(text: str, query: str) -> dict[int, tuple[float, ...]]:

@@ -48,7 +48,7 @@ def _terms(text: str) -> object:
 def _view(text: str, asked: dict[str, Any]) -> object:
     page = Page(url=URL, content=text)
     try:
-        shown = view(page, check_ask(**asked, usual=15_000))
+        shown = view(page, check_ask(**asked, default_length=15_000))
     except InvalidRequest as error:
         return str(error)
     return [

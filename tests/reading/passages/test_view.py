@@ -43,7 +43,7 @@ def manual(paragraphs: int = 6) -> str:
 
 
 def opened(text: str, **asked: Any) -> Page:
-    return view(Page(url=URL, title="The manual", content=text), check_ask(usual=15_000, **asked))
+    return view(Page(url=URL, title="The manual", content=text), check_ask(default_length=15_000, **asked))
 
 
 class TestQuery:
@@ -331,7 +331,7 @@ class TestArguments:
         [
             ({"query": "a", "find": "b"}, "find: cannot be given together with query"),
             ({"query": "a", "cursor": "#1"}, "cursor: cannot be given together with query"),
-            ({"query": " ?! "}, "query: has no word in it"),
+            ({"query": " ?! "}, "query: has no words"),
             ({"query": 3}, "query: must be text"),
             ({"query": "w " * 2_000}, "query: has"),
             ({"find": " "}, "find: is empty"),

@@ -1,4 +1,4 @@
-"""The miniature model of our tests: the one that ships, with the APIs of Anthropic, Gemini and Ollama."""
+"""The model of our tests: the shipped one with OpenAI Responses and the APIs of Anthropic, Gemini and Ollama."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from groundwire.testing.model_apis.scripted_turns import ModelApi
 from world.model_apis.anthropic import MESSAGES
 from world.model_apis.gemini import GENERATE_CONTENT
 from world.model_apis.ollama import OLLAMA_CHAT, OLLAMA_GENERATE, OLLAMA_LISTS
+from world.model_apis.responses import RESPONSES
 
 __all__ = ["ModelServer"]
 
@@ -37,8 +38,9 @@ class ModelServer(ShippedModelServer):
             return GENERATE_CONTENT, match[2].startswith("stream")
         if path in _OLLAMA:
             return _OLLAMA[path], bool(body.get("stream", True))
-        if path.endswith("/messages"):
-            return MESSAGES, bool(body.get("stream"))
+        for end, api in (("/messages", MESSAGES), ("/responses", RESPONSES)):
+            if path.endswith(end):
+                return api, bool(body.get("stream"))
         return super().api(path, body)
 
     def refusal(self, api: ModelApi, reason: str) -> EmulatedResponse:

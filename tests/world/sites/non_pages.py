@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Final
 
-from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.site import Calendar, Site, SitePage
+from world import wire_faults
 
 __all__ = ["app_site", "legacy_site", "papers_site", "plain_pdf"]
 
@@ -99,7 +99,7 @@ def app_site(calendar: Calendar) -> Site:
         _fixed(
             "video",
             "/film.mp4",
-            EmulatedResponse(content_type="video/mp4", fault=InjectedFault.endless(bytes(range(256)) * 32)),
+            EmulatedResponse(content_type="video/mp4", fault=wire_faults.endless(bytes(range(256)) * 32)),
         ),
         _fixed("download", "/report", EmulatedResponse(body=b"PK\x05\x06" + bytes(18), content_type="application/zip")),
     ]

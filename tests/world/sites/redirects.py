@@ -13,6 +13,7 @@ from typing import Final
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.site import Calendar, Site, SitePage
+from world import wire_faults
 
 __all__ = ["Maze", "Slow"]
 
@@ -192,13 +193,11 @@ class Slow(Site):
         short = _SHORT.encode()
         pages = [
             _fixed("delay", "/delay/0.3", EmulatedResponse(body=short, fault=InjectedFault.delay(0.3))),
-            _fixed("trickle", "/trickle", EmulatedResponse(body=short, fault=InjectedFault.trickle(0.05))),
-            _fixed(
-                "trickle-head", "/trickle-head", EmulatedResponse(body=short, fault=InjectedFault.trickle_head(0.05))
-            ),
+            _fixed("trickle", "/trickle", EmulatedResponse(body=short, fault=wire_faults.trickle(0.05))),
+            _fixed("trickle-head", "/trickle-head", EmulatedResponse(body=short, fault=wire_faults.trickle_head(0.05))),
             _fixed("hang", "/hang", EmulatedResponse(fault=InjectedFault.hang())),
-            _fixed("endless", "/endless", EmulatedResponse(fault=InjectedFault.endless())),
-            _fixed("endless-headers", "/endless-headers", EmulatedResponse(fault=InjectedFault.endless_headers())),
+            _fixed("endless", "/endless", EmulatedResponse(fault=wire_faults.endless())),
+            _fixed("endless-headers", "/endless-headers", EmulatedResponse(fault=wire_faults.endless_headers())),
             _fixed("huge", "/huge", _streamed(_paragraphs)),
             _fixed("deep", "/deep", _streamed(_nested)),
             _fixed("word", "/word", _streamed(_one_word)),
@@ -210,7 +209,7 @@ class Slow(Site):
         """Return the short page after a delay, or at a pace, given in the path."""
         if wanted := re.fullmatch(r"/(delay|trickle)/(\d{1,4}(?:\.\d{1,6})?)", request.path):
             seconds = min(3600.0, float(wanted[2]))
-            fault = InjectedFault.delay(seconds) if wanted[1] == "delay" else InjectedFault.trickle(seconds)
+            fault = InjectedFault.delay(seconds) if wanted[1] == "delay" else wire_faults.trickle(seconds)
             return EmulatedResponse(body=_SHORT.encode(), fault=fault)
         return super().elsewhere(request)
 
