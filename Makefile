@@ -31,6 +31,8 @@ format:  ## Format, and fix what lint rules can fix
 
 types:  ## Check types and import layers
 	$(PYTHON) -m mypy
+	$(PYTHON) -m mypy --platform win32 --cache-dir .mypy_cache/win32 src
+	$(PYTHON) -m mypy --platform darwin --cache-dir .mypy_cache/darwin src packages/groundwire-server/src
 	.venv/bin/lint-imports
 	.venv/bin/lint-imports --config packages/groundwire-server/pyproject.toml
 

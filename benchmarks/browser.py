@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 from components.application import PARAGRAPHS, Application
 from components.environment import crawl4ai_python
 from groundwire import Settings, Web
-from groundwire.reading.browser.crawl4ai import Crawl4AIOptions, Crawl4AIReadProvider
+from groundwire.reading.browser.crawl4ai import Crawl4AIReadProvider
 from groundwire.reading.browser.launch import find_chromium
 from groundwire.reading.browser.provider import BrowserReadProvider
 from groundwire.safety.guard import Guard
@@ -74,8 +74,8 @@ async def main(rounds: int) -> None:
             str(python), str(ROOT / "benchmarks/browser_peer.py"), given, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
         )
         readers = (
-            BrowserReadProvider(guard, executable),
-            Crawl4AIReadProvider(guard, python, executable, options=Crawl4AIOptions()),
+            BrowserReadProvider(executable, guard=guard),
+            Crawl4AIReadProvider(python, executable, guard=guard),
         )
         webs = [Web(settings(site.url), read_providers=[reader]) for reader in readers]
         contenders = {

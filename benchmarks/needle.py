@@ -117,7 +117,7 @@ def main() -> int:
                 reached = 0
                 for number, how in enumerate(({"query": question}, {"find": word}), start=1):
                     started = time.process_time()
-                    answer = view(page, check_ask(max_tokens=asked.tokens, usual=15_000, **how))
+                    answer = view(page, check_ask(max_tokens=asked.tokens, default_length=15_000, **how))
                     spent.append(time.process_time() - started)
                     used.append(count(answer.content))
                     above += used[-1] > asked.tokens

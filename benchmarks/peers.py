@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["PYTHON", "install", "install_converters", "install_fallbacks", "install_proxy"]
+__all__ = ["PYTHON", "install", "install_converters", "install_fallbacks"]
 
 _FOLDER = Path(__file__).resolve().parents[1] / ".venv-peers"
 PYTHON = _FOLDER / "bin" / "python"
@@ -41,10 +41,6 @@ _PINNED = (
     "validators==0.36.0",
 )
 _ALONE = ("open-webui==0.12.4",)  # with all that it asks for it would weigh some gigabytes
-_PROXY_FOLDER = _FOLDER.with_name(".venv-peer-proxy")
-_PROXY = ("litellm[proxy]==1.106.2",)  # pins other versions of what the others use
-
-
 _FALLBACKS_FOLDER = _FOLDER.with_name(".venv-peer-fallbacks")
 _FALLBACKS = ("httpx==0.28.1", "langchain-core==1.7.2", "litellm==1.106.2")
 _CONVERTERS_FOLDER = _FOLDER.with_name(".venv-peer-converters")
@@ -72,12 +68,6 @@ def install_converters() -> Path:
     """Make an environment that has those that turn HTML to Markdown, unless there is one, and return its Python."""
     _install(_CONVERTERS_FOLDER, _CONVERTERS)
     return _CONVERTERS_FOLDER / "bin" / "python"
-
-
-def install_proxy() -> Path:
-    """Make an environment that has litellm's proxy, unless there is one, and return its Python."""
-    _install(_PROXY_FOLDER, _PROXY)
-    return _PROXY_FOLDER / "bin" / "python"
 
 
 def _install(folder: Path, packages: tuple[str, ...], alone: tuple[str, ...] = ()) -> None:

@@ -106,7 +106,7 @@ def first_tokens(count: int) -> Callable[[str], str]:
 
 
 def excerpt(content: str, url: str, query: str) -> str:
-    asked = check_ask(query=query, max_tokens=TOKENS, usual=15_000)
+    asked = check_ask(query=query, max_tokens=TOKENS, default_length=15_000)
     return view(Page(url=url or "https://site.example/", content=content), asked).content
 
 

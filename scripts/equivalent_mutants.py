@@ -18,18 +18,18 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for function, line, reason in (
             (
                 "Cache._refresh_soon",
-                "if self._closed or self._resting.get(job.key, (-1.0)) > now:",
+                "if self._closed or self._refresh_pauses.get(job.key, (-1.0)) > now:",
                 "either has passed",
             ),
-            ("Cache._refresh_soon", "if len(self._resting) > _MANY:", _WORK),
+            ("Cache._refresh_soon", "if len(self._refresh_pauses) > _MANY:", _WORK),
             (
                 "Cache._refresh_soon",
-                "self._resting = {key: until for key, until in self._resting.items() if until >= now}",
+                "self._refresh_pauses = {key: until for key, until in self._refresh_pauses.items() if until >= now}",
                 "a pause that ends now has no effect",
             ),
             (
                 "Cache._find_in_time",
-                "if lease and lease[0] and self._kept_at.get(job.key, -1) <= job.look.since: "
+                "if lease and lease[0] and self._load_ends.get(job.key, -1) <= job.look.since: "
                 "# else there may be a value by now",
                 "no load ends with the number of a lookup",
             ),
@@ -37,18 +37,18 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("Cache._load.work", "raise => pass", "the load has failed already"),
             (
                 "Cache._find_in_time",
-                "job.look.answers = await self._ask(self._store.batch(job.look.operations), (None, False))",
+                "job.look.answers = await self._ask(self.store.batch(job.look.operations), (None, False))",
                 _WORK,
             ),
             (
                 "Cache._find_in_time",
-                "if lease and lease[(-1)] and self._kept_at.get(job.key, -1) < job.look.since: "
+                "if lease and lease[(-1)] and self._load_ends.get(job.key, -1) < job.look.since: "
                 "# else there may be a value by now",
                 "there is one",
             ),
             (
                 "Cache._find_in_time",
-                "if lease and lease[0] and self._kept_at.get(job.key, -2) < job.look.since: "
+                "if lease and lease[0] and self._load_ends.get(job.key, -2) < job.look.since: "
                 "# else there may be a value by now",
                 "the count of lookups begins at 0",
             ),
@@ -57,12 +57,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/routing/cache.py", function, line, _WORK)
         for function, line in (
-            ("Cache._fetch", "if self._let_go(lease, job.owner): => if False:"),
-            ("Cache._refresh_soon", "if len(self._resting) >= _MANY: => if len(self._resting) < _MANY:"),
+            ("Cache._fetch", "if self._end_use(lease, job.owner): => if False:"),
+            ("Cache._refresh_soon", "if len(self._refresh_pauses) >= _MANY: => if len(self._refresh_pauses) < _MANY:"),
             ("Cache.aclose", "if self._tasks and grace_seconds >= 0:"),
             ("Cache.aclose", "if self._tasks and grace_seconds > (-1):"),
             ("Cache.aclose", "async def aclose(self, *, grace_seconds: float = (-1.0)) -> None:"),
-            ("Cache._turn", "if not self._shared: => if False:"),
+            ("Cache._wait_for_turn", "if not self._shared: => if False:"),
         )
     ),
     (
@@ -86,13 +86,13 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for function, line, reason in (
             ("Politeness.__init__", "delay: float = (-1.0),", "a site that asks for none has 0, which is then more"),
             (
-                "Politeness._rested",
+                "Politeness._wait_for_pause",
                 "wait = entry.fresh_until - self._clock() if entry is not None else (-1.0)",
                 "neither is waited for",
             ),
-            ("Politeness._rested", "if wait >= 0:", _WORK),
-            ("Politeness._turn", "if not rules.delay: => if False:", _WORK),
-            ("Politeness._turn", "if slot.wait >= 0:", _WORK),
+            ("Politeness._wait_for_pause", "if wait >= 0:", _WORK),
+            ("Politeness._wait_for_turn", "if not delay: => if False:", _WORK),
+            ("Politeness._wait_for_turn", "if slot.wait >= 0:", _WORK),
             ("RobotsFiles._load", "if len(reply.body) > _AT_ONCE: => if False:", _WORK),
         )
     ),
@@ -106,7 +106,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "it is set before it is looked at",
             ),
             ("MarkScanner.feed", "if dull is not None: => if False:", _WORK),
-            ("MarkScanner._note", "if len(self._line) <= _PREFIX:", _WORK),
+            ("MarkScanner._note", "if len(self._line) <= _LINE_START_CHARS:", _WORK),
             ("_parse", "before = pieces[place - 2] if place >= 2 else None", "numbers stand at odd places"),
         )
     ),
@@ -118,11 +118,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     *(
         ("src/groundwire/routing/budget.py", function, line, reason)
-        for function, line, reason in (
-            ("SessionBudget._part", "while wanted > (-1):", _WORK),
-            ("SessionBudget._part", "wanted = min(wanted - 1, int(limit - count.total) * each)", _WORK),
-            ("SessionBudget._reserve_many", "if paid <= searches:", _WORK),
-        )
+        for function, line, reason in (("SessionBudget._reserve_many", "if paid <= searches:", _WORK),)
     ),
     *(
         ("src/groundwire/routing/health.py", function, line, reason)
@@ -156,18 +152,24 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for function, line, reason in (
             ("_Learned", "limit: float = 1.0", "before a refusal none is allowed, as after a long time"),
             ("_Learned", "limit: float = (-1.0)", "before a refusal none is allowed, as after a long time"),
-            ("RateLimiter.acquire", "held = self._held.get(where, (-1.0)) - clock()", "either has passed"),
-            ("RateLimiter.acquire", "wait = max((-1.0), held)", "neither is waited for"),
+            (
+                "RateLimiter.acquire",
+                "window_seconds = self._window_ends.get(where, (-1.0)) - clock()",
+                "either has passed",
+            ),
+            ("RateLimiter.acquire", "wait = max((-1.0), window_seconds)", "neither is waited for"),
             ("RateLimiter.acquire", "if wait >= 0:", _WORK),
             ("RateLimiter.acquire", "if wait > (-1):", _WORK),
             (
-                "RateLimiter._begin_rest",
-                "length = min(seconds, (_FIRST_REST if known else _UNKNOWN_REST) * 2 ** min(times, 21), _LONGEST_REST)",
+                "RateLimiter._begin_pause",
+                "length = min(seconds, (_FIRST_PAUSE if is_credible else _UNKNOWN_PAUSE) * 2 ** min(times, 21), "
+                "_LONGEST_PAUSE)",
                 "an hour is less",
             ),
             (
-                "RateLimiter._begin_rest",
-                "length = min(seconds, (_FIRST_REST if known else _UNKNOWN_REST) * 2 ** min(times, 19), _LONGEST_REST)",
+                "RateLimiter._begin_pause",
+                "length = min(seconds, (_FIRST_PAUSE if is_credible else _UNKNOWN_PAUSE) * 2 ** min(times, 19), "
+                "_LONGEST_PAUSE)",
                 "an hour is less",
             ),
             ("RateLimiter.pace", "return Rate(max(delay, rate.interval if rate else (-1.0)))", "the delay is more"),
@@ -185,12 +187,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "at most 60 are taken",
             ),
             (
-                "_find_again",
-                "if best is not None and place - old > abs(best - old): => if False:",
+                "_moved",
+                "if best is not None and start - place > abs(best - place): => if False:",
                 _WORK,
             ),
-            ("_find_again", "if best is not None and place - old >= abs(best - old):", _WORK),
-            ("_find_again", "if best is not None and place - old > abs(best + old):", _WORK),
+            ("_moved", "if best is not None and start - place >= abs(best - place):", _WORK),
+            ("_moved", "if best is not None and start - place > abs(best + place):", _WORK),
         )
     ),
     *(
@@ -201,8 +203,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 '"original_length": max(page.original_length or (-1), len(page.content)),',
                 "a length is at least 0",
             ),
-            ("_Shower._that_fit", "low, high = (-1), min(len(matches), 1)", "no match takes no room"),
-            ("_Shower._that_fit", "low, high = high, min(len(matches), 3 * high)", _WORK),
+            ("_ViewMaker._fitting", "low, high = (-1), min(len(matches), 1)", "no match takes no room"),
+            ("_ViewMaker._fitting", "low, high = high, min(len(matches), 3 * high)", _WORK),
         )
     ),
     *(
@@ -227,7 +229,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/passages/pagination.py",
         "cut_piece",
-        "whole = wrapped(document, start, stop) if stop - start < room.characters else None",
+        "full_piece = wrapped(document, start, stop) if stop - start < room.characters else None",
         "one without anything added is then taken as the last piece",
     ),
     *(
@@ -256,13 +258,18 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (
             "src/groundwire/reading/passages/terms.py",
             "",
-            f"_MANY: Final = {number} # runs whose terms are cached",
+            f"_MAX_CACHED_RUNS: Final = {number} # runs whose terms are cached",
             _WORK,
         )
         for number in (100_001, 99_999)
     ),
     *(
-        ("src/groundwire/reading/passages/terms.py", "Terms.__call__", f"if len(known) {sign} _MANY:", _WORK)
+        (
+            "src/groundwire/reading/passages/terms.py",
+            "Terms.__call__",
+            f"if len(terms_by_run) {sign} _MAX_CACHED_RUNS:",
+            _WORK,
+        )
         for sign in (">=", "<=")
     ),
     *(
@@ -299,7 +306,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/passages/view.py",
         "view",
-        "return shower.found(ask.find, Place((-1)))",
+        "return views.occurrences(ask.find, Place((-1)))",
         "no match starts before the page",
     ),
     *(
@@ -314,7 +321,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/routing/health.py",
         "_State.improbable_row",
-        "share = self.usual.get(kind, (-1.0))",
+        "share = self.failure_shares.get(kind, (-1.0))",
         "what is not above 0 gives 1, either way",
     ),
     (
@@ -349,20 +356,20 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     (
         "src/groundwire/safety/urls.py",
-        "_read",
-        'before, _, fragment = rest[1 + len(authority) :].partition("#")',
+        "_parse_parts",
+        'before, _, fragment = after_scheme[1 + len(authority) :].partition("#")',
         "the character more is the authority's last; it stands before the first slash, and is dropped with it",
     ),
     (
         "src/groundwire/safety/urls.py",
-        "_read",
-        'authority = re.split(r"[/?#]", rest[2:], maxsplit=0)[0]',
+        "_parse_parts",
+        'authority = re.split(r"[/?#]", after_scheme[2:], maxsplit=0)[0]',
         "only the first part is used, however many there are",
     ),
     (
         "src/groundwire/safety/urls.py",
-        "_read",
-        'authority = re.split(r"[/?#]", rest[2:], maxsplit=2)[0]',
+        "_parse_parts",
+        'authority = re.split(r"[/?#]", after_scheme[2:], maxsplit=2)[0]',
         "only the first part is used, however many there are",
     ),
     (
@@ -392,21 +399,9 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/citations/marker_parser.py",
         "MarkScanner.feed",
-        'if self._mode == "text" and not (self._held or self._run or self._escaped or self._closed or self._depth): => '
+        'if self._mode == "text" and not (self._head or self._run or self._escaped or self._closed or self._depth): => '
         "if False:",
         "the short way for plain text gives what the long way gives",
-    ),
-    (
-        "src/groundwire/routing/budget.py",
-        "SessionBudget._part",
-        "wanted = min(wanted + 1, int(limit - count.total) // each)",
-        "what is refused does not fit, so what fits is less than what was wanted",
-    ),
-    (
-        "src/groundwire/routing/budget.py",
-        "SessionBudget._part",
-        "wanted = min(wanted - 0, int(limit - count.total) // each)",
-        "what is refused does not fit, so what fits is less than what was wanted",
     ),
     (
         "src/groundwire/citations/marker_parser.py",
@@ -423,7 +418,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/main_content/select.py",
         "choose",
-        "whole = (best < MENUS_ONLY * 253 and not _has_prose(layout)) or is_tiny(layout)",
+        "keeps_all = (best < MENUS_ONLY * 253 and not _has_prose(layout)) or is_tiny(layout)",
         "scores are whole numbers, and none lies between 50.6 and 50.8",
     ),
     (
@@ -441,11 +436,15 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         (
             "src/groundwire/routing/daily_quota.py",
-            "DailyQuota._most",
-            f"wanted = min(wanted {change}, int(limit - count.total) // each)",
-            "what is refused does not fit, so what fits is less than what was wanted",
+            "count_up_to",
+            f"number = min(number {change}, int(limit - total) // each)",
+            "what is refused does not fit, so what fits is less than what was requested",
         )
         for change in ("+ 1", "- 0")
+    ),
+    *(
+        ("src/groundwire/routing/daily_quota.py", "count_up_to", line, _WORK)
+        for line in ("while number > (-1):", "number = min(number - 1, int(limit - total) * each)")
     ),
     *(
         (
@@ -467,7 +466,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     (
         "src/groundwire/safety/ip_ranges.py",
-        "_carried",
+        "_embedded_ipv4",
         "yield IPv4Address((bits >> 64 & 0xFFFF) << 16 | bits >> 40 & 65534)",
         "no metadata service differs from its neighbor only in this bit",
     ),
@@ -507,7 +506,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (
             "src/groundwire/reading/main_content/select.py",
             "choose",
-            f"whole = (best {condition} and not _has_prose(layout)) or is_tiny(layout)",
+            f"keeps_all = (best {condition} and not _has_prose(layout)) or is_tiny(layout)",
             "scores are whole numbers, and none lies between 50.8 and 51",
         )
         for condition in ("<= MENUS_ONLY * 254", "< MENUS_ONLY * 255")
@@ -532,8 +531,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/routing/health.py", function, line, "doubled so often, it is beyond the maximum either way")
         for function, line in (
-            ("Health.merge", "state.times = min(max(times, state.times), 9)"),
-            ("Health.merge", "state.times = min(max(times, state.times), 7)"),
+            ("Health.merge", "state.times = min(max(record.times, state.times), 9)"),
+            ("Health.merge", "state.times = min(max(record.times, state.times), 7)"),
         )
     ),
     (
@@ -545,7 +544,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         (
             "src/groundwire/routing/load_monitor.py",
-            "cpu_wanted",
+            "cpu_demand",
             f"return (int(ran) + int(waited)) / {number}.0",
             "a billionth more or less is within the clock's own error",
         )
@@ -581,9 +580,9 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "only the descriptions in the schema change",
     ),
     (
-        "src/groundwire/routing/budget.py",
-        "SessionBudget._part",
-        "while wanted >= 0:",
+        "src/groundwire/routing/daily_quota.py",
+        "count_up_to",
+        "while number >= 0:",
         "adding nothing is always granted, and nothing is what is returned",
     ),
     (
@@ -623,18 +622,18 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
         for function, line in (
             ("SingleFlight._start", "self._tasks.add(load.task) => pass"),
-            ("SingleFlight._ended", "self._tasks.discard(task) => pass"),
+            ("SingleFlight._finish", "self._tasks.discard(task) => pass"),
         )
     ),
     (
         "src/groundwire/routing/rate_limiter.py",
         "_Learned.send",
-        "if len(self.sent) >= 2 / _COUNTED:",
+        "if len(self.send_times) >= 2 / _COUNTED:",
         "only how often the list is trimmed changes",
     ),
     *(
         ("src/groundwire/reading/passages/bm25.py", "_divided", line, "the long way gives what the short way gives")
-        for line in ("if end - start <= _LONG: => if False:", "if end - start < _LONG:")
+        for line in ("if end - start <= _MAX_LENGTH: => if False:", "if end - start < _MAX_LENGTH:")
     ),
     *(
         ("src/groundwire/reading/passages/excerpts.py", "_after", line, "the end of a match is after the page's start")
@@ -659,7 +658,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     (
         "src/groundwire/routing/cache.py",
-        "Cache._renewed",
+        "Cache._with_renewal",
         "due = loop.call_later(self._ttl / 2, lambda: beats.append(loop.create_task(renew())))",
         "the lease is renewed before it ends either way",
     ),
@@ -672,8 +671,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/citations/link_filter.py", "LinkFilter._opens", line, "a run is one character again and again")
         for line in (
-            'self._unsure = run[2][1] == "~" or "`" not in line[run.end() :][:_INFORMATION]',
-            'self._unsure = run[2][(-1)] == "~" or "`" not in line[run.end() :][:_INFORMATION]',
+            'self._unsure = run[2][1] == "~" or "`" not in line[run.end() :][:_MAX_INFO_CHARS]',
+            'self._unsure = run[2][(-1)] == "~" or "`" not in line[run.end() :][:_MAX_INFO_CHARS]',
         )
     ),
     *(
@@ -698,16 +697,16 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             "a run is one character again and again",
         )
         for line in (
-            'if not line[:_LONGEST].strip(" \\t\\r\\n" + self._fence[1]):',
-            'if not line[:_LONGEST].strip(" \\t\\r\\n" + self._fence[(-1)]):',
+            'if not line[:_MAX_HELD_CHARS].strip(" \\t\\r\\n" + self._fence[1]):',
+            'if not line[:_MAX_HELD_CHARS].strip(" \\t\\r\\n" + self._fence[(-1)]):',
         )
     ),
-    ("src/groundwire/citations/link_filter.py", "LinkFilter._in_line", "if at > place: => if False:", _WORK),
+    ("src/groundwire/citations/link_filter.py", "LinkFilter._in_line", "if start > place: => if False:", _WORK),
     *(
         ("src/groundwire/citations/link_filter.py", "LinkFilter._code", line, "what is looked for is after the run")
         for line in (
-            'while (at := rest.find("`", place)) > 0:',
-            'while (at := rest.find("`", place)) >= 1:',
+            'while (at := tail.find("`", place)) > 0:',
+            'while (at := tail.find("`", place)) >= 1:',
         )
     ),
     *(
@@ -720,7 +719,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/citations/link_filter.py",
         "LinkFilter._bracket",
-        'url = address_of_link(f"[{rest}", (-1))',
+        'url = address_of_link(f"[{tail}", (-1))',
         "a negative start is the beginning",
     ),
     (
@@ -732,7 +731,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/citations/link_filter.py",
         "LinkFilter._address",
-        "and len(rest) <= len(_SCHEME)",
+        "and len(tail) <= len(_SCHEME)",
         "a scheme that is complete is a URL that may go on",
     ),
     (
@@ -741,7 +740,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         'if "table" not in layout.tags: => if False:',
         _WORK,
     ),
-    ("src/groundwire/reading/main_content/select.py", "kind_row", "whole = sum(weights) or 2", "the sums are 0, too"),
+    (
+        "src/groundwire/reading/main_content/select.py",
+        "kind_row",
+        "total_weight = sum(weights) or 2",
+        "the sums are 0, too",
+    ),
     *(
         (
             "src/groundwire/reading/main_content/select.py",
@@ -750,7 +754,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             "only whether it is 0 matters, and the root is kept",
         )
         for line in (
-            "kept[0] = 2",
+            "has_content[0] = 2",
             "marks[owner] = 2",
             "for number in range(0, len(elements)):",
         )
@@ -758,8 +762,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/citations/text_fragments.py", "_link", line, "a passage has a source, a start and an end")
         for line in (
-            "page = known.get(finding.source or 1)",
-            "page = known.get(finding.source or (-1))",
+            "page = pages_by_number.get(finding.source or 1)",
+            "page = pages_by_number.get(finding.source or (-1))",
             "if page is None or page.content is None or finding.passage_start is None and finding.passage_end is None:",
         )
     ),
@@ -802,13 +806,13 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     (
         "src/groundwire/reading/passages/view.py",
-        "_Shower.piece",
+        "_ViewMaker.piece",
         "following = self._cursor(cut.end) if cut.end <= end and document.text[cut.end :].strip() else None",
         "nothing follows the end",
     ),
     (
         "src/groundwire/reading/passages/view.py",
-        "_Shower._that_fit",
+        "_ViewMaker._fitting",
         "low, high = 0, min(len(matches), 2)",
         "halving finds the same number",
     ),
@@ -830,10 +834,10 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             "self._owner = secrets.token_hex(7)",
         )
     ),
-    ("src/groundwire/routing/rate_limiter.py", "RateLimiter._rest", "return (-1.0)", "neither is waited for"),
+    ("src/groundwire/routing/rate_limiter.py", "RateLimiter._wait_for_pause", "return (-1.0)", "neither is waited for"),
     (
         "src/groundwire/routing/rate_limiter.py",
-        "RateLimiter._rest",
+        "RateLimiter._wait_for_pause",
         "async with asyncio.timeout(max((-1.0), latest - now)):",
         "either has passed at once",
     ),
@@ -853,7 +857,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     (
         "src/groundwire/safety/ip_ranges.py",
-        "_carried",
+        "_embedded_ipv4",
         "yield IPv4Address((bits >> 64 & 0xFF) << 24 | bits >> 32 & 16777214)",
         "no metadata service differs from its neighbor only in this bit",
     ),
@@ -877,7 +881,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         'if text.isascii() and text.isprintable() and "\\\\" not in text and " " not in text: => if False:',
         _WORK,
     ),
-    ("src/groundwire/safety/urls.py", "_encoded", "if False:", _WORK),
+    ("src/groundwire/safety/urls.py", "_encode", "if False:", _WORK),
     (
         "src/groundwire/safety/robots_txt.py",
         "Robots.delay",
@@ -910,8 +914,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             "a label precedes the part, so no table begins at the page's start",
         )
         for line in (
-            "if label and headings is None and head <= 0 and end - found[-1].start <= _LONG:",
-            "if label and headings is None and head < 1 and end - found[-1].start <= _LONG:",
+            "if label and headings is None and head <= 0 and end - passages[-1].start <= _MAX_LENGTH:",
+            "if label and headings is None and head < 1 and end - passages[-1].start <= _MAX_LENGTH:",
         )
     ),
     (

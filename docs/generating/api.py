@@ -37,7 +37,6 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.integrations.hosts.three_tiers": (),
     "groundwire.integrations.hosts.tool_port": (),
     "groundwire_server.api": (),
-    "groundwire_server.openai.app": (),
     "groundwire.evaluation": (),
     "groundwire.telemetry": ("SearchDone", "PageDone"),
     "groundwire.providers.base": (),
@@ -224,7 +223,8 @@ def _default(value: object) -> str:
 
 
 def _annotation(value: object) -> str:
-    return (value if isinstance(value, str) else inspect.formatannotation(value)).replace("'", '"')
+    text = value if isinstance(value, str) else inspect.formatannotation(value)
+    return text.replace("groundwire.models.", "").replace("'", '"')
 
 
 def _parameter(one: inspect.Parameter) -> str:
