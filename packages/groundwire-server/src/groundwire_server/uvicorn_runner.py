@@ -68,6 +68,9 @@ _LINGER = 1.0  # seconds for which a rejected client may still send
 _SILENCE = 10.0  # seconds between two lines about invalid requests
 _OF_CLIENTS = ("Invalid HTTP request", "Unsupported upgrade request", "No supported WebSocket library")
 _UNREAD = 60.0  # seconds for which a client may read nothing of the pending data
+# Seconds that a connection is kept between two requests, as nginx keeps it: whoever sends one just as the server closes
+# gets a reset. Clients (httpx 5, undici 4, aiohttp 15) and load balancers (60) must be the ones that close.
+_KEPT = 75.0
 
 
 class InvalidRequests:
@@ -125,6 +128,8 @@ class _Bounded(HttpToolsProtocol):
     admission: Admission | None = None
     silent: dict[_Bounded, None]
     """The connections that have sent no request yet, the oldest first."""
+    idle: dict[_Bounded, None]
+    """Those between two requests, the one that has been idle for longest first."""
 
     _begun = False  # whether there was a whole head
     _in_head = False
@@ -136,14 +141,19 @@ class _Bounded(HttpToolsProtocol):
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin; if there are too many, the oldest one without a request ends, else this one."""
+        """Begin; if there are too many, the oldest one without a request ends, else the longest idle, else this one."""
         super().connection_made(transport)
         self._wait()
         self.silent[self] = None
         if len(self.connections) > 2 * self.most:  # with those that end
             transport.abort()
         elif len(self.connections) > self.most:
-            next(iter(self.silent))._part(_REFUSED_LAST)
+            if self.idle and next(iter(self.silent)) is self:
+                longest_idle = next(iter(self.idle))
+                longest_idle._attend()
+                longest_idle.transport.close()
+            else:
+                next(iter(self.silent))._part(_REFUSED_LAST)
 
     def data_received(self, data: bytes) -> None:
         """Receive data; the timeout runs from the first byte of a head to its last."""
@@ -181,7 +191,7 @@ class _Bounded(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """End a head."""
         self._in_head, self._in_body = False, True
-        self.silent.pop(self, None)
+        self._attend()
         super().on_headers_complete()
         self._begun = True
 
@@ -189,6 +199,12 @@ class _Bounded(HttpToolsProtocol):
         """End a body."""
         self._in_body = False
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """End an answer."""
+        super().on_response_complete()
+        if self.timeout_keep_alive_task is not None:
+            self.idle[self] = None
 
     def send_400_response(self, msg: str) -> None:
         """Reject a request that is not HTTP."""
@@ -198,7 +214,7 @@ class _Bounded(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
-        self.silent.pop(self, None)
+        self._attend()
         self._stop_waiting()
         self._stop_unread()
         super().connection_lost(exc)
@@ -227,7 +243,7 @@ class _Bounded(HttpToolsProtocol):
         if not self.admission.refuses(match[1].strip() if match else b"", self.client[0] if self.client else ""):
             return False
         if _is_complete(head, body):
-            self.silent.pop(self, None)
+            self._attend()
             self._stop_waiting()
             self.transport.write(_REFUSED)
             self.on_response_complete()
@@ -241,6 +257,11 @@ class _Bounded(HttpToolsProtocol):
     def _owes(self) -> bool:
         """Whether the client must still send a head, or the rest of a body whose request was already answered."""
         return self._in_head or (self._in_body and self._is_answered())
+
+    def _attend(self) -> None:
+        """Count this connection no longer among those without a request."""
+        self.silent.pop(self, None)
+        self.idle.pop(self, None)
 
     def _wait(self) -> None:
         self._waiting = self.loop.call_later(self.head_timeout, self._give_up)
@@ -264,7 +285,7 @@ class _Bounded(HttpToolsProtocol):
         Closing immediately on a client that is still sending would reset the connection and lose the response.
         """
         self._over = True
-        self.silent.pop(self, None)
+        self._attend()
         self._stop_waiting()
         self.transport.write(answer)
         if self.transport.can_write_eof():
@@ -288,6 +309,7 @@ def bounded(
     *,
     head_timeout: float = 10.0,
     unread_timeout: float = _UNREAD,
+    idle_timeout: float = _KEPT,
     connections: int = 2_000,
     invalid: InvalidRequests | None = None,
     admission: Admission | None = None,
@@ -297,16 +319,17 @@ def bounded(
     Args:
         head_timeout: Seconds that a client has for the head of a request.
         unread_timeout: Seconds for which a client may read nothing of an answer.
+        idle_timeout: Seconds that a connection is kept between two requests.
         connections: Maximum number at the same time; one more ends the oldest that has sent
-            no request yet, with a 503; if there is none, itself.
+            no request yet, with a 503; if there is none, the one that has been idle for longest, or itself.
         invalid: Logs requests that are not HTTP.
         admission: Refuses requests before they are parsed.
     """
     own: dict[str, Any] = {"head_timeout": head_timeout, "unread_timeout": unread_timeout, "most": connections}
-    own["admission"], own["silent"] = admission, {}
+    own["admission"], own["silent"], own["idle"] = admission, {}, {}
     own["invalid"] = invalid or InvalidRequests()
     protocol: Callable[..., HttpToolsProtocol] = type("Bounded", (_Bounded,), own)
-    return {"http": protocol}
+    return {"http": protocol, "timeout_keep_alive": idle_timeout}
 
 
 _PARTING = 3  # seconds that conversations have to end
@@ -358,7 +381,7 @@ def _config(app: ASGIApp, options: Mapping[str, Any]) -> uvicorn.Config:
 
 _STOP = (signal.SIGINT, signal.SIGTERM)
 _LAST_WORDS = 1.0  # seconds for canceled calls to send their errors
-_IDLE = 6.0  # seconds; by then uvicorn has closed each connection on which there was no further request
+_IDLE = 6.0  # seconds for which a retired process still answers on its connections, each for the last time
 
 RETIRE = signal.SIGUSR1
 """Tells one of several processes on a socket to accept no more connections, and to end when its own are closed."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from groundwire_server.auth.admission import Admission
-from groundwire_server.uvicorn_runner import InvalidRequests
+from groundwire_server.uvicorn_runner import InvalidRequests, bounded
 
 Serve = Callable[..., Any]
 
@@ -110,28 +110,47 @@ async def test_a_client_that_does_not_read_is_not_waited_for(serve: Serve) -> No
 
 
 async def test_no_more_connections_than_there_may_be(serve: Serve) -> None:
-    gateway = await serve(bounds={"connections": 2})
-    held = [await connect(gateway) for _ in range(2)]
-    for reader, writer in held:
-        writer.write(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        await reader.readuntil(b"\r\n\r\n")
+    gateway = await serve(bounds={"connections": 1})
+    held = asyncio.create_task(gateway.ask("/wait"))
+    await gateway.echo.entered.wait()
     reader, writer = await connect(gateway)
     writer.write(b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n" + b"x" * 50_000)
     said = await reader.read()
     assert said.startswith(b"HTTP/1.1 503 ")
     assert json.loads(said.partition(b"\r\n\r\n")[2])["error"]["code"] == "overloaded"
     writer.close()
-    held[0][1].close()
-    await held[0][1].wait_closed()
-    for _ in range(100):
-        try:
-            assert (await gateway.ask("/x")).status == 200
-            break
-        except (ConnectionError, asyncio.IncompleteReadError):
-            await asyncio.sleep(0.01)
-    else:
-        pytest.fail("the place of a connection that was closed was not given to another")
-    held[1][1].close()
+    gateway.echo.go.set()
+    assert (await held).status == 200
+
+
+async def get(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Send a request, and read its answer."""
+    writer.write(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    head = await reader.readuntil(b"\r\n\r\n")
+    await reader.readexactly(int(head.lower().partition(b"content-length:")[2].split()[0]))
+
+
+async def test_the_longest_idle_connection_ends_for_one_more(serve: Serve) -> None:
+    gateway = await serve(bounds={"connections": 2})
+    (first, to_first), (second, to_second) = [await connect(gateway) for _ in range(2)]
+    await get(first, to_first)
+    await get(second, to_second)
+    await get(first, to_first)
+    assert (await gateway.ask("/x")).status == 200
+    assert await second.read() == b""
+    await get(first, to_first)
+    to_first.close()
+    to_second.close()
+
+
+async def test_the_server_does_not_close_connections_that_clients_would_use_again(serve: Serve) -> None:
+    """As it would do with `idle_timeout` of 5 s, which is uvicorn's default and that of httpx."""
+    assert bounded()["timeout_keep_alive"] > 60  # which load balancers keep them for
+    gateway = await serve(bounds={"idle_timeout": 0.01})
+    reader, writer = await connect(gateway)
+    await get(reader, writer)
+    assert await reader.read() == b""
+    writer.close()
 
 
 async def test_a_connection_without_a_request_ends_for_one_more(serve: Serve) -> None:
