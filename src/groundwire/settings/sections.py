@@ -429,7 +429,7 @@ class ServerSettings(SettingsSection):
     max_concurrent_requests: int = Field(default=1_000, ge=1, le=100_000)
     """Maximum concurrent requests of one process; further ones get status 429 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
-    """Maximum open connections of one process; then the oldest without a request gets a 503, or the longest idle ends."""
+    """Maximum open connections of one process; one more ends the oldest without a request, else the longest idle."""
     max_mcp_sessions: int = Field(default=1_000, ge=1, le=9_000)
     """Maximum open MCP sessions of a tenant in a process; a further one ends the one that was unused for longest."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
