@@ -200,7 +200,7 @@ async def test_blanks_around_a_headers_value_are_no_part_of_it(serve: Serve) -> 
 async def test_what_follows_a_body_is_no_header(serve: Serve) -> None:
     gateway = await serve(require_key=True)
     head = b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-    answer = await gateway.raw(head + b"0\r\nX-API-Key: " + gateway.key().encode() + b"\r\n\r\n")
+    answer = await gateway.raw(head + b"0\r\nX-API-Key: " + gateway.key().encode() + b"\r\n\r\n", close=False)
     assert answer.status == 401
 
 
