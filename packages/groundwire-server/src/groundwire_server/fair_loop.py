@@ -11,7 +11,7 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context, copy_context
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from groundwire.fair_queue import CURRENT_TENANT
 
@@ -20,9 +20,8 @@ __all__ = ["FairLoop", "run"]
 _T = TypeVar("_T")
 
 
-class _Step(NamedTuple):
-    handle: asyncio.Handle  # only tells whether it was canceled
-    call: Callable[[], object]
+_Step: TypeAlias = tuple[asyncio.Handle, Context, Callable[..., object], tuple[Any, ...]]
+"""A call, and a handle that only tells whether it was canceled."""
 
 
 class FairLoop(asyncio.SelectorEventLoop):
@@ -46,19 +45,22 @@ class FairLoop(asyncio.SelectorEventLoop):
             return super().call_soon(callback, *args, context=own)
         super().call_soon(self._run_step, context=self._outside)
         handle = asyncio.Handle(callback, args, self, own)
-        self._steps.setdefault(tenant, deque()).append(_Step(handle, lambda: own.run(callback, *args)))
+        steps = self._steps.get(tenant)
+        if steps is None:
+            steps = self._steps[tenant] = deque()
+        steps.append((handle, own, callback, args))
         return handle
 
     def _run_step(self) -> None:
         """Run a step of the tenant whose turn it is; there are as many calls of this as steps."""
         tenant, steps = next(iter(self._steps.items()))
-        step = steps.popleft()
+        handle, context, callback, args = steps.popleft()
         if steps:
             self._steps.move_to_end(tenant)
         else:
             del self._steps[tenant]
-        if not step.handle.cancelled():
-            step.call()
+        if not handle.cancelled():
+            context.run(callback, *args)
 
 
 def run(work: Coroutine[Any, Any, _T]) -> _T:
