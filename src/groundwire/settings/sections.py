@@ -435,7 +435,7 @@ class ServerSettings(SettingsSection):
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
     """Maximum bytes of a request's body."""
     header_timeout: float = Field(default=10.0, gt=0, le=600)
-    """The timeout for the head of a request in seconds."""
+    """The timeout for the head of a request in seconds, from its first byte."""
     body_timeout: float = Field(default=30.0, gt=0, le=3_600)
     """The timeout for the body of a request in seconds."""
     trusted_proxies: Words = ()

@@ -69,7 +69,7 @@ _LINGER = 1.0  # seconds for which a rejected client may still send
 _SILENCE = 10.0  # seconds between two lines about invalid requests
 _OF_CLIENTS = ("Invalid HTTP request", "Unsupported upgrade request", "No supported WebSocket library")
 _UNREAD = 60.0  # seconds for which a client may read nothing of the pending data
-# Seconds that a connection is kept between two requests, as nginx keeps it: a client that sends one just as the server
+# Seconds that a connection is kept without a request, as nginx keeps it: a client that sends one just as the server
 # closes gets a reset. Clients (httpx 5, undici 4, aiohttp 15) and load balancers (60) must be the ones that close.
 _KEPT = 75.0
 
@@ -123,6 +123,7 @@ class _Bounded(HttpToolsProtocol):
     """A connection; `bounded` documents the limits."""
 
     head_timeout = 10.0
+    idle_timeout = _KEPT
     unread_timeout = _UNREAD
     most = 2_000
     invalid: InvalidRequests
@@ -132,6 +133,7 @@ class _Bounded(HttpToolsProtocol):
     idle: tuple[dict[_Bounded, None], dict[_Bounded, None]]
     """Those between two requests, the longest idle first: of those without a valid credential, and of the others."""
 
+    _is_silent = True  # whether nothing has come
     _begun = False  # whether there was a whole head
     _in_head = False
     _in_body = False
@@ -145,7 +147,7 @@ class _Bounded(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Begin; if there are too many, the oldest without a request ends, else the longest idle, else this one."""
         super().connection_made(transport)
-        self._wait()
+        self._wait(self.idle_timeout)
         self.silent[self] = None
         if len(self.connections) > 2 * self.most:  # with those that end
             transport.abort()
@@ -161,6 +163,9 @@ class _Bounded(HttpToolsProtocol):
         """Receive data; the timeout runs from the first byte of a head to its last."""
         if self._over:
             return
+        if self._is_silent:
+            self._is_silent = False
+            self._stop_waiting()
         if self.admission is not None and self._begins() and self._is_refused(data):
             return
         super().data_received(data)
@@ -170,7 +175,7 @@ class _Bounded(HttpToolsProtocol):
         if not self._owes():
             self._stop_waiting()
         elif self._waiting is None:
-            self._wait()
+            self._wait(self.head_timeout)
 
     def on_message_begin(self) -> None:
         """Begin a head."""
@@ -264,19 +269,19 @@ class _Bounded(HttpToolsProtocol):
 
     def _owes(self) -> bool:
         """Whether the client must still send a head, or the rest of a body whose request was already answered."""
-        return self._in_head or (self._in_body and self._is_answered())
+        return self._in_head or not self._begun or (self._in_body and self._is_answered())
 
     def _attend(self) -> None:
         """Count this connection no longer among those without a request."""
         for connections in (self.silent, *self.idle):
             connections.pop(self, None)
 
-    def _wait(self) -> None:
-        self._waiting = self.loop.call_later(self.head_timeout, self._give_up)
+    def _wait(self, timeout: float) -> None:
+        self._waiting = self.loop.call_later(timeout, self._give_up)
 
     def _give_up(self) -> None:
         self._waiting = None
-        if self.transport.is_closing() or (self._begun and not self._owes()):
+        if self.transport.is_closing() or not self._owes():
             return
         if self._in_head and self._is_answered():
             text = b"The request headers did not arrive in time."
@@ -325,17 +330,17 @@ def bounded(
     """Return the options of `uvicorn.Config` that limit its connections.
 
     Args:
-        head_timeout: Seconds that a client has for the head of a request.
+        head_timeout: Seconds that a client has for the head of a request, from its first byte.
         unread_timeout: Seconds for which a client may read nothing of an answer.
-        idle_timeout: Seconds that a connection is kept between two requests.
+        idle_timeout: Seconds that a connection is kept before the first request, and between two.
         connections: Maximum number at the same time; one more ends the oldest that has sent
             no request yet, with a 503; if there is none, the one that has been idle for longest, first of those
             whose last request had no valid credential; or itself.
         invalid: Logs requests that are not HTTP.
         admission: Refuses requests before they are parsed.
     """
-    own: dict[str, Any] = {"head_timeout": head_timeout, "unread_timeout": unread_timeout, "most": connections}
-    own["admission"], own["silent"], own["idle"] = admission, {}, ({}, {})
+    own: dict[str, Any] = {"head_timeout": head_timeout, "idle_timeout": idle_timeout, "unread_timeout": unread_timeout}
+    own["most"], own["admission"], own["silent"], own["idle"] = connections, admission, {}, ({}, {})
     own["invalid"] = invalid or InvalidRequests()
     protocol: Callable[..., HttpToolsProtocol] = type("Bounded", (_Bounded,), own)
     return {"http": protocol, "timeout_keep_alive": idle_timeout}

@@ -21,10 +21,21 @@ async def connect(gateway: Any) -> tuple[asyncio.StreamReader, asyncio.StreamWri
     return await asyncio.open_connection("127.0.0.1", gateway.port)
 
 
-async def test_a_connection_that_says_nothing_is_closed(serve: Serve) -> None:
-    gateway = await serve(bounds={"head_timeout": 0.05})
+@pytest.mark.parametrize("data", [b"", b"\r\n\r\n"])
+async def test_a_connection_that_says_nothing_is_closed(serve: Serve, data: bytes) -> None:
+    gateway = await serve(bounds={"head_timeout": 0.05, "idle_timeout": 0.05})
     reader, writer = await connect(gateway)
+    writer.write(data)
     assert await reader.read() == b""
+    writer.close()
+
+
+async def test_the_time_of_a_head_begins_with_its_first_byte(serve: Serve) -> None:
+    """A client that opens a connection before it needs it, or that has no time to send, is not cut off."""
+    gateway = await serve(bounds={"head_timeout": 0.001})
+    reader, writer = await connect(gateway)
+    await asyncio.sleep(0.1)
+    await get(reader, writer)
     writer.close()
 
 
