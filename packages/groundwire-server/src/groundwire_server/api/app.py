@@ -233,8 +233,7 @@ class Gateway:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
-            answer = _parting(send) if self.traffic.leaving else send
-            await self._access(scope, receive, answer)
+            await self._access(scope, receive, _parting(send, self.traffic))
         else:
             await self._access(scope, receive, send)
 
@@ -296,11 +295,11 @@ class Gateway:
             await send({"type": "lifespan.shutdown.complete"})
 
 
-def _parting(send: Send) -> Send:
-    """Return a `send` that ends the connection with the response, so that a client's next request goes elsewhere."""
+def _parting(send: Send, traffic: Traffic) -> Send:
+    """Return a `send` that ends the connection, if traffic does, so that a client's next request goes elsewhere."""
 
     async def parting(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if traffic.parting and message["type"] == "http.response.start":
             headers = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
             message = {**message, "headers": [*headers, (b"connection", b"close")]}
         await send(message)
