@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from filelock import FileLock
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import check_domains, check_folders
@@ -116,12 +116,6 @@ class KeyRecord(_Part):
     """Whether it may access the data of all tenants, such as metrics."""
     limits: KeyLimits = KeyLimits()
     """Its limits."""
-
-    @field_validator("digest")
-    @classmethod
-    def _let_others_run(cls, digest: str) -> str:
-        """Do nothing, in Python: before that, other threads may run. A file of 10,000 keys is one call of pydantic."""
-        return digest
 
     def why_dead(self, now: datetime) -> str:
         """Return why it is invalid at a time: `revoked`, `expired`, or an empty string if it is valid."""
@@ -241,7 +235,7 @@ class KeyFile:
         self._logs_changes = False  # whether a later change is one of which the log should say so
 
     async def refresh(self) -> None:
-        """Read a changed file in a thread: 10,000 keys take 50 ms of CPU, in which the event loop would answer no one.
+        """Read a changed file in a thread, since its disk may be slow and 10,000 keys take 50 ms of CPU.
 
         Until then, the other methods return what was read before.
 

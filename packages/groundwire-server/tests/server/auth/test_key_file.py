@@ -7,7 +7,6 @@ import os
 import resource
 import signal
 import stat
-import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -73,7 +72,7 @@ async def test_a_changed_file_is_read_beside_the_event_loop(path: Path) -> None:
     content, loop_ran, was_free = by_pipe(path), threading.Event(), list[bool]()
 
     def write() -> None:
-        was_free.append(loop_ran.wait(10))
+        was_free.append(loop_ran.wait(100))
         path.write_bytes(content)
 
     writer = threading.Thread(target=write)
@@ -86,22 +85,6 @@ async def test_a_changed_file_is_read_beside_the_event_loop(path: Path) -> None:
     await reading
     writer.join()
     assert (file.find(record.id), was_free) == (record, [True])
-
-
-def test_other_threads_may_run_between_any_two_keys_that_are_read(path: Path) -> None:
-    """One call of pydantic, which is not Python, held the interpreter for as long as 10,000 keys took."""
-    file = KeyFile(path)
-    for number in range(20):
-        file.add(make_key(f"ci{number}", NOW)[1])
-    calls = list[str]()
-    sys.setprofile(
-        lambda frame, event, _: calls.append(event) if frame.f_code.co_filename.endswith("keys.py") else None
-    )
-    try:
-        assert len(file.records()) == 20
-    finally:
-        sys.setprofile(None)
-    assert calls.count("call") > 20
 
 
 def test_a_file_that_goes_away_takes_the_keys_along_but_not_the_gate(path: Path) -> None:
