@@ -91,7 +91,10 @@ _VERBS = ("is ", "are ", "has ", "have ", "does ", "must ", "names ", "needs ", 
 """What the problem of an argument begins with where it makes a sentence with the argument's name."""
 _NOUNS: Final[Mapping[str, str]] = {
     "url": "The URL",
-    **{name: f"The {name}" for name in ("query", "limit", "session", "sources", "key", "name")},
+    **{
+        name: f"The {name}"
+        for name in ("query", "limit", "language", "region", "timeout", "session", "sources", "key", "name")
+    },
 }
 
 

@@ -51,6 +51,10 @@ WRONG = {
     "no scheme": ("example", "The URL has no scheme. Add https:// in front"),
     "space": ("https://exa mple.org/", "The URL has a space. Percent-encode it"),
     "long": ("https://example.org/" + "a" * 9_980, "The URL has 10,000 characters. "),
+    "Windows path": (
+        r"C:\Users\me\nope.pdf",
+        "The URL is a path without a host. Pass https://, the host, and the path;",
+    ),
     "empty": ("", "The URL is empty"),
 }
 
@@ -104,7 +108,7 @@ def test_standard_input_names_no_file(terminal: Terminal, tmp_path: Path) -> Non
 def test_wrong_options(terminal: Terminal) -> None:
     done = terminal.here("open", "https://example.org/", "--max-length", "0")
     assert done.exit_code == 2
-    assert "max_length (--max-length): is 0. Pass a whole number from 1 to" in done.stderr
+    assert "Error: --max-length is 0. Pass a whole number from 1 to" in done.stderr
     done = terminal.here("open", "https://example.org/", "--max-length", "all", "--json")
     assert done.exit_code == 2
     error = OpenPageToolResult.model_validate_json(done.stdout).error

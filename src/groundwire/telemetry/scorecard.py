@@ -82,8 +82,8 @@ class CallScore:
         if success:
             fallback, mean, forbidden = self.fallback_share, self.mean_ms, self.forbidden_shown
         return (
-            Target("success rate", "> 95 %", success, None if success is None else success > 0.95),
-            Target("answered after a fallback", "< 20 %", fallback, None if fallback is None else fallback < 0.20),
+            Target("success rate", "> 95%", success, None if success is None else success > 0.95),
+            Target("answered after a fallback", "< 20%", fallback, None if fallback is None else fallback < 0.20),
             Target("mean latency", "< 5 s", mean, None if mean is None else mean < 5_000),
             Target("calls that failed with 403", "0", forbidden, None if forbidden is None else forbidden == 0),
         )

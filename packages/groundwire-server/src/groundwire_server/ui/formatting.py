@@ -120,11 +120,11 @@ def path(url: str) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as `97.5 %`."""
+    """Return a share as `97.5%`."""
     if share is None:
         return "–"
     text = f"{100 * share:.1f}".removesuffix(".0")
-    return f"{text}\u00a0%"
+    return f"{text}%"
 
 
 def plural(count: float, noun: str, plural_noun: str = "") -> str:

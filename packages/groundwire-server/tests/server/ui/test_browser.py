@@ -285,7 +285,7 @@ async def test_the_figures_are_shown(serve: Serve) -> None:
         look = await open_()
         await look.go("/providers?days=14")
         assert re.search(
-            r"brave search [\d.]+ % successful calls \d+ answered \d+ .* mean \d+ ms", await look.text(".card >> nth=0")
+            r"brave search [\d.]+% successful calls \d+ answered \d+ .* mean \d+ ms", await look.text(".card >> nth=0")
         )
         assert "0 failed" in await look.text(".tiles")
 
