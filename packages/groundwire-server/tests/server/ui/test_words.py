@@ -87,4 +87,4 @@ def test_a_site_has_the_same_letter_and_color_everywhere() -> None:
     assert tile("https://www.example.org/a")[0] == "E"
     assert tile("https://www.example.org/a") == tile("https://example.org/b?c")
     assert {tile(f"https://{name}.org/")[1] for name in "abcdefgh"} == set(range(6))
-    assert tile("mailto:x")[0] == tile("http://127.0.0.1/")[0] == ""
+    assert tile("mailto:x")[0] == tile("http://127.0.0.1/")[0] == "•"
