@@ -441,6 +441,7 @@ async def test_a_service_that_hangs_does_not_hold_it_up(machine: Callable[..., M
     checks = [check for check in CHECKS if check.name != "port"]
     report = await examine(machine(), seconds=5, checks=checks)
     assert named(report) == ["provider-unreachable"]
+    assert next(check.detail for check in report.checks if check.name == "network").startswith("no fault in names")
 
 
 async def test_a_check_that_does_not_end_is_named(machine: Callable[..., Machine]) -> None:
