@@ -116,6 +116,8 @@ class InvalidRequest(GroundwireError, ValueError):
     @property
     def summary(self) -> str:
         """The same as sentences for a terminal: "The query is empty", not "query: is empty"."""
+        if self.problem.startswith("'"):  # with the value, it is a sentence
+            return f"{self.problem}. {self.fix}"
         if not self.problem.startswith(_VERBS):
             return str(self)
         name = _NOUNS.get(self.field, self.field)

@@ -73,6 +73,15 @@ def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
     assert said.removeprefix("The URL ") in page.error
 
 
+def test_a_name_that_may_be_meant_as_a_file_is_named_as_one(terminal: Terminal) -> None:
+    done = terminal.here("open", "notes.nosuchending")
+    assert (
+        done.exit_code,
+        "There is no file notes.nosuchending here, so it was taken for an address." in done.stderr,
+    ) == (3, True)
+    assert "There is no file" not in terminal.here("open", "https://notes.nosuchending/").stderr
+
+
 @pytest.mark.req("B39")
 def test_a_file_is_read_by_every_way_to_name_it(
     terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
