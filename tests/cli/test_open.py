@@ -51,6 +51,10 @@ WRONG = {
     "no scheme": ("example", "The URL has no scheme. Add https:// in front"),
     "space": ("https://exa mple.org/", "The URL has a space. Percent-encode it"),
     "long": ("https://example.org/" + "a" * 9_980, "The URL has 10,000 characters. "),
+    "Windows path": (
+        r"C:\Users\me\nope.pdf",
+        "The URL is a path without a host. Pass https://, the host, and the path;",
+    ),
     "empty": ("", "The URL is empty"),
 }
 
@@ -67,6 +71,15 @@ def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
     page = OpenPageToolResult.model_validate_json(done.stdout)
     assert (done.exit_code, done.stderr, page.status) == (2, "", "error")
     assert said.removeprefix("The URL ") in page.error
+
+
+def test_a_name_that_may_be_meant_as_a_file_is_named_as_one(terminal: Terminal) -> None:
+    done = terminal.here("open", "notes.nosuchending")
+    assert (
+        done.exit_code,
+        "There is no file notes.nosuchending here, so it was taken for an address." in done.stderr,
+    ) == (3, True)
+    assert "There is no file" not in terminal.here("open", "https://notes.nosuchending/").stderr
 
 
 @pytest.mark.req("B39")
@@ -104,7 +117,7 @@ def test_standard_input_names_no_file(terminal: Terminal, tmp_path: Path) -> Non
 def test_wrong_options(terminal: Terminal) -> None:
     done = terminal.here("open", "https://example.org/", "--max-length", "0")
     assert done.exit_code == 2
-    assert "max_length (--max-length): is 0. Pass a whole number from 1 to" in done.stderr
+    assert "Error: --max-length is 0. Pass a whole number from 1 to" in done.stderr
     done = terminal.here("open", "https://example.org/", "--max-length", "all", "--json")
     assert done.exit_code == 2
     error = OpenPageToolResult.model_validate_json(done.stdout).error

@@ -62,7 +62,7 @@ def test_bad_lines_are_named_and_the_others_read(terminal: Terminal, site: Whole
 
     missing = terminal.here("read", "missing.txt")
     assert missing.exit_code == 2
-    assert "names the file missing.txt, which does not exist" in missing.stderr
+    assert "Error: 'missing.txt' is the name of a file that does not exist. Check the path." in missing.stderr
 
 
 @pytest.mark.parametrize("output", ["pages", "pages.jsonl"])

@@ -181,7 +181,7 @@ def _is_file(argument: str) -> bool:
         InvalidRequest: its name is that of a list, and it does not exist.
     """
     if "://" not in argument and argument.endswith(_LISTS) and not Path(argument).exists():
-        raise InvalidRequest("urls", f"names the file {argument}, which does not exist", "Check the path.")
+        raise InvalidRequest("urls", f"{argument!r} is the name of a file that does not exist", "Check the path.")
     return argument != "-" and "://" not in argument and len(argument) <= _LONGEST_NAME and Path(argument).is_file()
 
 
