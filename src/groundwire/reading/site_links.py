@@ -18,7 +18,7 @@ from groundwire.safety.urls import WebUrl, join_url, parse_url
 __all__ = ["SiteLinks", "read_site_links", "site_links_in_worker"]
 
 _MAX_ADDRESSES: Final = 50_000  # addresses, as many as a sitemap may have
-_LINKING_TAGS: Final = frozenset({"a", "area", "link", "base", "meta"})
+_LINKING_TAGS: Final = frozenset({"a", "area", "link", "base", "meta", "frame", "iframe"})
 _FEEDS: Final = frozenset({"application/rss+xml", "application/atom+xml"})
 
 
@@ -71,7 +71,7 @@ def _of_page(text: str, url: str) -> SiteLinks:
     for token in tokenize(text):
         if token.type != TokenType.START_TAG or token.tag not in _LINKING_TAGS or len(links) >= _MAX_ADDRESSES:
             continue
-        rel, href = (token.attr("rel") or "").lower().split(), token.attr("href") or ""
+        rel, href = (token.attr("rel") or "").lower().split(), token.attr("href") or token.attr("src") or ""
         if token.tag == "meta":
             if (token.attr("name") or "").lower() == "robots" and "nofollow" in (token.attr("content") or "").lower():
                 return SiteLinks("page")

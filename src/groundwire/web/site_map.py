@@ -24,6 +24,7 @@ from groundwire.errors import (
 )
 from groundwire.models import SiteUrl
 from groundwire.reading.local import refuse_unreadable
+from groundwire.reading.refresh import Refreshes
 from groundwire.reading.site_links import SiteLinks, read_site_links
 from groundwire.routing.calls import PageCall
 from groundwire.routing.politeness import Politeness
@@ -115,7 +116,7 @@ class LinkReader:
         settings = self.flow.settings.read
         reply = await self.transport.fetch(
             url.text, deadline=deadline, headers={"Accept": _ACCEPT}, cap=settings.max_bytes, cut=True,
-            inspect=refuse_unreadable,
+            inspect=refuse_unreadable, leads_to=Refreshes().target,
         )  # fmt: skip
         final = parse_url(reply.url)
         if not self.flow.policy.permits(final.text):
@@ -151,6 +152,8 @@ class SiteMap:
         self._not_followed = 0
         self._forbidden: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
+        self._first_failed: dict[str, str] = {}
+        self._elsewhere: Counter[str] = Counter()
         self._in_a_row = 0
         self._notes: list[str] = []
         self._rows = self._walk()
@@ -177,8 +180,15 @@ class SiteMap:
                 f"the links of {self._not_followed:,} pages were not followed: these pages are {depth} links from the "
                 "first one, the limit of depth"
             )
+        if self._elsewhere:
+            (host, _), *_ = self._elsewhere.most_common(1)
+            count = self._elsewhere.total()
+            notes.append(f"{count:,} not listed: addresses of sitemaps and feeds on other hosts, most on {host}")
         notes += (f"{count:,} not listed: {why}" for why, count in self._forbidden.items())
-        notes += (f"{count:,} not read for their links: {why}" for why, count in self._failed.most_common(10))
+        notes += (
+            f"{count:,} not read for their links, such as {self._first_failed[why]}: {why}"
+            for why, count in self._failed.most_common(10)
+        )
         return tuple(notes)
 
     def _full(self) -> bool:
@@ -227,7 +237,7 @@ class SiteMap:
             declared = await self._reader.sitemaps(start)
         except PageUnavailable as error:
             declared = ()
-            self._failed[str(error)] += 1
+            self._fail(f"{start.origin}/robots.txt", error)
         documents: deque[tuple[str, _Kind]] = deque((url, "sitemap") for url in declared)
         documents += [] if declared else [(f"{start.origin}/sitemap.xml", "sitemap")]
         documents += ((url, "feed") for url in links.feeds[:_MAX_FEEDS])
@@ -246,10 +256,12 @@ class SiteMap:
                 is_guess = not declared and url == f"{start.origin}/sitemap.xml"
                 document = await self._links_of(url, silent=is_guess)
             if document.kind == "index":
-                documents.extendleft((url, "sitemap") for url, _ in reversed(document.rows[:_MAX_SITEMAPS]))
+                documents.extendleft((url, "sitemap") for url, _ in reversed(document.rows[: _MAX_SITEMAPS + 1]))
             elif document.kind != "page":
                 for address, day in document.rows:
-                    if (new := await self._new(address)) is not None:
+                    if (host := parse_url(address).host) != self._prefix.host:
+                        self._elsewhere[host] += 1
+                    elif (new := await self._new(address)) is not None:
                         kind = "feed" if document.kind == "feed" else "sitemap"
                         yield SiteUrl(url=new, origin=kind, depth=1, modified=day or None)
                     if self._full():
@@ -264,12 +276,16 @@ class SiteMap:
             raise
         except GroundwireError as error:
             if not (silent and isinstance(error, (PageNotFound, PageRefused, BlockedByRobots))):
-                self._failed[str(error)] += 1
+                self._fail(url, error)
                 self._in_a_row += 1
             return SiteLinks("page")
         self.pages_read += 1
         self._in_a_row = 0
         return links
+
+    def _fail(self, url: str, error: GroundwireError) -> None:
+        self._failed[str(error)] += 1
+        self._first_failed.setdefault(str(error), url)
 
     async def _new(self, address: str) -> str | None:
         """Return an address as it is listed; None if it was seen, is of another part of the web, or is forbidden."""
@@ -293,7 +309,7 @@ class SiteMap:
             self._forbidden[str(error)] += 1
             return None
         except PageUnavailable as error:
-            self._failed[str(error)] += 1
+            self._fail(text, error)
             return None
         self._count += 1
         return text
