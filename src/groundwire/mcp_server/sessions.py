@@ -39,6 +39,7 @@ __all__ = ["HEARTBEAT", "Report", "Session", "Sessions", "logging_attempts", "re
 
 _logger = logging.getLogger(__name__)
 
+_OF_ATTEMPT = {"provider", "outcome", "reason", "status"}
 HEARTBEAT = 2.0  # seconds; some clients abandon a call that is silent for much longer
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -191,7 +192,11 @@ class Session:
             },
             "cost_usd": used.get("cost_usd", 0.0),
             "sources": [
-                {"query": search.query, "sources": [source.model_dump() for source in search.sources]}
+                {
+                    "query": search.query,
+                    "sources": [source.model_dump() for source in search.sources],
+                    "attempts": [attempt.model_dump(include=_OF_ATTEMPT) for attempt in search.attempts],
+                }
                 for search in self._searches
             ],
             "pages": [{"url": url, "title": title} for url, title in self.pages()],
