@@ -101,6 +101,21 @@ class TestMap:
         )
         assert f"such as {site.url}/gone.xml: There is no such page" in found.warnings[-1]
 
+    async def test_of_a_large_sitemap_the_beginning_is_read_and_it_is_said(
+        self, site: WholeSite, settings: Make
+    ) -> None:
+        site.sitemaps = {"sitemap.xml": [f"/docs/{number}?a=1&b=2" for number in range(100)]}
+        site.documents = {"/broken.gz": b"\x1f\x8b\x08 and no archive"}
+        site.rules += f"Sitemap: {site.url}/sitemap.xml\nSitemap: {site.url}/broken.gz\n"
+        async with Web(settings(read={"max_bytes": 5_000})) as web:
+            found = web.map(f"{site.url}/docs/", depth=1)
+            rows = [path for path in paths(site, [row async for row in found]) if "?" in path]
+        assert 10 < len(rows) < 100
+        assert {path.partition("?")[2] for path in rows} == {"a=1&b=2"}
+        notes = " ".join(found.warnings)
+        assert f"such as {site.url}/sitemap.xml: only its first 5,000 bytes were read (read.max_bytes)" in notes
+        assert f"such as {site.url}/broken.gz: The response is a gzip archive, but it is damaged" in notes
+
     async def test_an_index_of_too_many_sitemaps_is_cut_and_says_so(self, site: WholeSite, settings: Make) -> None:
         names = [f"{number}.xml" for number in range(210)]
         site.sitemaps = {"index.xml": [f"/{name}" for name in names]} | {name: ["/docs/old"] for name in names}

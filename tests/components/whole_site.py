@@ -18,7 +18,7 @@ class WholeSite(EmulatedServer):
         rules: The lines of its robots.txt.
         sitemaps: The paths that each sitemap below / lists, by its name; those of an index end in `index.xml`.
         sitemap_host: The origin of what they list; by default its own.
-        documents: Other documents in HTML, by path.
+        documents: Other documents by path: HTML, or bytes of no type.
     """
 
     def __init__(self, name: str = "whole", pages: int = 20) -> None:
@@ -26,7 +26,7 @@ class WholeSite(EmulatedServer):
         self.rules = "User-agent: *\nDisallow: /docs/private\n"
         self.sitemaps: dict[str, list[str]] = {}
         self.sitemap_host = ""
-        self.documents: dict[str, str] = {}
+        self.documents: dict[str, str | bytes] = {}
         self.articles = [f"/docs/page-{number}" for number in range(pages)]
 
     def paths(self, start: str = "/docs") -> list[str]:
@@ -41,7 +41,9 @@ class WholeSite(EmulatedServer):
         if path.strip("/") in self.sitemaps:
             return self._sitemap(path.strip("/"))
         if path in self.documents:
-            return EmulatedResponse.html(self.documents[path])
+            body = self.documents[path]
+            kind = "text/html" if isinstance(body, str) else "application/octet-stream"
+            return EmulatedResponse(body=body.encode() if isinstance(body, str) else body, content_type=kind)
         if path == "/feed":
             link = f"<item><title>x</title><link>{self.url}/docs/news</link></item>"
             return EmulatedResponse(body=f"<rss><channel>{link}</channel></rss>".encode(), content_type="text/xml")

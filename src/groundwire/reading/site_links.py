@@ -32,6 +32,8 @@ class SiteLinks:
     """Canonical URLs without fragments, and the days of their last change, empty if unknown."""
     feeds: tuple[str, ...] = ()
     """The URLs of feeds that a page names."""
+    problem: str = ""
+    """What could not be read, and why."""
 
 
 def read_site_links(body: bytes, content_type: str, url: str) -> SiteLinks:
@@ -47,8 +49,8 @@ def read_site_links(body: bytes, content_type: str, url: str) -> SiteLinks:
     if body.startswith(GZIP):
         try:
             body, content_type = gunzipped(body), ""
-        except UnreadableDocument:
-            return SiteLinks("page")
+        except UnreadableDocument as error:
+            return SiteLinks("page", problem=str(error))
     kind = media_type(content_type, body[:4_096], url).kind
     if kind not in {"html", "text", "xml"}:
         return SiteLinks("page")
@@ -96,4 +98,4 @@ def _resolved(base: WebUrl, reference: str) -> str:
 def site_links_in_worker(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Return what `read_site_links` does, as JSON data."""
     links = read_site_links(body, request["content_type"], request["url"])
-    return {"kind": links.kind, "rows": links.rows, "feeds": links.feeds}, b""
+    return {"kind": links.kind, "rows": links.rows, "feeds": links.feeds, "problem": links.problem}, b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, Self, TypeVar
 
 from groundwire.deadline import Deadline
@@ -122,10 +122,16 @@ class LinkReader:
         if not self.flow.policy.permits(final.text):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
         if settings.isolation != "process":
-            return final, await asyncio.to_thread(read_site_links, reply.body, reply.content_type, final.text)
-        job = {"content_type": reply.content_type, "url": final.text}
-        data, _ = await self.flow.workers.run("groundwire.reading.site_links:site_links_in_worker", job, reply.body)
-        return final, SiteLinks(data["kind"], tuple(map(tuple, data["rows"])), tuple(data["feeds"]))
+            links = await asyncio.to_thread(read_site_links, reply.body, reply.content_type, final.text)
+        else:
+            job = {"content_type": reply.content_type, "url": final.text}
+            data, _ = await self.flow.workers.run("groundwire.reading.site_links:site_links_in_worker", job, reply.body)
+            rows, feeds = tuple(map(tuple, data["rows"])), tuple(data["feeds"])
+            links = SiteLinks(data["kind"], rows, feeds, data["problem"])
+        if len(reply.body) == settings.max_bytes:  # the last address may be cut off, too
+            problem = f"only its first {settings.max_bytes:,} bytes were read (read.max_bytes)"
+            links = replace(links, rows=links.rows[:-1], problem=problem)
+        return final, links
 
 
 class SiteMap:
@@ -198,6 +204,7 @@ class SiteMap:
     async def _walk(self) -> AsyncGenerator[SiteUrl]:
         final, links = await self._reader.read(self._start)
         self.pages_read += 1
+        self._note_problem(self._start, links.problem)
         self._prefix = _prefix(parse_url(self._start), final)
         if links.kind != "page":  # a sitemap or a feed, which is no page of the site
             self._prefix = final._replace(target="/")
@@ -237,7 +244,7 @@ class SiteMap:
             declared = await self._reader.sitemaps(start)
         except PageUnavailable as error:
             declared = ()
-            self._fail(f"{start.origin}/robots.txt", error)
+            self._note_problem(f"{start.origin}/robots.txt", str(error))
         documents: deque[tuple[str, _Kind]] = deque((url, "sitemap") for url in declared)
         documents += [] if declared else [(f"{start.origin}/sitemap.xml", "sitemap")]
         documents += ((url, "feed") for url in links.feeds[:_MAX_FEEDS])
@@ -276,16 +283,18 @@ class SiteMap:
             raise
         except GroundwireError as error:
             if not (silent and isinstance(error, (PageNotFound, PageRefused, BlockedByRobots))):
-                self._fail(url, error)
+                self._note_problem(url, str(error))
                 self._in_a_row += 1
             return SiteLinks("page")
         self.pages_read += 1
         self._in_a_row = 0
+        self._note_problem(url, links.problem)
         return links
 
-    def _fail(self, url: str, error: GroundwireError) -> None:
-        self._failed[str(error)] += 1
-        self._first_failed.setdefault(str(error), url)
+    def _note_problem(self, url: str, problem: str) -> None:
+        if problem:
+            self._failed[problem] += 1
+            self._first_failed.setdefault(problem, url)
 
     async def _new(self, address: str) -> str | None:
         """Return an address as it is listed; None if it was seen, is of another part of the web, or is forbidden."""
@@ -309,7 +318,7 @@ class SiteMap:
             self._forbidden[str(error)] += 1
             return None
         except PageUnavailable as error:
-            self._fail(text, error)
+            self._note_problem(text, str(error))
             return None
         self._count += 1
         return text
