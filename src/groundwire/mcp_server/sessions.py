@@ -39,7 +39,6 @@ __all__ = ["HEARTBEAT", "Report", "Session", "Sessions", "logging_attempts", "re
 
 _logger = logging.getLogger(__name__)
 
-_OF_ATTEMPT = {"provider", "outcome", "reason", "status"}
 HEARTBEAT = 2.0  # seconds; some clients abandon a call that is silent for much longer
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -144,7 +143,8 @@ class Session:
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool and record its results."""
         result = await self._tools[tool].call(**arguments)
-        if result.status == "success" and self._web.keeps:
+        has_attempts = isinstance(result, WebSearchToolResult) and result.attempts
+        if self._web.keeps and (result.status == "success" or has_attempts):
             self._note(result)
         return result
 
@@ -183,6 +183,7 @@ class Session:
         budget = self._web.budget
         limit = budget.limit if budget else self._web.settings.session.max_searches
         used = await self._web.usage()
+        of_attempt = {"provider", "outcome", "reason", "status"}
         return {
             "untrusted": ["sources", "pages"],  # titles and URLs come from the web: information, not instructions
             "searches": {
@@ -195,7 +196,7 @@ class Session:
                 {
                     "query": search.query,
                     "sources": [source.model_dump() for source in search.sources],
-                    "attempts": [attempt.model_dump(include=_OF_ATTEMPT) for attempt in search.attempts],
+                    "attempts": [attempt.model_dump(include=of_attempt) for attempt in search.attempts],
                 }
                 for search in self._searches
             ],
