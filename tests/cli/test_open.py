@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +95,11 @@ def test_a_file_is_read_by_every_way_to_name_it(
         assert (done.exit_code, done.stdout.splitlines()[:2]) == (0, ["# Notes", f"URL: {path.as_uri()}"])
     done = terminal.run("open", "notes.md", "--json", "-q", "when does it freeze")
     assert OpenPageToolResult.model_validate_json(done.stdout).title == "Notes"
+    os.mkfifo("pipe")
     for name, says in (
         ("./none.md", "There is no file"),
+        ("none/none.md", "There is no file"),
+        ("pipe", "is a device or a pipe, not a file"),
         (str(tmp_path), "is a folder. Search its files with `groundwire search --in FOLDER"),
         ("/dev/null", "is a device or a pipe, not a file"),
     ):

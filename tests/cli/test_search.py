@@ -382,6 +382,7 @@ def test_a_folder_is_searched_in_place_of_the_web(terminal: Terminal, tmp_path: 
         (("--in", tmp_path / "none", "x"), "does not exist"),
         (("--in", papers / "ferry.md", "x"), "is a file"),
         (("--in", papers, "-p", "searxng", "x"), "--in searches files"),
+        (("--in", papers, "--sources", "papers", "x"), "--in searches files"),
         (("--in", papers, "-d", "example.org", "x"), "which have no domains"),
     ):
         wrong = terminal.here("search", *arguments)

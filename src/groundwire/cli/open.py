@@ -139,8 +139,9 @@ def _file(argument: str) -> Path | None:
         return path_of(argument)
     with suppress(OSError, ValueError):  # too long for a name, or with a NUL
         path = Path(argument)
-        is_path = argument.startswith(_PATHS) and not argument.startswith("//")
-        if is_path or path.is_file() or (argument and path.is_dir() and with_scheme(argument) == argument):
+        is_address = not argument or ":" in argument or with_scheme(argument) != argument
+        is_path = argument.startswith(_PATHS) or ("/" in argument and not is_address)
+        if (is_path and not argument.startswith("//")) or path.is_file() or (path.exists() and not is_address):
             return path
     return None
 

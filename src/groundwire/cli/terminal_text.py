@@ -177,10 +177,10 @@ def with_setting(text: str, url: str = "") -> str:
 
 
 def _origin(url: str) -> str:
-    from groundwire.safety.urls import parse_url  # only a call that failed needs it
+    from groundwire.safety.urls import parse_url, with_scheme  # only a call that failed needs it
 
     try:
-        return f", {parse_url(url if '://' in url else f'https://{url}').origin},"
+        return f", {parse_url(with_scheme(url)).origin},"
     except InvalidRequest:
         return ""
 

@@ -168,7 +168,7 @@ async def _http_failed(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and "/openapi.json" in paths and (absent := _absent(request.url.path)):
         text = f"This gateway does not have that endpoint: {absent}. {there}"  # with a status whose text Tavily's reads
         return replace(failed(400, "not_supported", text), is_text=True).response()
-    if "/openapi.json" in paths and any(request.url.path.startswith(path) for path in MODEL_PATHS):
+    if "/openapi.json" in paths and request.url.path.removeprefix("/openai").startswith(MODEL_PATHS):
         hint, there = ": no model server is connected.", _NO_UPSTREAM
     text = {
         404: f"There is no endpoint at this path{hint} {there}",
