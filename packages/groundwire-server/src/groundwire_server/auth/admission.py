@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from groundwire_server.auth.error_response import Refusal
+from groundwire_server.auth.rate_limits import client_network
 
 __all__ = ["OVERLOADED", "Admission"]
 
@@ -35,7 +36,7 @@ _LEAST = 16
 _LONGEST_WAIT = 2.0  # seconds that a request may wait for a slot
 _BACKLOG = 0.5  # seconds of work that may wait
 _QUEUE = 256  # requests that may wait, however few have been done lately
-_STRANGERS = 8  # addresses whose requests without a known credential are let in, in an interval
+_STRANGERS = 8  # networks of clients whose requests without a known credential are let in, in an interval
 _RETRY = 1.0  # seconds
 _MAX_CREDENTIALS = 10_000
 
@@ -81,14 +82,14 @@ class Admission:
         self._timer: asyncio.TimerHandle | None = None
         self._owners: OrderedDict[int, str] = OrderedDict()  # of the credentials that were found valid, by their hash
         self._parsed = 0  # requests let in by `refuses` since the last measurement that do not wait yet
-        self._unknown: set[str] = set()  # addresses that have sent a request without one in this interval
+        self._unknown: set[str] = set()  # networks that have sent a request without one in this interval
 
     def note(self, credential: bytes, owner: str) -> None:
         """Remember whose a valid credential is, for `refuses`.
 
         Args:
-            credential: The value of the header that holds it; or the address of a client that needs none.
-            owner: The tenant, or that address.
+            credential: The value of the header that holds it; or the network of a client that needs none.
+            owner: The tenant, or that network.
         """
         key = hash(credential)
         self._owners[key] = owner
@@ -100,7 +101,7 @@ class Admission:
         """Whether a request that has just arrived is refused before it is parsed, and count it.
 
         It is if too many are waiting, of its owner more than of any other. Of requests without a known credential one
-        an interval and address is let in, so that a new client becomes known while others keep the server busy.
+        an interval and network is let in, so that a new client becomes known while others keep the server busy.
 
         Args:
             credential: The value of the header that holds it; empty if there is none.
@@ -110,6 +111,7 @@ class Admission:
         if self._queued + self._parsed < self._room:
             self._parsed += 1
             return False
+        address = client_network(address)
         owner = self._owners.get(hash(credential or address.encode()))
         if owner is not None:
             refused = not self._has_fewer(owner)
@@ -138,7 +140,7 @@ class Admission:
         """Return a block that waits for a place, and holds it while it runs.
 
         Args:
-            owner: The tenant, or the address of a client without a key. Owners that wait take turns, so that one with
+            owner: The tenant, or the network of a client without a key. Owners that wait take turns, so that one with
                 many requests waits for its own.
         """
         return Turn(self, owner)
