@@ -14,7 +14,6 @@ from groundwire.cli.completion import one_of, search_with
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
-    counted,
     day,
     escaped,
     is_quiet,
@@ -24,7 +23,7 @@ from groundwire.cli.terminal_text import (
     warn_of_result,
     write,
 )
-from groundwire.errors import AllProvidersFailed, GroundwireError
+from groundwire.errors import AllProvidersFailed, GroundwireError, counted
 from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse, SearchSource, Strategy
 from groundwire.models.validators import TimeRangeName
 from groundwire.settings import SearchSettings

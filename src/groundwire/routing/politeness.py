@@ -24,6 +24,7 @@ from groundwire.errors import (
     PagePaced,
     PageUnavailable,
     TooManyRedirects,
+    excerpt,
 )
 from groundwire.providers.http_parsing import retry_after
 from groundwire.routing.cache import Cache, CacheTtl, Codec
@@ -113,7 +114,7 @@ class Politeness:
         forbidding, delay = _rule_and_delay(robots, url.target) if rules is None else await rules
         if forbidding is not None:
             raise BlockedByRobots(
-                f"{url.origin}/robots.txt disallows this page ({_shorten(forbidding)}). (The operator can "
+                f"{url.origin}/robots.txt disallows this page ({excerpt(forbidding, 80)}). (The operator can "
                 "disable this check: read.robots, or read.robots_exceptions for one domain.)"
             )
         return min(delay, _LONGEST_DELAY)
@@ -209,10 +210,6 @@ def _rule_and_delay(robots: Robots, target: str) -> tuple[str | None, float]:
 def _pacing_error(url: WebUrl, why: str, wait: float) -> PagePaced:
     seconds = f"{wait:,.0f} seconds" if wait >= 1.5 else "a second"
     return PagePaced(url.text, f"{url.host} {why}. Try again in {seconds}.", retry_after=round(wait, 3))
-
-
-def _shorten(rule: str) -> str:
-    return rule if len(rule) <= 80 else rule[:77] + "..."
 
 
 # Seconds: a day (RFC 9309, 2.4), then for a file that cannot be fetched.
