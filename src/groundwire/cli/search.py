@@ -192,8 +192,7 @@ def _progress() -> Progress | None:
 def _say_indexed(state: Indexed) -> None:
     if state.read and not is_quiet():
         before = "\r" if sys.stderr.isatty() else ""
-        plural = "s" if state.read > 1 else ""
-        write(f"{before}Read {state.read:,} new or changed file{plural} of {state.files:,}.", err=True)
+        write(f"{before}Read {counted(state.read, 'new or changed file')} of {state.files:,}.", err=True)
 
 
 def _print_lines(response: SearchResponse) -> None:

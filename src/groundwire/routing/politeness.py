@@ -298,7 +298,7 @@ class RobotsFiles:
         except DeadlineExceeded as error:
             if deadline.passed:
                 raise
-            raise self._remember(origin, url, _unknown(url, "timed out")) from error
+            raise self._remember(origin, url, _unknown_file(f"{url.origin}/robots.txt", "timed out")) from error
         except PageUnavailable as error:
             is_missing_host = isinstance(error, HostNotFound) and str(error).startswith(
                 f"{url.host} "
@@ -342,10 +342,6 @@ class RobotsFiles:
         while len(self._failed) > _REMEMBERED:
             self._failed.popitem(last=False)
         return kind(url.text, reason, status=status)
-
-
-def _unknown(url: WebUrl, what: str) -> str:
-    return _unknown_file(f"{url.origin}/robots.txt", what)
 
 
 def _unknown_file(address: str, what: str) -> str:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes
+from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes, unknown_path
 from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
@@ -275,13 +275,9 @@ def _frame(
     frames: dict[Element, _Frame],
 ) -> _Frame:
     """Return how far an element is moved with those around it, and what is placed in it; no path is visited twice."""
-    path: list[Element] = []
-    node: object = element
-    while isinstance(node, Element) and node not in frames:
-        path.append(node)
-        node = node.parent
-    around, holder = frames[node] if isinstance(node, Element) else (_IN_PLACE, _IN_PLACE)
-    for step in reversed(path):
+    above, path = unknown_path(element, frames)
+    around, holder = frames[above] if above is not None else (_IN_PLACE, _IN_PLACE)
+    for step in path:
         if (shift := moved.get(step)) is not None:
             position = styles.get(step).get("position")
             around = holder if position == "absolute" else _IN_PLACE if position == "fixed" else around
