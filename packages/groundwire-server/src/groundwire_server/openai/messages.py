@@ -129,8 +129,7 @@ class MessagesHandler(CompletionHandler):
         self.round_usage = answer.value.get("usage")
         return read_answer("anthropic", answer.value)
 
-    async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
-        return await self._take_whole(answer)
+    _take_unstreamed = _take_whole
 
     async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         self.stream_reader.event(value, event.name)
