@@ -348,7 +348,7 @@ def _in_hex(shade: Color) -> str:
 def unknown_path(element: Element, known: Container[Element]) -> tuple[Element | None, list[Element]]:
     """Return the nearest known element, an element itself or above it, and the path from there down to the element.
 
-    Whoever adds the path to what is known visits none twice.
+    A caller that adds the path to what is known visits no element twice.
     """
     path: list[Element] = []
     node: object = element
