@@ -71,7 +71,8 @@ class Admission:
         self._running_of: dict[str, int] = {}  # requests in progress, by owner
         self._recent_owners: set[str] = set()  # owners of requests in this interval
         self._queues: OrderedDict[str, deque[_Waiting]] = OrderedDict()
-        self._queued = 0
+        self.queued: int = 0
+        """Requests that wait."""
         self._done = 0  # in this interval
         self._rate = 0.0  # requests done in a second, lately
         self._since = 0.0  # when the interval began, without pauses
@@ -108,7 +109,7 @@ class Admission:
             address: The address of the client.
         """
         self._measure_from_now()  # many requests never ask for a place, such as those without a valid key
-        if self._queued + self._parsed < self._room:
+        if self.queued + self._parsed < self._room:
             self._parsed += 1
             return False
         address = client_network(address)
@@ -124,12 +125,7 @@ class Admission:
     @property
     def is_full(self) -> bool:
         """Whether requests are refused, at present."""
-        return self._queued >= self._room
-
-    @property
-    def queued(self) -> int:
-        """Requests that wait."""
-        return self._queued
+        return self.queued >= self._room
 
     @property
     def _room(self) -> int:
@@ -157,7 +153,7 @@ class Admission:
         if owner not in self._running_of and owner not in self._queues:
             is_free = self._has_spare
         else:
-            is_free = self.running < self.limit and not self._queued
+            is_free = self.running < self.limit and not self.queued
         if is_free:
             self._begin(owner)
         else:
@@ -193,11 +189,11 @@ class Admission:
     async def _wait(self, owner: str) -> None:
         """Wait until `_let_in` has counted this request as running."""
         self._full = True
-        if self._queued >= self._room:
+        if self.queued >= self._room:
             self._refuse_one(owner)
         waiting = _Waiting(asyncio.get_running_loop().create_future(), self._now())
         self._queues.setdefault(owner, deque()).append(waiting)
-        self._queued += 1
+        self.queued += 1
         try:
             await waiting.turn
         except asyncio.CancelledError:
@@ -232,7 +228,7 @@ class Admission:
         if queue is None or waiting not in queue:
             return
         queue.remove(waiting)
-        self._queued -= 1
+        self.queued -= 1
         if not queue:
             del self._queues[owner]
 
@@ -243,9 +239,9 @@ class Admission:
 
     def _let_in(self) -> None:
         """Let the next ones in, one of each owner in turn."""
-        while self._queued and self.running < self.limit:
+        while self.queued and self.running < self.limit:
             self._let_one_in(next(iter(self._queues)))
-        while self._queued and self._has_spare:  # else owners that have just come would go before them, again and again
+        while self.queued and self._has_spare:  # else owners that have just come would go before them, again and again
             owner = next((owner for owner in self._queues if owner not in self._running_of), None)
             if owner is None:
                 return
@@ -276,7 +272,7 @@ class Admission:
         """End the measurement of a turn of the loop, the next after the one in which it began."""
         self._timer, self._measured_at = None, self._now()
         self.observe(time.thread_time() - start, lag)
-        if self.running or self._queued:
+        if self.running or self.queued:
             self._measure_from_now()
         else:
             self.lag = 0.0
@@ -309,7 +305,7 @@ class Admission:
             self.limit = min(self._most, 1.1 * self.limit + 1)
         self.lag = max(self._lags)
         self._work, self._lags, self._since = [], [], now
-        self._done, self._full = 0, bool(self._queued)
+        self._done, self._full = 0, bool(self.queued)
         self._unknown.clear()
         self._recent_owners = set(self._running_of)
         self._let_in()
