@@ -59,8 +59,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for function, line in (
             ("Cache._fetch", "if self._end_use(lease, job.owner): => if False:"),
             ("Cache._refresh_soon", "if len(self._refresh_pauses) >= _MANY: => if len(self._refresh_pauses) < _MANY:"),
-            ("Cache.aclose", "if self._tasks and grace_seconds >= 0:"),
-            ("Cache.aclose", "if self._tasks and grace_seconds > (-1):"),
+            ("Cache.aclose", "if grace_seconds >= 0:"),
+            ("Cache.aclose", "if grace_seconds > (-1):"),
             ("Cache.aclose", "async def aclose(self, *, grace_seconds: float = (-1.0)) -> None:"),
             ("Cache._wait_for_turn", "if not self._shared: => if False:"),
         )
@@ -339,7 +339,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/routing/health.py",
         "Health.give_up_probe",
-        "self._state(provider).probe_until = 1.0",
+        "self._states[provider].probe_until = 1.0",
         "a clock that begins at 0 is past it before the first suspicion ends, two seconds after a failure",
     ),
     (
@@ -520,7 +520,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/routing/health.py", function, line, "a clock that begins at 0 is past both")
         for function, line in (
-            ("Health.give_up_probe", "self._state(provider).probe_until = (-1.0)"),
+            ("Health.give_up_probe", "self._states[provider].probe_until = (-1.0)"),
             (
                 "Health.report",
                 "was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), (-1.0)",

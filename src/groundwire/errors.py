@@ -461,6 +461,16 @@ class AllProvidersFailed(GroundwireError):
         return f"{'; '.join(did)}. {remedy}"
 
 
+def excerpt(text: str, length: int = 60) -> str:
+    """Return text as a message quotes it: at most `length` characters."""
+    return text if len(text) <= length else text[: length - 3] + "..."
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number and its noun, such as `2 results`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 

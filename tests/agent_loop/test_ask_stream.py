@@ -26,7 +26,7 @@ from groundwire.agent_loop import (
     ask_stream,
 )
 from groundwire.citations import Mark, find_marks
-from groundwire.citations.link_filter import neutralized
+from groundwire.citations.link_filter import LinkFilter
 from groundwire.errors import InvalidRequest, ProviderError
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from groundwire.testing.model_apis import quoting
@@ -106,7 +106,7 @@ async def test_no_marker_is_divided(settings: Make, world: World, size: int) -> 
     last = events[-1]
     assert isinstance(last, AnswerCompleted)
     shown = told(events)
-    assert shown == last.answer.text == neutralized(text, known)
+    assert shown == last.answer.text == LinkFilter(known).whole(text)
     assert "![see]" not in shown
     deltas = [event.delta for event in events if isinstance(event, TextDelta)]
     assert len(deltas) > len(text) / size / 4  # it comes while it is written, not in the end

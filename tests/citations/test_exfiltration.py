@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from groundwire.citations.link_filter import LinkFilter, neutralized
+from groundwire.citations.link_filter import LinkFilter
 from groundwire.citations.rendering import ChannelName, CitationStream, render_answer
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
@@ -205,7 +205,7 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=24).map("".join))
 def test_no_mixture_of_marks_loads_anything_else(answer: str) -> None:
-    made = neutralized(answer, [KNOWN])
+    made = LinkFilter([KNOWN]).whole(answer)
     assert len(made) == len(answer)
     assert all(url == KNOWN for url in loads(made))
 
@@ -222,11 +222,11 @@ def test_chunks_do_not_matter(answer: str, links: str, markdown: bool) -> None:
 def test_what_is_known_and_what_is_code_stay() -> None:
     code = f"`<img src={EVIL}>` [1]\n\n```html\n<img src={EVIL}>\n```"
     answer = f"![x]({KNOWN}) and {code}\n\n[link]({EVIL}) <br> a < b! Wow![9]"
-    assert neutralized(answer, [KNOWN]) == answer
+    assert LinkFilter([KNOWN]).whole(answer) == answer
 
 
 def test_links_are_left_out_when_asked() -> None:
-    made = neutralized(f"[a]({EVIL}) {EVIL} <{EVIL}> [b]({KNOWN}) {KNOWN}.", [KNOWN], links="known")
+    made = LinkFilter([KNOWN], links="known").whole(f"[a]({EVIL}) {EVIL} <{EVIL}> [b]({KNOWN}) {KNOWN}.")
     assert "https://evil" not in made
     assert made.endswith(f"[b]({KNOWN}) {KNOWN}.")
 

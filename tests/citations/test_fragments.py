@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
 
+from components.work import lines
 from groundwire.citations import finding_links, fragment_link, source_links
 from groundwire.citations.verify import CitedPage, verify_answer
 
@@ -122,6 +124,15 @@ def test_an_existing_fragment_stays_and_a_directive_is_replaced() -> None:
 def test_delimiters_are_encoded() -> None:
     link = fragment_link(URL, "a-b, c & d = é", 0, 14)
     assert link == f"{URL}#:~:text=a%2Db%2C%20c%20%26%20d%20=%20%C3%A9"
+
+
+def test_the_link_of_a_source_is_made_once() -> None:
+    ships = [f"Ship {number} sails." for number in range(12)]
+    pages = [CitedPage(number=1, url=URL, content=" ".join(ships))]
+    report = verify_answer(" ".join(f"{ship[:-1]} [1]." for ship in ships), pages)
+    assert report.count("supported") == len(ships)
+    one = replace(report, findings=report.findings[:1])
+    assert lines(lambda: source_links(report, pages)) < 2 * lines(lambda: source_links(one, pages))
 
 
 def test_links_are_of_supported_sentences_only() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.citations.link_filter import LinkFilter, neutralized, policy_filter
+from groundwire.citations.link_filter import LinkFilter, policy_filter
 from groundwire.errors import InvalidRequest
 from groundwire.settings.sections import PolicySettings
 
@@ -203,7 +203,7 @@ SHOWN: Final = (
 
 @pytest.mark.parametrize(("answer", "shown"), SHOWN)
 def test_only_known_addresses_are_kept(answer: str, shown: str) -> None:
-    assert neutralized(answer, [KNOWN], links="known") == shown
+    assert LinkFilter([KNOWN], links="known").whole(answer) == shown
     for size in (1, 2, 3):
         parts = made("known", "known")
         assert (
@@ -341,7 +341,7 @@ def test_only_what_is_not_clear_is_held_back(given: str, at_once: str) -> None:
 
 
 def test_an_unknown_link_leads_nowhere() -> None:
-    shown = neutralized("[label](https://other.example/x)", [KNOWN], links="known")
+    shown = LinkFilter([KNOWN], links="known").whole("[label](https://other.example/x)")
     assert shown == "[label](#ttps://other.example/x)"
-    assert neutralized("[label](/x)", [KNOWN], links="known") == "[label](#x)"
-    assert neutralized("[label]()", [KNOWN], links="known") == "[label](#"
+    assert LinkFilter([KNOWN], links="known").whole("[label](/x)") == "[label](#x)"
+    assert LinkFilter([KNOWN], links="known").whole("[label]()") == "[label](#"

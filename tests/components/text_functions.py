@@ -141,8 +141,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ),
         MARKDOWN,
     ),
-    "citations.link_filter.neutralized": Growing(
-        plain("citations.link_filter", "neutralized", [URL], links="known"), ALL
+    "citations.link_filter.LinkFilter": Growing(
+        lambda text: module("citations.link_filter").LinkFilter([URL], links="known").whole(text), ALL
     ),
     "citations.marker_parser.address_of_link": Growing(plain("citations.marker_parser", "address_of_link", 0), ALL),
     "citations.marker_parser.written_address": Growing(plain("citations.marker_parser", "written_address"), ALL),

@@ -253,6 +253,7 @@ def openai_agents() -> None:
     assert [tool.name for tool in Agent(name="a", tools=[search, page]).tools] == ["web_search", "open_page"]
     text = asyncio.run(page.on_invoke_tool(None, json.dumps({"url": PAGE})))
     assert "Reciprocal rank fusion" in text, text
+    assert "are no JSON object" in asyncio.run(page.on_invoke_tool(None, "[" * 100_000))
     said = ""
     try:
         hosted_web_tools("gpt-oss-120b")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.answers import answer_of, bytewise, check_that_events_tell_the_answer, events_of
+from components.work import growth
 from groundwire.errors import InvalidRequest, UnexpectedResponse
 from groundwire.hosted.answers import AnswerStream, Ended, ErrorMet, TextAdded, read_answer
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
@@ -29,6 +30,17 @@ def said(text: str) -> dict[str, Any]:
 def sse(*events: dict[str, Any], end: str = "\n", gap: str = " ") -> bytes:
     lines = [f"data:{gap}{json.dumps(event, ensure_ascii=False)}{end}{end}" for event in events]
     return "".join(lines).encode()
+
+
+def test_work_on_a_streamed_block_grows_with_its_deltas() -> None:
+    page = {"type": "web_search_result_location", "url": "https://a.example/", "title": "A", "cited_text": "text"}
+    cited = {"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": page}}
+
+    def read(count: int) -> None:
+        answer = answer_of("anthropic", sse(START, TEXT, *[said("a"), cited] * count, STOP, END, LAST))
+        assert (answer.text, len(answer.citations)) == ("a" * count, count)
+
+    assert growth(read, 400, 800) < 2.2
 
 
 WHOLE = sse(START, TEXT, said("Größe "), said("🐻 zählt"), STOP, END, LAST)

@@ -101,7 +101,7 @@ async def test_our_search_asks_the_page_for_simple_browsers(surroundings: World)
     assert (await tool_web_search("something else")).startswith("Search failed: ")
 
 
-@pytest.mark.parametrize("tools", ["{", "{}", '"x"', 7, None])
+@pytest.mark.parametrize("tools", ["{", "{}", '"x"', 7, None, pytest.param("[" * 100_000, id="deep")])
 def test_what_is_no_list_is_refused(tools: Any) -> None:
     with pytest.raises(InvalidRequest):
         has_web_search_tool(tools)

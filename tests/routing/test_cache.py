@@ -569,7 +569,7 @@ def test_closing_waits_for_two_seconds_for_what_was_begun_and_not_for_refreshes(
         cache.lookup("other")
         cache.abandon("other")
         await asyncio.sleep(100.0)
-        assert cache._tasks == set()
+        assert not cache._tasks._tasks
         source.open.clear()
         await source.ask(cache, deadline=virtual_deadline(4.0))
         await asyncio.sleep(0.1)
@@ -923,7 +923,7 @@ def test_a_refresh_of_no_use_rests_and_is_tried_again(
             )
             await asyncio.sleep(0.125)
             found[at] = source.loads
-        assert not cache._tasks
+        assert not cache._tasks._tasks
         assert ("k" in cache._refresh_pauses) is (error is not None or not life.fresh)
         await cache.aclose()
         return {at: number for at, number in found.items() if at}

@@ -55,7 +55,7 @@ class Runs:
     def usual(self, provider: str, seconds: Sequence[float]) -> None:
         """Report latencies."""
         for one in seconds:
-            self.runner.latencies(provider).add(one)
+            self.runner.latencies[provider].add(one)
 
     def known(self) -> None:
         """Make every provider one that has had rows, long enough ago for new outcomes to count."""
@@ -93,7 +93,7 @@ async def test_a_call_is_lost_when_it_is_as_likely_dead_as_slow() -> None:
     lost = runs.lose("first", 0.3)
     habits = [number / 50 for number in range(1, 101)]
     for seconds in habits:
-        runs.runner.latencies("first").add(seconds)
+        runs.runner.latencies["first"].add(seconds)
     await runs.search()
     await runs.runner.aclose()
     assert paid.asked == [habits[int((1 - lost / (1 - lost)) * 100)]]
@@ -186,7 +186,7 @@ async def test_only_answers_with_rows_make_a_habit() -> None:
     for _ in range(25):
         await runs.search()
     for name in ("failing", "empty"):
-        assert runs.runner.latencies(name).quantile(0.5, 7.0) == 7.0
+        assert runs.runner.latencies[name].quantile(0.5, 7.0) == 7.0
 
 
 @virtually

@@ -8,6 +8,8 @@ import os
 import random
 import sqlite3
 import stat
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -283,6 +285,73 @@ async def test_a_file_is_opened_by_one_at_a_time(path: Path, open_sqlite: Open) 
             await store.count("c", 1)
         assert path.name not in names(path.parent)
     assert (await store.count("c", 1)).total == 1
+
+
+_OPENED_BY_A_THREAD = """
+import os, signal, sys, threading
+from pathlib import Path
+from groundwire.storage.sqlite_db import StoreFile
+
+class Interrupted(threading.local):
+    hook = None
+
+interrupted, forks = Interrupted(), threading.Event()
+path = Path(sys.argv[1])
+
+def audit(event, args):
+    if event == "os.fork":
+        forks.set()
+    elif event == "open" and str(args[0]).endswith(".lock") and (hook := interrupted.hook) is not None:
+        interrupted.hook = None
+        hook()
+
+def opened(path, hook=None):
+    def run():
+        interrupted.hook = hook
+        StoreFile(path, max_wait=20.0).open().close()
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+sys.addaudithook(audit)
+"""
+
+
+def run_script(script: str, path: Path) -> str:
+    made = subprocess.run(
+        [sys.executable, "-c", _OPENED_BY_A_THREAD + script, str(path)], capture_output=True, text=True, timeout=60
+    )
+    assert not made.stderr
+    return made.stdout
+
+
+def test_another_thread_does_not_lock_a_lock_file_before_it_is_made_and_closed(path: Path) -> None:
+    script = """
+def while_it_is_made():
+    other = opened(path)
+    other.join(0.5)  # without a lock of threads it has the file by then
+    print(other.is_alive())
+
+opened(path, while_it_is_made).join()
+"""
+    assert run_script(script, path) == "True\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
+def test_a_process_that_is_forked_while_a_file_is_made_can_make_others(path: Path) -> None:
+    script = """
+sys.setswitchinterval(5.0)  # the thread goes on only when the fork waits for it
+begun = threading.Event()
+thread = opened(path, lambda: (begun.set(), forks.wait()))
+begun.wait()
+if not (child := os.fork()):
+    signal.alarm(20)  # ends a child that waits forever
+    StoreFile(path.with_name("another.sqlite3"), max_wait=5.0).open().close()
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+thread.join()
+"""
+    assert run_script(script, path) == "0\n"
 
 
 async def test_a_lock_that_is_no_database_is_not_taken_for_a_damaged_store(path: Path, open_sqlite: Open) -> None:

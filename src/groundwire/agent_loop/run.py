@@ -360,20 +360,16 @@ class _Loop:
         empty = [result for result in results if result.status == "error" and result.error.startswith(_LIMIT_MESSAGE)]
         self.empty_rounds = self.empty_rounds + 1 if len(empty) == len(results) else 0
 
-    def _filtered(self, text: str) -> str:
-        """Return an answer in which only sources' URLs load anything; its length does not change."""
-        links = policy_filter(self.ledger.vouched, self.web.settings.policy)
-        return links.feed(text) + links.close()
-
     def end(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
         """Return the run in its current state."""
         last = joined(last_turn(self.answers)) if self.answers else HostedAnswer(api=self.plan.api.name)
         used = total(self.answers)
         errors = (*last.errors, *([self.fallback_error] if self.fallback_error else []))
+        text = policy_filter(self.ledger.vouched, self.web.settings.policy).whole(last.text)
         return Run(
             stop=stop,
             reason=reason,
-            answer=replace(marked(last, self.ledger), usage=used, text=self._filtered(last.text), errors=errors),
+            answer=replace(marked(last, self.ledger), usage=used, text=text, errors=errors),
             answers=tuple(self.answers),
             messages=self.messages,
             added=len(self.messages) - self.initial_length,

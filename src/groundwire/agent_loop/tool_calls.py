@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from groundwire.agent_loop.types import CallEnded, CallStarted, LoopEvent
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, HostedAnswer, HostedCall, HostedError, read_answer
+from groundwire.json_text import json_or_none
 from groundwire.tools import Tool, ToolResult, refused
 
 __all__ = ["answer_of", "arguments_of", "make_calls", "refusal_of"]
@@ -52,14 +52,9 @@ def arguments_of(call: HostedCall) -> dict[str, Any]:
     Raises:
         InvalidRequest: they are not a JSON object.
     """
-    arguments = call.arguments
+    arguments = {} if call.arguments is None else call.arguments
     if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except (ValueError, RecursionError):
-            arguments = None
-    if arguments is None and call.arguments is None:
-        arguments = {}
+        arguments = json_or_none(arguments or "{}")
     if not isinstance(arguments, Mapping):
         raise InvalidRequest("arguments", "are no JSON object", 'Write them as {"name": "value"}.')
     return {str(key): value for key, value in arguments.items()}

@@ -213,7 +213,7 @@ class CassetteFile:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._lock, path.open("a+b") as file:
                 _lock(file)
-                if _at_end(file):
+                if file.seek(0, os.SEEK_END):
                     file.seek(0)
                     _check_mark(file.readline(), path)  # before truncating: the path may be a typo
                 if not append:
@@ -237,7 +237,7 @@ class CassetteFile:
 
     def _count(self, file: BinaryIO) -> None:
         """Count the lines added since the last time, by this process and others."""
-        size = _at_end(file)
+        size = file.seek(0, os.SEEK_END)
         if size < self._counted_bytes:  # another process replaced it
             self._counted_bytes = self._lines = 0
         file.seek(self._counted_bytes)
@@ -293,14 +293,14 @@ def _check_mark(line: bytes, path: Path) -> None:
 
 def _begin(file: BinaryIO) -> None:
     """Write the header line if it is missing."""
-    if not _at_end(file):
+    if not file.seek(0, os.SEEK_END):
         file.write(_encode({_MARK: _VERSION, "recorded_with": f"groundwire {__version__}"}))
         file.flush()
 
 
 def _mend(file: BinaryIO) -> None:
     """Terminate the last line, or remove it if its writer was killed in the middle of it."""
-    size = _at_end(file)
+    size = file.seek(0, os.SEEK_END)
     start, tail = size, b""
     while start and b"\n" not in tail:
         step = min(_STEP, start)
@@ -324,10 +324,6 @@ def _lock(file: BinaryIO) -> None:
     from filelock import lock_descriptor  # only a recording waits for it
 
     lock_descriptor(file.fileno(), poll_interval=_WAIT)
-
-
-def _at_end(file: BinaryIO) -> int:
-    return file.seek(0, os.SEEK_END)
 
 
 def _encode(line: dict[str, Any]) -> bytes:

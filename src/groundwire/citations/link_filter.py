@@ -17,7 +17,7 @@ from groundwire.models.validators import check_choice
 from groundwire.safety.urls import url_or_none
 from groundwire.settings.sections import PolicySettings
 
-__all__ = ["Addresses", "LinkFilter", "neutralized", "policy_filter"]
+__all__ = ["Addresses", "LinkFilter", "policy_filter"]
 
 Addresses = Literal["known", "any"]
 """Which URLs of images or links are kept: those shown to the session, or all."""
@@ -100,19 +100,6 @@ _URL: Final = re.compile(r"https?://[^\s<>\"`\]]{0,2000}", re.IGNORECASE)
 _SCHEME: Final = "https://"
 
 
-def neutralized(text: str, known_urls: Iterable[str], *, images: Addresses = "known", links: Addresses = "any") -> str:
-    """Neutralize the unknown URLs of a whole answer in Markdown, without changing its length.
-
-    Args:
-        text: The answer.
-        known_urls: The URLs that the session was shown.
-        images: Which images are kept; in others, the exclamation mark becomes a backslash, so that their label is text.
-        links: Which links are kept; in others, the colon of the scheme is replaced.
-    """
-    links_filter = LinkFilter(known_urls, images=images, links=links)
-    return links_filter.feed(text) + links_filter.close()
-
-
 def policy_filter(known_urls: Iterable[str], policy: PolicySettings) -> LinkFilter:
     """Return the filter of the answers of the agent loop and the proxy.
 
@@ -129,8 +116,8 @@ class LinkFilter:
 
     Args:
         known_urls: The URLs to keep.
-        images: Which images to keep.
-        links: Which links to keep.
+        images: Which images to keep; in others, the exclamation mark becomes a backslash, so that their label is text.
+        links: Which links to keep; in others, the colon of the scheme is replaced.
         markdown: Whether the output is rendered as Markdown and HTML; otherwise only URLs matter.
 
     Raises:
@@ -199,6 +186,10 @@ class LinkFilter:
     def close(self) -> str:
         """End the answer and return the text held back."""
         return self._take(ended=True)
+
+    def whole(self, answer: str) -> str:
+        """Filter a whole answer at once."""
+        return self.feed(answer) + self.close()
 
     def _take(self, *, ended: bool) -> str:
         out: list[str] = []

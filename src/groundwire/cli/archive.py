@@ -20,7 +20,6 @@ from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
     confirmed,
-    counted,
     day,
     exit_code,
     say_error,
@@ -29,7 +28,7 @@ from groundwire.cli.terminal_text import (
     write,
     write_json,
 )
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.errors import ConfigurationError, GroundwireError, counted
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import SearchSettings, load

@@ -17,13 +17,13 @@ from groundwire.cli.terminal_text import (
     ExitCode,
     Flow,
     clean,
-    counted,
     shown_url,
     warn,
     warn_of_result,
     write,
     write_json,
 )
+from groundwire.errors import counted
 from groundwire.web import Web
 
 if TYPE_CHECKING:

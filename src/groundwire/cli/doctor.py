@@ -15,12 +15,12 @@ from groundwire.cli.help_pages import Command
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
-    counted,
     write,
     write_json,
     write_problem,
 )
 from groundwire.doctor import CHECKS, CheckResult, DoctorReport, Machine, examine
+from groundwire.errors import counted
 
 __all__ = ["doctor"]
 

@@ -15,14 +15,13 @@ from groundwire.cli.stats import card_of
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
-    counted,
     table,
     warn,
     write,
     write_json,
     write_problem,
 )
-from groundwire.errors import UnknownProvider
+from groundwire.errors import UnknownProvider, counted
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
 from groundwire.setup import ProviderStatus, Verification, load_offers, provider_statuses, verify_all

@@ -17,6 +17,7 @@ import click
 from groundwire.cassette import RECORD_VARIABLE, REPLAY_VARIABLE, Cassette, count_exchanges
 from groundwire.cli.help_pages import Command
 from groundwire.cli.terminal_text import clean, say_error, warn, write
+from groundwire.errors import counted
 
 __all__ = ["record"]
 
@@ -56,8 +57,7 @@ def record(file: Path, command: tuple[str, ...], append: bool) -> None:
     code = _run((program if sys.platform == "win32" else command[0], *command[1:]), path)  # there, npx is npx.cmd
     recorded = count_exchanges(path) - before
     if recorded:
-        exchanges = "1 exchange" if recorded == 1 else f"{recorded} exchanges"
-        write(f"Recorded {exchanges} in {clean(str(file))}.", err=True)
+        write(f"Recorded {counted(recorded, 'exchange')} in {clean(str(file))}.", err=True)
     else:
         warn(f"Nothing was recorded in {file}: the command made no request through Groundwire.")
     sys.exit(code)

@@ -14,7 +14,6 @@ from groundwire.cli.completion import one_of, search_with
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
-    counted,
     day,
     escaped,
     is_quiet,
@@ -24,7 +23,7 @@ from groundwire.cli.terminal_text import (
     warn_of_result,
     write,
 )
-from groundwire.errors import AllProvidersFailed, GroundwireError
+from groundwire.errors import AllProvidersFailed, GroundwireError, counted
 from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse, SearchSource, Strategy
 from groundwire.models.validators import TimeRangeName
 from groundwire.settings import SearchSettings
@@ -195,8 +194,7 @@ def _progress() -> Progress | None:
 def _say_indexed(state: Indexed) -> None:
     if state.read and not is_quiet():
         before = "\r" if sys.stderr.isatty() else ""
-        plural = "s" if state.read > 1 else ""
-        write(f"{before}Read {state.read:,} new or changed file{plural} of {state.files:,}.", err=True)
+        write(f"{before}Read {counted(state.read, 'new or changed file')} of {state.files:,}.", err=True)
 
 
 def _print_lines(response: SearchResponse) -> None:

@@ -16,14 +16,13 @@ from groundwire.cli.help_pages import Command
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
-    counted,
     storage_notes,
     table,
     warn,
     write,
     write_json,
 )
-from groundwire.errors import InvalidRequest
+from groundwire.errors import InvalidRequest, counted
 from groundwire.settings import load
 from groundwire.storage import ResilientStore, Store, StoreError, open_store
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS

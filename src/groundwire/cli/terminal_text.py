@@ -23,7 +23,7 @@ import click
 from groundwire.errors import AllProvidersFailed, BlockedAddress, ConfigurationError, GroundwireError, InvalidRequest
 
 __all__ = [
-    "QUIET", "ExitCode", "Flow", "cells", "clean", "confirmed", "counted", "day", "diff", "escaped", "exit_code",
+    "QUIET", "ExitCode", "Flow", "cells", "clean", "confirmed", "day", "diff", "escaped", "exit_code",
     "has_colors", "is_quiet", "is_verbose", "keyless_notes", "log_to_stderr", "say_error", "say_failure",
     "shown_url", "storage_notes", "table", "warn", "warn_of_result", "width", "with_setting", "wrap", "write",
     "write_json", "write_problem",
@@ -113,11 +113,6 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         return "\n".join(f"{row[0]}: {fact}" for row, fact in zip(others, facts, strict=True))
     padded = ((text + " " * (size - cells(text)) for text, size in zip(row, widths, strict=True)) for row in rows)
     return "\n".join("  ".join(row).rstrip() for row in padded)
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number and its noun, such as `2 results`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def clean(text: str) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from groundwire.hosted import prepare
 from groundwire.integrations.framework_versions import need
 from groundwire.integrations.tool_runner import Runner, runners, text_of
+from groundwire.json_text import json_or_none
 from groundwire.settings import load
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
@@ -73,10 +74,7 @@ def function_tool(
     """
 
     async def invoke(_: Any, arguments: str) -> Any:
-        try:
-            values = json.loads(arguments) if arguments and arguments.strip() else {}
-        except ValueError:
-            values = None
+        values = json_or_none(arguments) if arguments and arguments.strip() else {}
         if not isinstance(values, dict):
             example = json.dumps(dict.fromkeys(schema.get("required", schema["properties"]), "..."))
             return f"The arguments of {name} are no JSON object. Call it again with, for example, {example}."

@@ -34,7 +34,6 @@ _ALLOW: Final[Mapping[str, Any]] = {
 _OPEN = 600.0  # seconds for which a page waits for a key
 _LARGEST = 8_192  # bytes of a form
 _PARTING = 3.0  # seconds in which the answer to the form may still be read
-_NEUTRAL_VERDICTS = frozenset({"no_quota", "too_fast", "unreachable", "blocked"})  # nothing is known against the key
 _HEADERS: Final[Mapping[str, str]] = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -222,7 +221,7 @@ class _KeyPage:
         key: SecretStr = clean_key(text)
         settings = self._sessions.settings.with_key(variable, key)
         tried = await verify(provider, settings)
-        if not (tried.works or tried.verdict in _NEUTRAL_VERDICTS):
+        if tried.outcome.input == "doubtful":
             raise GroundwireError(f"{provider}: {tried.what} {tried.fix}")
         keeper = await asyncio.to_thread(default_keeper)
         await asyncio.to_thread(keeper.keep, variable, key.get_secret_value())

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from groundwire.errors import InvalidRequest
+from groundwire.errors import InvalidRequest, excerpt
 from groundwire.models.base import Hinting
 
 __all__ = [
@@ -262,8 +262,7 @@ def faults(error: ValidationError) -> list[tuple[str, str]]:
 
 
 def _excerpt(value: object) -> str:
-    text = repr(value) if not isinstance(value, int) or abs(value) < 10**18 else "a huge number"
-    return text if len(text) <= 60 else text[:57] + "..."
+    return excerpt(repr(value) if not isinstance(value, int) or abs(value) < 10**18 else "a huge number")
 
 
 TimeRangeName = Literal["day", "week", "month", "year"]

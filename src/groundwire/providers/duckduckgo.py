@@ -243,7 +243,7 @@ class _RecordingClient:
     def request(self, *args: Any, **options: Any) -> Any:
         response = self._client.request(*args, **options)
         self.status = response.status_code
-        self.headers = _capitalize(response.headers)
+        self.headers = {name.title(): value for name, value in dict(response.headers).items()}
         return response
 
     def close(self) -> None:
@@ -277,10 +277,6 @@ def parse(rows: Sequence[object], name: str = "duckduckgo", warnings: tuple[str,
         for row in rows
     )
     return Results(tuple(row for row in parsed_rows if row is not None), warnings=warnings, status=200)
-
-
-def _capitalize(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.title(): value for name, value in dict(headers).items()}
 
 
 def _region(filters: Filters, backend: str) -> str:

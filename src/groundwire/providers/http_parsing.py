@@ -239,11 +239,8 @@ def error_text(reply: Response) -> str:
         data = reply.json()
     except ValueError:
         return ""
-    words = " ".join(_first_words(data, 4).split())
-    words = masked(words).rstrip(".")  # a sentence may follow
-    if not words:
-        return ""
-    return f": {words if len(words) <= 200 else words[:199] + '…'}"
+    words = short_message(masked(" ".join(_first_words(data, 4).split())))  # without a stop: a sentence may follow
+    return f": {words}" if words else ""
 
 
 def masked(text: str) -> str:

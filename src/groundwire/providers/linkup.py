@@ -1,20 +1,32 @@
-"""Linkup, a web search for agents (https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search)."""
+"""Linkup, a web search for agents (https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search).
+
+It reads with fetch (https://docs.linkup.so/pages/documentation/endpoints/fetch, linkup-sdk 0.24.0; 2026-11-28).
+"""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from groundwire.errors import AuthenticationFailed, QuotaExceeded
-from groundwire.models import Filters, Results, SearchResult
+from groundwire.deadline import Deadline
+from groundwire.errors import AuthenticationFailed, PageTooLarge, QuotaExceeded, UnexpectedResponse, UnsupportedContent
+from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
-from groundwire.providers.http_api import SearchApiProvider
-from groundwire.providers.http_parsing import ErrorRule, json_or_empty, result, value_at
-from groundwire.providers.linkup_fetch import LinkupFetch, LinkupFetchOptions
-from groundwire.providers.query_mapping import Mapped, window
+from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
+from groundwire.providers.http_parsing import (
+    ErrorRule,
+    clean,
+    error_text,
+    json_or_empty,
+    result,
+    text_or_empty,
+    value_at,
+)
+from groundwire.providers.query_mapping import Mapped, page_failure, page_result, window
 from groundwire.transport import Response
 
 __all__ = ["LinkupOptions", "LinkupSearchProvider"]
 
+_FILES = frozenset({"FETCH_URL_IS_FILE", "FETCH_UNSUPPORTED_CONTENT_TYPE"})
 _MAX_RESULTS = 50  # no limit is documented; this is the most that is ever requested
 _MAX_DOMAINS = 100
 _ERRORS = (
@@ -34,21 +46,24 @@ _ERRORS = (
 )
 
 
-class LinkupOptions(LinkupFetchOptions):
+class LinkupOptions(ApiOptions):
     """`[providers.linkup]`."""
 
+    render_js: bool = False
+    """Whether it runs the scripts of pages that it reads, at five times the price."""
     depth: Literal["flash", "fast", "standard", "deep"] = "fast"
     """How long it searches: `flash` below a second, `fast` about one, `standard` several, `deep` tens of seconds at
     ten times the price."""
 
 
-class LinkupSearchProvider(SearchApiProvider, LinkupFetch):
+class LinkupSearchProvider(SearchApiProvider, ReadApiProvider):
     """Web search and reading with the Linkup API; one instance serves both roles."""
 
     service = "https://api.linkup.so"
     key_variables: ClassVar[tuple[str, ...]] = ("LINKUP_API_KEY",)
     key_page = "https://app.linkup.so"
     search_path = "/v1/search"
+    read_path = "/v1/fetch"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[LinkupOptions]] = LinkupOptions
     _options: LinkupOptions
@@ -85,6 +100,34 @@ class LinkupSearchProvider(SearchApiProvider, LinkupFetch):
     def price_unit(self) -> str:
         """The depth of the search."""
         return self._options.depth
+
+    @property
+    def page_price_usd(self) -> float:
+        """The price of a page, in US dollars."""
+        return self._prices.cost("rendered" if self._options.render_js else "page")
+
+    def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
+        """Convert a page's URL to a request."""
+        return Mapped({"url": url, "renderJs": self._options.render_js})
+
+    def to_page(self, reply: Response, url: str) -> ReadResult:
+        """Parse the page in a response; that a page cannot be read is an error with a code of its own."""
+        code = text_or_empty(value_at(json_or_empty(reply), "error.code"))
+        if reply.status == 400 and code.startswith("FETCH_"):
+            if code == "FETCH_RESPONSE_TOO_LARGE":
+                raise PageTooLarge(url, f"The page is larger than {self.name} reads. Look for a smaller page.")
+            if code in _FILES:
+                raise UnsupportedContent(url, "The reader does not support this type of page.")
+            missing = 404 if code == "FETCH_TARGET_NOT_FOUND" else None
+            raise page_failure(url, status=missing, words=error_text(reply).removeprefix(": "))
+        content = self.answer(reply).get("markdown")
+        if not isinstance(content, str):
+            raise UnexpectedResponse(self.name, "answered with JSON that has no page", status=reply.status)
+        return page_result(url, clean(content))
+
+    def page_cost(self, reply: Response) -> float:
+        """Return the cost of a page: the price of how it was fetched."""
+        return self.page_price_usd
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

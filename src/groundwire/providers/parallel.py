@@ -1,34 +1,54 @@
-"""Parallel, a web search with excerpts (https://docs.parallel.ai/api-reference/search/search)."""
+"""Parallel, a web search with excerpts (https://docs.parallel.ai/api-reference/search/search).
+
+It reads with the Extract API (https://docs.parallel.ai/api-reference/extract/extract, parallel-web 1.3.7; 2026-11-28).
+"""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
+from pydantic import Field
+
+from groundwire.deadline import Deadline
+from groundwire.models import MAX_SNIPPET, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
-from groundwire.providers.http_api import SearchApiProvider
-from groundwire.providers.http_parsing import joined, objects, result
-from groundwire.providers.parallel_extract import ParallelExtract, ParallelExtractOptions
-from groundwire.providers.query_mapping import Mapped, clipped, window
+from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
+from groundwire.providers.http_parsing import (
+    clean,
+    day,
+    joined,
+    listed_warnings,
+    number_or_none,
+    objects,
+    result,
+    short_message,
+    text_or_empty,
+)
+from groundwire.providers.query_mapping import Mapped, clipped, page_failure, page_result, window
 from groundwire.transport import Response
 
 __all__ = ["ParallelOptions", "ParallelSearchProvider"]
 
+_MAX_PAGE = 500_000  # characters
+_MAX_EXCERPT = 1_000  # characters of what cannot be left out, and is not used
+_MARGIN = 1.0  # seconds by which its timeout is shorter, so that it can answer
 _MAX_RESULTS = 40
 _INCLUDED = 10  # results included in the price of a request
 _MAX_DOMAINS = 200
 _MAX_QUERY = 200  # characters of one of its search queries; the objective may have 5,000
 
 
-class ParallelOptions(ParallelExtractOptions):
+class ParallelOptions(ApiOptions):
     """`[providers.parallel]`."""
 
+    max_age: int = Field(default=0, ge=0)
+    """Seconds, from 600, after which it fetches a page again instead of using its index; 0 leaves that to it."""
     mode: Literal["turbo", "fast", "basic", "advanced"] = "basic"
     """How it searches: `turbo` and `fast` within a second, `basic` in a few, `advanced` better and slower. `turbo`
     supports only English and Japanese."""
 
 
-class ParallelSearchProvider(SearchApiProvider, ParallelExtract):
+class ParallelSearchProvider(SearchApiProvider, ReadApiProvider):
     """Web search and reading with the Parallel APIs; one instance serves both roles."""
 
     service = "https://api.parallel.ai"
@@ -36,6 +56,7 @@ class ParallelSearchProvider(SearchApiProvider, ParallelExtract):
     key_page = "https://platform.parallel.ai"
     key_header = "x-api-key"
     search_path = "/v1/search"
+    read_path = "/v1/extract"
     Options: ClassVar[type[ParallelOptions]] = ParallelOptions
     _options: ParallelOptions
     capabilities: Capabilities = Capabilities(
@@ -86,6 +107,35 @@ class ParallelSearchProvider(SearchApiProvider, ParallelExtract):
     def price_unit(self) -> str:
         """The mode of the search; its price includes ten results."""
         return self._options.mode
+
+    def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
+        """Convert a page's URL to a request."""
+        settings: dict[str, Any] = {
+            "full_content": {"max_chars_per_result": _MAX_PAGE},
+            "excerpt_settings": {"max_chars_per_result": _MAX_EXCERPT},
+        }
+        if self._options.max_age:
+            seconds = max(1.0, round(deadline.remaining() - _MARGIN, 1))
+            settings["fetch_policy"] = {"max_age_seconds": max(600, self._options.max_age), "timeout_seconds": seconds}
+        return Mapped({"urls": [url], "advanced_settings": settings})
+
+    def to_page(self, reply: Response, url: str) -> ReadResult:
+        """Parse the page in a response, or why it was not read."""
+        pages, failed = self.lists(reply, "results", "errors")
+        page = next((item for item in pages if clean(item.get("full_content")).strip()), {})
+        if failed and not page:
+            status = number_or_none(failed[0].get("http_status_code"))
+            words = short_message(failed[0].get("error_type"))
+            raise page_failure(url, status=int(status) if status else None, words=words)
+        content = clean(page.get("full_content"))
+        return page_result(
+            url,
+            content,
+            title=page.get("title"),
+            truncated=len(content) >= _MAX_PAGE,
+            published=day(text_or_empty(page.get("publish_date"))) or None,
+            warnings=listed_warnings(reply, self.name, ("warnings",)),
+        )
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -122,7 +122,7 @@ class _Collector:
         kind = value.get("@type")
         if isinstance(kind, str) and _UNRELATED.fullmatch(kind):
             return
-        names = {key: _snake(key) for key in value}
+        names = {key: _CAMEL.sub("_", key).replace("-", "_").lower() for key in value}
         entitled = next((key for title in _TITLES for key in value if names[key].replace("_", "") == title), None)
         title = value.get(entitled) if entitled else None
         if isinstance(title, dict):
@@ -287,7 +287,3 @@ def _as_html(rows: list[tuple[str, str]]) -> str:
 def _stripped(text: str) -> str:
     """Return a text without markup."""
     return html.unescape(re.sub(r"<[^<>]{0,2000}>", " ", text)) if "<" in text or "&" in text else text
-
-
-def _snake(name: str) -> str:
-    return _CAMEL.sub("_", name).replace("-", "_").lower()

@@ -25,6 +25,7 @@ from groundwire.errors import (
     PageTooLarge,
     PageUnavailable,
     UnsupportedContent,
+    counted,
 )
 from groundwire.models import Freshness, ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
@@ -321,7 +322,7 @@ def _wall(head: Head) -> SoftBlock | None:
 
 def _empty(url: str, converted: Converted, reply: Response) -> PageEmpty:
     """Return the error for a page without readable content, with its type."""
-    size = f"{len(reply.body):,} byte{'' if len(reply.body) == 1 else 's'}"
+    size = counted(len(reply.body), "byte")
     kind = media_type(reply.content_type, reply.body[:4_096], reply.url)
     sentences = [f"The page has no readable text (HTTP {reply.status}, {size}, {reply.media_type or 'unknown type'})."]
     if converted.extracted.title:

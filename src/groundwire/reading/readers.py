@@ -146,7 +146,8 @@ class Readers:
         archive: Archive | None = None,
         sites: SiteReaders | None = None,
     ) -> None:
-        self._readers = tuple(readers)
+        self.readers: tuple[ReadProvider, ...] = tuple(readers)
+        """The readers, in order."""
         self._rendered = DomainPolicy(tuple(rendered), ()) if rendered else None
         self._skipped = tuple(skipped)
         self._guard = guard
@@ -157,18 +158,13 @@ class Readers:
         self._sites = sites
 
     @property
-    def readers(self) -> tuple[ReadProvider, ...]:
-        """The readers, in order."""
-        return self._readers
-
-    @property
     def price_usd(self) -> float:
         """The cost of one page if every reader is called, in US dollars; a reader without a price is free."""
-        return sum(map(_price_of, self._readers))
+        return sum(map(_price_of, self.readers))
 
     def free(self) -> Readers:
         """Return a copy with only the free readers."""
-        return self.restricted([reader for reader in self._readers if not _price_of(reader)], self._policy)
+        return self.restricted([reader for reader in self.readers if not _price_of(reader)], self._policy)
 
     def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
         """Return a copy with only some of the readers, and another policy.
@@ -178,7 +174,7 @@ class Readers:
             policy: The domain lists.
         """
         view = copy.copy(self)
-        view._readers = tuple(readers)
+        view.readers = tuple(readers)
         view._policy = policy
         return view
 
@@ -224,7 +220,7 @@ class Readers:
         try:
             return await self._result_of(last, reading)
         except PageNeedsScripts as error:
-            if any(_renders(reader) for reader in self._readers):
+            if any(reader.capabilities.renders for reader in self.readers):
                 raise
             raise PageNeedsScripts(error.url, f"{error.reason} {self._way_out()}", status=error.status) from error
 
@@ -232,11 +228,11 @@ class Readers:
         """Return the page from a reader, or from a browser if scripts load parts of it and a free one completes it."""
         result = await self._attempt(reader, reading)
         page = self._page(reading, result, reader)
-        if result.incomplete and not _renders(reader):
+        if result.incomplete and not reader.capabilities.renders:
             deadline = reading.call.deadline  # a part is better than nothing: the browser does not get all of the time
             shorter = replace(reading, until=deadline.capped(_BROWSER_SHARE * deadline.remaining()))
-            for browser in self._readers:
-                if _renders(browser) and not _price_of(browser):
+            for browser in self.readers:
+                if browser.capabilities.renders and not _price_of(browser):
                     with suppress(GroundwireError):
                         return self._page(shorter, await self._attempt(browser, shorter), browser)
         return page
@@ -249,7 +245,7 @@ class Readers:
         """
         why = "its host has no address" if isinstance(error, HostNotFound) else f"HTTP {error.status or 404}"
         readers = self._order(reading.call.url)
-        for reader in self._readers:
+        for reader in self.readers:
             if reader.capabilities.copies and reader not in readers:
                 with suppress(GroundwireError):
                     page = self._page(reading, await self._attempt(reader, reading), reader)
@@ -270,15 +266,15 @@ class Readers:
 
     def _order(self, url: WebUrl) -> tuple[ReadProvider, ...]:
         """Return the readers in the order for a page; those of copies only if there are no others."""
-        readers = tuple(reader for reader in self._readers if not reader.capabilities.copies) or self._readers
+        readers = tuple(reader for reader in self.readers if not reader.capabilities.copies) or self.readers
         if self._rendered is None or not self._rendered.permits(url.text):
             site = self._site_reader(url)
             return readers if site is None else (site, *readers)
-        return tuple(sorted(readers, key=lambda reader: not _renders(reader)))
+        return tuple(sorted(readers, key=lambda reader: not reader.capabilities.renders))
 
     def _site_reader(self, url: WebUrl) -> SiteReader | None:
         """Return the reader for a page of a well-known site. It reads as `local` does, so only where that one may."""
-        local = next((reader for reader in self._readers if reader.name == "local"), None)
+        local = next((reader for reader in self.readers if reader.name == "local"), None)
         return None if self._sites is None or local is None else self._sites.reader(url, local, self._policy)
 
     def _way_out(self) -> str:
@@ -398,10 +394,6 @@ def _redirect(final: str, request: str) -> WebUrl | None:
 
 def _price_of(reader: ReadProvider) -> float:
     return float(getattr(reader, "page_price_usd", 0.0))
-
-
-def _renders(reader: ReadProvider) -> bool:
-    return reader.capabilities.renders
 
 
 def _outcome(error: GroundwireError) -> Outcome:

@@ -1,4 +1,4 @@
-"""Writes that no call waits for."""
+"""Writes and other work that no call waits for."""
 
 from __future__ import annotations
 
@@ -7,29 +7,33 @@ from collections.abc import Coroutine
 
 __all__ = ["BackgroundTasks"]
 
-_CLOSING = 2.0  # seconds that closing waits for pending writes
+_CLOSING = 2.0  # seconds that closing waits for pending work
 
 
 class BackgroundTasks:
-    """Background writes, which only closing waits for."""
+    """Background work, which only closing waits for."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[None, None, None]) -> None:
-        """Start a write; the store reports its own failures."""
+        """Start work that reports its own failures, such as a write to the store."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    async def wait(self, seconds: float) -> None:
+        """Wait until all work is done, up to a number of seconds."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=seconds)
+
     async def aclose(self, *, cancel: bool = False) -> None:
-        """Wait until all writes are done, up to a limit.
+        """Wait until all work is done, up to a limit.
 
         Args:
             cancel: Cancel what is still running then: it would go on after the store is closed.
         """
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=_CLOSING)
+        await self.wait(_CLOSING)
         for task in self._tasks if cancel else ():
             task.cancel()
         if cancel:

@@ -26,6 +26,7 @@ from groundwire.errors import (
     InvalidRequest,
     PageNotFound,
 )
+from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.cache_codec import CacheEntry, CacheResult, CacheTtl, Codec, decode_entry, encode_entry
 from groundwire.routing.single_flight import InFlightLoad, SingleFlight
 from groundwire.safety.tenancy import Owner
@@ -38,7 +39,6 @@ _logger = logging.getLogger(__name__)
 _FIRST_POLL, _LONGEST_POLL = 0.005, 0.05  # seconds between two checks for the result of another process
 _RETRY_PAUSE = 5.0  # seconds after a failed refresh, so that a service that is down is not called constantly
 _MANY = 1_000  # loads that are remembered; pauses that may accumulate before expired ones are removed
-_CLOSING = 2.0  # seconds that closing waits for the background
 
 _REMOVAL_ERRORS = (BlockedByPolicy, PageNotFound)  # the cached value must not be served any more
 # A stale value does not help here.
@@ -91,7 +91,7 @@ class Cache:
         self._ttl = lease
         self._load_ends: dict[str, int] = {}  # when the last loads ended, by the same count as that of lookups
         self._loads = SingleFlight()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
         self._refresh_pauses: dict[str, float] = {}
         self._complained = False
         self._closed = False
@@ -106,10 +106,7 @@ class Cache:
         """Release the lease that a lookup may have taken for a call that has failed since."""
         lease = f"load:{key}"
         if self._shared and lease not in self._lease_users:
-            release = self._ask(self.store.release(lease, owner=self._name), None)
-            task = asyncio.get_running_loop().create_task(release)
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks.start(self._ask(self.store.release(lease, owner=self._name), None))
 
     async def get_or_load(
         self,
@@ -170,12 +167,11 @@ class Cache:
         Args:
             grace_seconds: Seconds to wait first for background refreshes.
         """
-        if self._tasks and grace_seconds > 0:
-            await asyncio.wait(set(self._tasks), timeout=grace_seconds)
+        if grace_seconds > 0:
+            await self._tasks.wait(grace_seconds)
         self._closed = True
         await self._loads.aclose()
-        if self._tasks:  # they wait for loads, or are releasing their leases
-            await asyncio.wait(set(self._tasks), timeout=_CLOSING)
+        await self._tasks.aclose()  # they wait for loads, or are releasing their leases
 
     async def _load(self, job: _Job[_T], deadline: Deadline, *, expired: bool) -> CacheResult[_T]:
         """Load, or wait for the load in progress; with `expired` a stale value is not enough."""
@@ -275,16 +271,13 @@ class Cache:
 
     def _refresh_soon(self, job: _Job[_T], deadline: Deadline) -> None:
         """Refresh a stale value in the background, unless that is running or was just tried."""
-        loop = asyncio.get_running_loop()
-        now = loop.time()
+        now = asyncio.get_running_loop().time()
         if self._closed or self._refresh_pauses.get(job.key, 0.0) > now:
             return
         if len(self._refresh_pauses) >= _MANY:
             self._refresh_pauses = {key: until for key, until in self._refresh_pauses.items() if until > now}
         self._refresh_pauses[job.key] = now + max(deadline.remaining(), _RETRY_PAUSE)
-        task = loop.create_task(self._refresh(job, deadline))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._refresh(job, deadline))
 
     async def _refresh(self, job: _Job[_T], deadline: Deadline) -> None:
         lease, owner, pause = f"refresh:{job.key}", f"{self._name}-{next(self._numbers)}", _RETRY_PAUSE

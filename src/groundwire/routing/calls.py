@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -67,6 +70,15 @@ class _Call:
         """Charge everything from now on to a reservation of the budget."""
         self.reservation = reservation
         self.ledger = self.budget.ledger(reservation)
+
+    @asynccontextmanager
+    async def paid_from(self, reservation: Reservation) -> AsyncIterator[None]:
+        """Charge the block to a reservation of the budget, and settle it at its end, even if the call is canceled."""
+        self.pay_from(reservation)
+        try:
+            yield
+        finally:
+            await asyncio.shield(self.budget.settle(reservation, self.ledger.close()))
 
 
 @dataclass(kw_only=True, slots=True, eq=False, repr=False)

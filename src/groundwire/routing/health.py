@@ -197,7 +197,7 @@ class Health:
         skipped: list[Cooldown] = []
         probes = set()
         for provider in providers:
-            state = self._state(provider.name)
+            state = self._states[provider.name]
             if now < state.cooldown_until:
                 seconds = state.cooldown_until - now
                 skipped.append(Cooldown(provider, seconds, state.cooldown_outcome, state.cooldown_reason))
@@ -212,7 +212,7 @@ class Health:
         degraded.sort(key=lambda item: item[0])
         for _, provider in degraded:
             place = len(first)
-            if price is not None and self._state(provider.name).fails_fast and not price(provider):
+            if price is not None and self._states[provider.name].fails_fast and not price(provider):
                 after = providers[providers.index(provider) :]
                 place = next((at for at, other in enumerate(first) if other in after and price(other)), place)
             first.insert(place, provider)
@@ -220,7 +220,7 @@ class Health:
 
     def provider_health(self, provider: str) -> ProviderHealth:
         """Return the health of a provider, without probing it."""
-        state, now = self._state(provider), self._clock()
+        state, now = self._states[provider], self._clock()
         if now < state.cooldown_until:
             return ProviderHealth(provider, "cooldown", state.cooldown_until - now, state.cooldown_reason)
         if state.degraded_until or state.cooldown_until:
@@ -238,7 +238,7 @@ class Health:
                 responded to a later request.
         """
         sent_at = self._clock() if sent_at is None else sent_at
-        state = self._state(attempt.provider)
+        state = self._states[attempt.provider]
         was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), 0.0
         kind = "slow" if attempt.outcome in _SLOW else "refused" if attempt.outcome in _REFUSED else "broken"
         state.calls += 1
@@ -289,7 +289,7 @@ class Health:
         Returns:
             What to share with other processes.
         """
-        state = self._state(provider)
+        state = self._states[provider]
         seconds = min(seconds, _FIRST_COOLDOWN * 2**state.cooldowns, _LONGEST_COOLDOWN)
         if not self._cool_down(provider, seconds, outcome, reason):
             return {}
@@ -306,7 +306,7 @@ class Health:
         """
         outcome = cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota"
         self._cool_down(provider, min(seconds_left["cooldown"], _LONGEST_COOLDOWN), outcome, record.reason)
-        state, degraded = self._state(provider), seconds_left["degraded"]
+        state, degraded = self._states[provider], seconds_left["degraded"]
         if degraded > 0 and not state.degraded_until:
             state.degraded_until = self._clock() + min(degraded, _LONGEST_DEGRADED)
             state.times = min(max(record.times, state.times), 8)
@@ -316,15 +316,15 @@ class Health:
 
     def give_up_probe(self, provider: str) -> None:
         """Release a probe that was not used."""
-        self._state(provider).probe_until = 0.0
+        self._states[provider].probe_until = 0.0
 
     def lost(self, provider: str) -> float:
         """Return the share of the provider's calls without a response."""
-        return min(max(self._state(provider).lost, _FEWEST_LOST), _MOST_LOST)
+        return min(max(self._states[provider].lost, _FEWEST_LOST), _MOST_LOST)
 
     def loses(self, provider: str) -> bool:
         """Whether more of the provider's calls end without a response than is assumed of one that is not known."""
-        return self._state(provider).lost > _UNKNOWN_LOST
+        return self._states[provider].lost > _UNKNOWN_LOST
 
     def has_record(self, provider: str, *, just_now: float = 0.0) -> bool:
         """Whether an empty result of this provider is credible.
@@ -335,34 +335,34 @@ class Health:
             provider: Its name.
             just_now: Seconds since it had rows in which repeated empty results are ignored.
         """
-        state = self._state(provider)
+        state = self._states[provider]
         since = self._clock() - state.rows_at
         steady = state.in_a_row["empty"] < _RULES["empty"][0] or since < just_now
         return since < _RECORD and steady and not self.is_doubtful(provider)
 
     def had_rows(self, provider: str, seconds: float) -> bool:
         """Whether the provider had rows in the last so many seconds."""
-        return self._clock() - self._state(provider).rows_at < seconds
+        return self._clock() - self._states[provider].rows_at < seconds
 
     def is_doubtful(self, provider: str) -> bool:
         """Whether another provider had rows where it found nothing the last time."""
-        return self._state(provider).doubtful
+        return self._states[provider].doubtful
 
     def weigh(self, provider: str, *, contradicted: bool) -> None:
         """Record whether another provider had rows where this one found nothing."""
-        self._state(provider).doubtful = contradicted
+        self._states[provider].doubtful = contradicted
 
     def false_empties(self, provider: str) -> float:
         """Return the share of the provider's answers without results that others contradict, at least one percent."""
-        return max(_FEWEST_FALSE, self._state(provider).false_empties)
+        return max(_FEWEST_FALSE, self._states[provider].false_empties)
 
     def contradict(self, provider: str) -> None:
         """Record that another provider had rows where this one had none."""
-        self._state(provider).false_empties += _CONTRADICTED * (1.0 - self._state(provider).false_empties)
+        self._states[provider].false_empties += _CONTRADICTED * (1.0 - self._states[provider].false_empties)
 
     def prove(self, provider: str) -> Changes:
         """Record a successful control query; return what to share with other processes."""
-        state = self._state(provider)
+        state = self._states[provider]
         state.rows_at = self._clock()
         return self._recover(state, bool(state.degraded_until))
 
@@ -375,14 +375,11 @@ class Health:
         return {"degraded": 0.0, "times": 0} if was_ill else {}
 
     def _cool_down(self, provider: str, seconds: float, outcome: Outcome, reason: str) -> bool:
-        state, until = self._state(provider), self._clock() + seconds
+        state, until = self._states[provider], self._clock() + seconds
         if seconds <= 0 or until <= state.cooldown_until:
             return False
         state.cooldown_until, state.cooldown_outcome, state.cooldown_reason = until, outcome, reason
         return True
-
-    def _state(self, provider: str) -> _State:
-        return self._states[provider]
 
 
 async def load_record(store: Store, where: str) -> HealthRecord | None:

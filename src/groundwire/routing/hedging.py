@@ -101,7 +101,8 @@ class HedgedRunner:
         self._timeout = timeout
         self._random = random_
         self.health = health
-        self._latencies: defaultdict[str, Latencies] = defaultdict(Latencies)
+        self.latencies: defaultdict[str, Latencies] = defaultdict(Latencies)
+        """The latencies of each provider."""
         self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_burst)
         self._retries = ExtraBudget(policy.retries, policy.retries_burst)
         self.answers: int = 0  # searches that had rows
@@ -138,13 +139,9 @@ class HedgedRunner:
 
     def loses(self, provider: str, seconds: float) -> bool:
         """Whether a provider is known to lose requests, and usually answers in so many seconds those that it gets."""
-        latencies = self._latencies[provider]
+        latencies = self.latencies[provider]
         median = latencies.quantile(0.5, latencies.longest)
         return len(latencies) >= _FEWEST_ANSWERS and median < seconds and self.health.loses(provider)
-
-    def latencies(self, provider: str) -> Latencies:
-        """Return the latencies of a provider."""
-        return self._latencies[provider]
 
     def drain(self, task: asyncio.Task[AttemptResult], state: AttemptState) -> None:
         """Let a losing call end by itself or by its timeout, unless too many do already."""
@@ -243,7 +240,7 @@ class _HedgedRun:
         earlier = list(self._running)
         if (earlier or self._round > 1) and price_of(provider):
             charged = self._would_answer(self._newest()) if earlier else 1.0
-        third_quartile = self._runner.latencies(provider.name).quantile(0.75, 0.0)
+        third_quartile = self._runner.latencies[provider.name].quantile(0.75, 0.0)
         state.timeout = max(_TIMEOUT_QUARTILES * third_quartile, self._attempt_timeout)
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
@@ -302,7 +299,7 @@ class _HedgedRun:
     async def _attempt(self, provider: SearchProvider, state: AttemptState) -> AttemptResult:
         done = await self._caller.attempt(provider, self._call, state)
         if state.sent and done.rows:
-            self._runner.latencies(provider.name).add(self._loop.time() - state.sent_at.result())
+            self._runner.latencies[provider.name].add(self._loop.time() - state.sent_at.result())
         return done
 
     async def _wait(self) -> None:
@@ -412,7 +409,7 @@ class _HedgedRun:
     def _would_answer(self, running: _Running) -> float:
         """Return the probability that a running call still responds: then a paid hedge was extra."""
         waited = self._loop.time() - running.began if running.state.sent else 0.0
-        latencies, lost = self._runner.latencies(running.provider.name), self._runner.health.lost(running.provider.name)
+        latencies, lost = self._runner.latencies[running.provider.name], self._runner.health.lost(running.provider.name)
         alive = (1 - lost) * latencies.later(waited, self._policy.unknown)
         return alive / (alive + lost)
 
@@ -460,13 +457,13 @@ class _HedgedRun:
         """Return after how many seconds the next provider starts as a hedge."""
         policy = self._policy
         share = policy.free_quantile if price_of(following) == 0 else policy.quantile
-        latency = self._runner.latencies(running.name).quantile(share, policy.unknown)
+        latency = self._runner.latencies[running.name].quantile(share, policy.unknown)
         return min(max(latency, policy.shortest), policy.longest)
 
     def _lost_after(self, running: SearchProvider) -> float:
         """Return after how many seconds a call is as likely lost as slow."""
         lost = self._runner.health.lost(running.name)
-        latencies = self._runner.latencies(running.name)
+        latencies = self._runner.latencies[running.name]
         # Both are equally likely when 1 - F(t) equals lost / (1 - lost).
         seconds = latencies.quantile(1 - lost / (1 - lost), max(2.5 * self._policy.unknown, latencies.longest))
         return min(max(seconds, self._policy.shortest), self._attempt_timeout)

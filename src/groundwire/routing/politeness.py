@@ -24,6 +24,7 @@ from groundwire.errors import (
     PagePaced,
     PageUnavailable,
     TooManyRedirects,
+    excerpt,
 )
 from groundwire.providers.http_parsing import retry_after
 from groundwire.routing.cache import Cache, CacheTtl, Codec
@@ -113,7 +114,7 @@ class Politeness:
         forbidding, delay = _rule_and_delay(robots, url.target) if rules is None else await rules
         if forbidding is not None:
             raise BlockedByRobots(
-                f"{url.origin}/robots.txt disallows this page ({_shorten(forbidding)}). (The operator can "
+                f"{url.origin}/robots.txt disallows this page ({excerpt(forbidding, 80)}). (The operator can "
                 "disable this check: read.robots, or read.robots_exceptions for one domain.)"
             )
         return min(delay, _LONGEST_DELAY)
@@ -211,10 +212,6 @@ def _pacing_error(url: WebUrl, why: str, wait: float) -> PagePaced:
     return PagePaced(url.text, f"{url.host} {why}. Try again in {seconds}.", retry_after=round(wait, 3))
 
 
-def _shorten(rule: str) -> str:
-    return rule if len(rule) <= 80 else rule[:77] + "..."
-
-
 # Seconds: a day (RFC 9309, 2.4), then for a file that cannot be fetched.
 _LIFE = CacheTtl(86_400.0, 0.0, 6 * 86_400.0)
 _SHORT = CacheTtl(60.0)  # for temporary conditions
@@ -301,7 +298,7 @@ class RobotsFiles:
         except DeadlineExceeded as error:
             if deadline.passed:
                 raise
-            raise self._remember(origin, url, _unknown(url, "timed out")) from error
+            raise self._remember(origin, url, _unknown_file(f"{url.origin}/robots.txt", "timed out")) from error
         except PageUnavailable as error:
             is_missing_host = isinstance(error, HostNotFound) and str(error).startswith(
                 f"{url.host} "
@@ -345,10 +342,6 @@ class RobotsFiles:
         while len(self._failed) > _REMEMBERED:
             self._failed.popitem(last=False)
         return kind(url.text, reason, status=status)
-
-
-def _unknown(url: WebUrl, what: str) -> str:
-    return _unknown_file(f"{url.origin}/robots.txt", what)
 
 
 def _unknown_file(address: str, what: str) -> str:

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv6Address
 
 import idna
 
-from groundwire.errors import BlockedAddress, InvalidRequest
+from groundwire.errors import BlockedAddress, InvalidRequest, excerpt
 from groundwire.safety.ip_ranges import address_text, parse_address
 
 __all__ = ["NOT_ALLOWED", "canonical_host"]
@@ -120,5 +120,4 @@ def _check_unicode(label: str) -> None:
 
 
 def _bad(host: str, problem: str, fix: str) -> InvalidRequest:
-    excerpt = ascii(host if len(host) <= 60 else host[:57] + "...")
-    return InvalidRequest("url", f"the host {excerpt} {problem}", fix)
+    return InvalidRequest("url", f"the host {excerpt(host)!a} {problem}", fix)

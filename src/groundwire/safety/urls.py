@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from groundwire.errors import BlockedAddress, InvalidRequest
+from groundwire.errors import BlockedAddress, InvalidRequest, excerpt
 from groundwire.safety.hostnames import canonical_host
 from groundwire.safety.ip_ranges import Address, parse_address
 
@@ -313,8 +313,8 @@ def _scheme_fault(text: str, name: str, after_scheme: str) -> InvalidRequest:
     if not name or (looks_like_host and not after_scheme.startswith("//")):
         scheme = "http" if _LOCAL.match(text.removeprefix("//")) else "https"
         start = f"{scheme}:" if text.startswith("//") else f"{scheme}://"
-        return _fault("has no scheme", f"Add {scheme}:// in front: {_excerpt(start + text)}")
-    return _fault(f"has the scheme {_excerpt(name)}:", "Only http:// and https:// addresses can be opened.")
+        return _fault("has no scheme", f"Add {scheme}:// in front: {excerpt(start + text)}")
+    return _fault(f"has the scheme {excerpt(name)}:", "Only http:// and https:// addresses can be opened.")
 
 
 def _authority(text: str, default_port: int) -> tuple[str, int]:
@@ -335,7 +335,7 @@ def _authority(text: str, default_port: int) -> tuple[str, int]:
     if not port:
         return canonical_host(host), default_port
     if not _PORT.fullmatch(port) or int(port) > 65_535:
-        raise _fault(f"has the port {_excerpt(port)}", "A port is a whole number from 1 to 65535.")
+        raise _fault(f"has the port {excerpt(port)}", "A port is a whole number from 1 to 65535.")
     return canonical_host(host), int(port)
 
 
@@ -372,10 +372,6 @@ def _encode(text: str, unsafe: frozenset[str]) -> str:
 
 def _too_long(length: int) -> InvalidRequest:
     return _fault(f"has {length:,} characters", f"Shorten it to at most {MAX_LENGTH:,} characters.")
-
-
-def _excerpt(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _fault(problem: str, fix: str) -> InvalidRequest:

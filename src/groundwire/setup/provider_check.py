@@ -32,6 +32,7 @@ from groundwire.errors import (
     RateLimited,
     RequestRefused,
     UnprovenEmpty,
+    counted,
 )
 from groundwire.providers.base import ReadProvider, SearchProvider, Transports
 from groundwire.settings import Settings
@@ -177,7 +178,7 @@ async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline, pag
     if provider.capabilities.search:
         results = await cast("SearchProvider", provider).search(_QUERY, limit=1, deadline=deadline)
         cost = float(getattr(results, "cost_usd", 0.0) or 0.0)
-        return cost, f"It answered a search with {len(results)} result{'' if len(results) == 1 else 's'}."
+        return cost, f"It answered a search with {counted(len(results), 'result')}."
     content = await cast("ReadProvider", provider).read_url(page, deadline=deadline)
     if not content.success:
         raise ProviderUnavailable(provider.name, f"could not read {page}: {content.error or 'no reason given'}")

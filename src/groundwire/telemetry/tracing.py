@@ -80,7 +80,7 @@ class Spans:
 
     def _make(self, tool: str, role: str, done: SearchDone | PageDone, facts: Mapping[str, AttributeValue]) -> None:
         end = self._clock()
-        start = end - _nanoseconds(done.seconds)
+        start = end - max(0, round(done.seconds * 1_000_000_000))
         span = self._tracer.start_span(
             f"execute_tool {tool}",
             kind=self._trace.SpanKind.INTERNAL,
@@ -141,7 +141,3 @@ def _starts(attempts: Sequence[Attempt], start: int, end: int) -> list[int]:
         begun.append(max(start, min(free, end - length)))
         free = begun[-1] + length
     return begun
-
-
-def _nanoseconds(seconds: float) -> int:
-    return max(0, round(seconds * 1_000_000_000))

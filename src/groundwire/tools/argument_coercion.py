@@ -7,7 +7,6 @@ a call that would be right.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from groundwire.errors import InvalidRequest
+from groundwire.json_text import json_or_none
 from groundwire.models import TimeRange
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH, argument_hint, recent, search_sources, translated
 from groundwire.models.validators import faults, time_range_of
@@ -255,9 +255,4 @@ def _address(text: str) -> str:
 
 
 def _json(text: str) -> object:
-    if len(text) > _MAX_JSON_CHARS:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return json_or_none(text) if len(text) <= _MAX_JSON_CHARS else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -18,7 +19,6 @@ from groundwire.hints import method_hint
 from groundwire.models import SafeSearch, SearchResponse, SearchSource, Strategy, TimeRange
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH, NoArguments, unknown_argument
 from groundwire.models.validators import TimeRangeName, check_sources
-from groundwire.web.loading import load_open_page
 
 if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.cassette import Cassette
@@ -323,7 +323,7 @@ class Web:
         """
         if unknown:
             raise unknown_argument("open_page", unknown, ("url", "cursor", *_PAGE_ARGUMENTS, "context"), OPEN_PAGE)
-        await load_open_page()
+        await _load_open_page()
         selection = self._selection(
             query=query, find=find, cursor=cursor, max_length=max_length, max_tokens=max_tokens, around=context
         )
@@ -368,7 +368,7 @@ class Web:
         """
         if unknown:
             raise unknown_argument("open_pages", unknown, ("urls", "at_once", *_PAGE_ARGUMENTS), OPEN_PAGE)
-        await load_open_page()
+        await _load_open_page()
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import check_urls
 
@@ -909,3 +909,21 @@ def _closed() -> Closed:
 def _is_named(name: str, names: Sequence[str] | None) -> bool:
     """Whether a provider, or its kind if there are several of one kind, is named; None names all."""
     return names is None or name in names or name.partition(":")[0] in names
+
+
+async def _load_open_page() -> None:
+    """Import what opens pages in a thread: it compiles some 330 regular expressions, in 80 ms of CPU time.
+
+    In the event loop, the first page of a process would hold up all other calls for so long.
+    """
+    if "groundwire.web.open_page" not in sys.modules:  # the last one that is loaded
+        await asyncio.to_thread(_load)
+
+
+def _load() -> None:
+    import groundwire.reading.convert
+    import groundwire.reading.local
+    import groundwire.reading.passages.view
+    import groundwire.reading.readers
+    import groundwire.routing.politeness
+    import groundwire.web.open_page  # noqa: F401

@@ -28,6 +28,7 @@ from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
 from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers, view_off_loop
+from groundwire.routing.budget import Reservation
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age_fields, identity, lifetime, page_codec, page_key, partition_of
 from groundwire.routing.calls import PageCall
@@ -211,36 +212,29 @@ class OpenPageFlow:
         call.url = url
         await call.budget.check_tokens()
         await call.budget.check_money()
-        readers = await self._reserve(call)
-        try:
+        readers, reservation = await self._reserve(call)
+        async with call.paid_from(reservation):
             return await self._cached(call, readers)
-        finally:
-            await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
 
     async def _local(self, call: PageCall, file: LocalFile) -> Page:
         """Read a local file; it is a call of the day like any page, and free."""
         await call.budget.check_tokens()
-        call.pay_from(await call.budget.take_page())
-        try:
+        async with call.paid_from(await call.budget.take_page()):
             return await self.files.read(file, call.deadline)
-        finally:
-            await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
 
-    async def _reserve(self, call: PageCall) -> Readers:
-        """Count a page, reserve its price, and return the readers: all, or only the free ones if money is short.
+    async def _reserve(self, call: PageCall) -> tuple[Readers, Reservation]:
+        """Count a page, reserve its price, and return the readers, all or only the free ones, with what is reserved.
 
         Raises:
             BudgetExceeded: the budget is used up, and no free reader is left.
         """
         try:
-            call.pay_from(await call.budget.take_page(self.readers.price_usd))
+            return self.readers, await call.budget.take_page(self.readers.price_usd)
         except BudgetExceeded:
             free = self.readers.free()
             if not free.readers or not self.readers.price_usd:
                 raise
-            call.pay_from(await call.budget.take_page())
-            return free
-        return self.readers
+            return free, await call.budget.take_page()
 
     async def _cached(self, call: PageCall, readers: Readers) -> Page:
         """Return a whole page from the cache, or from the readers."""

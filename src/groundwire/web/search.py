@@ -205,11 +205,8 @@ class SearchFlow:
 
     async def _answer(self, call: SearchCall, other: Search) -> SearchResponse:
         """Count a call of the day, as for a page, and make it."""
-        call.pay_from(await call.budget.take_page())
-        try:
+        async with call.paid_from(await call.budget.take_page()):
             result = CacheResult(await other())
-        finally:
-            await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
         return await self._number(call, result)
 
     async def _search(self, call: SearchCall) -> SearchResponse:

@@ -106,11 +106,8 @@ class LinkReader:
         if not any(reader.name == "local" for reader in self.flow.readers.readers):
             raise PermissionDenied("A site is mapped from this machine: add local to the setting read.providers.")
         url = await self.flow.admitted(call)
-        call.pay_from(await call.budget.take_page())
-        try:
+        async with call.paid_from(await call.budget.take_page()):
             return await self._fetch(url, call.deadline)
-        finally:
-            await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close()))
 
     async def _fetch(self, url: WebUrl, deadline: Deadline) -> tuple[WebUrl, SiteLinks]:
         settings = self.flow.settings.read

@@ -20,6 +20,7 @@ __all__ = [
     "Receive",
     "Scope",
     "Send",
+    "TrackedSend",
     "answer_whole",
     "answer_with_events",
     "until_done",
@@ -31,6 +32,21 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class TrackedSend:
+    """Passes on the messages of a response, and knows whether it has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self.begun: bool = False
+        """Whether it has; then its status cannot be changed any more."""
+        self._send = send
+
+    async def __call__(self, message: Message) -> None:
+        """Pass on a message."""
+        self.begun = True
+        await self._send(message)
+
 
 _WAITING = 64  # chunks that wait for a slow client before the work waits too
 

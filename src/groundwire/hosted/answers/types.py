@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from groundwire.json_text import json_or_none
 from groundwire.models import Outcome
 
 __all__ = [
@@ -114,10 +114,7 @@ def parsed(text: object) -> object:
     """Parse the JSON in a text; return an object unchanged, and None for anything else."""
     if not isinstance(text, (str, bytes)):
         return text if isinstance(text, dict) else None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return json_or_none(text)
 
 
 def clean_url(value: object) -> str:

@@ -53,12 +53,8 @@ class SearchPolicy:
         self._needs, self._context_size = _hosted_options(config or {})
         self._web = SyncWeb(self.settings)
         closed_with(self, self._web.close)
-        self._tool = guarded(local_search_tool(self._web.inner), Permission(self.settings.permission, ask=ask))
-
-    @property
-    def tool(self) -> Tool:
+        self.tool: Tool = guarded(local_search_tool(self._web.inner), Permission(self.settings.permission, ask=ask))
         """The tool `search`: its name, description and arguments. Call it with `search`."""
-        return self._tool
 
     def resolve(self, provider: str, model: str) -> Plan:
         """Return the search plan of a model.
@@ -83,7 +79,7 @@ class SearchPolicy:
         """
         api = load_matrix().api_or_local(provider, body)
         options = {"needs": self._needs, **options}
-        request = dict(prepare(body, api, settings=self.settings, tools=(self._tool,), add=True, **options))
+        request = dict(prepare(body, api, settings=self.settings, tools=(self.tool,), add=True, **options))
         if self._context_size and api.provider == "openai":
             size = {"search_context_size": self._context_size}
             if "web_search_options" in request:
@@ -117,7 +113,7 @@ class SearchPolicy:
             "allowed_domains": None if allowed_domains is None else list(allowed_domains),
         }
         arguments = {key: value for key, value in given.items() if value is not None}
-        result = dict(await asyncio.wrap_future(self._web.submit(lambda _: _called(self._tool, arguments))))
+        result = dict(await asyncio.wrap_future(self._web.submit(lambda _: _called(self.tool, arguments))))
         return {**result, "backend": result["backend"] or self.settings.search.local.backend}  # a rejected call: none
 
 

@@ -18,6 +18,7 @@ from groundwire.hosted import prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.tool_definitions import read
 from groundwire.integrations.hosts import load_with, tool_of
+from groundwire.json_text import json_or_none
 from groundwire.providers.duckduckgo_page import parse
 from groundwire.routing.result_merging import normalize
 from groundwire.tools import render_text, web_search_tool
@@ -128,10 +129,7 @@ def _is_search(tool: object) -> bool:
 
 
 def _listed(tools: object) -> list[Any]:
-    try:
-        read_in = json.loads(tools) if isinstance(tools, str) else tools
-    except ValueError:
-        read_in = None
+    read_in = json_or_none(tools) if isinstance(tools, str) else tools
     if isinstance(read_in, (str, bytes)) or not isinstance(read_in, Sequence):
         raise InvalidRequest("tools", "is not a list", "Pass a list of tools, or its JSON text.")
     return list(read_in)

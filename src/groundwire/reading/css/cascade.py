@@ -7,7 +7,7 @@ Standard for attributes such as `bgcolor` and `<font color>`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -17,7 +17,7 @@ from groundwire.reading.css.colors import Color, legacy_color
 from groundwire.reading.css.longhands import affects_visibility, longhands, may_hide
 from groundwire.reading.css.parser import OTHERS, UNLAYERED, Declaration, declarations
 
-__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Styles", "declare_attributes", "is_computed"]
+__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Styles", "declare_attributes", "is_computed", "unknown_path"]
 
 NO_STYLE: Final[Mapping[str, str]] = MappingProxyType({})
 """The longhands of an element without any."""
@@ -121,13 +121,10 @@ class Styles:
 
     def _scope(self, element: Element) -> int:
         """Return the number of an element's custom properties: those of its parent, unless it declares some itself."""
-        scopes, path = self._scopes, []
-        node: object = element
-        while isinstance(node, Element) and node not in scopes:
-            path.append(node)
-            node = node.parent
-        scope = scopes[node] if isinstance(node, Element) else 0
-        for inner in reversed(path):
+        scopes = self._scopes
+        above, path = unknown_path(element, scopes)
+        scope = scopes[above] if above is not None else 0
+        for inner in path:
             number = self._numbers.get(inner, 0)
             if number and self._declares(number):
                 scope = self._inner.setdefault((scope, number), len(self._inner) + 1)
@@ -346,3 +343,16 @@ def declare_attributes(element: Element, styles: Styles) -> None:
 def _in_hex(shade: Color) -> str:
     """Return a color in the form that style sheets have."""
     return "#" + "".join(f"{round((part or 0.0) * 255):02x}" for part in shade[:3])
+
+
+def unknown_path(element: Element, known: Container[Element]) -> tuple[Element | None, list[Element]]:
+    """Return the nearest known element, an element itself or above it, and the path from there down to the element.
+
+    A caller that adds the path to what is known visits no element twice.
+    """
+    path: list[Element] = []
+    node: object = element
+    while isinstance(node, Element) and node not in known:
+        path.append(node)
+        node = node.parent
+    return node if isinstance(node, Element) else None, path[::-1]

@@ -13,7 +13,7 @@ from typing import Final
 
 from turbohtml import Document, Element
 
-from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.cascade import Styles, unknown_path
 from groundwire.reading.css.values import CALL, NUMBER, OUT_OF_FLOW, arguments, bounded, four_sides, pixels, ratio
 
 __all__ = [
@@ -274,13 +274,9 @@ def _font_size(element: Element, styles: Styles, sizes: dict[Element, float]) ->
         styles: All styles of the page.
         sizes: The sizes computed so far, which makes it linear: no path is visited twice.
     """
-    path: list[Element] = []
-    node: object = element
-    while isinstance(node, Element) and node not in sizes:
-        path.append(node)
-        node = node.parent
-    size = sizes[node] if isinstance(node, Element) else _MEDIUM_FONT
-    for step in reversed(path):
+    above, path = unknown_path(element, sizes)
+    size = sizes[above] if above is not None else _MEDIUM_FONT
+    for step in path:
         if (value := styles.get(step).get("font-size")) is not None:
             size = _resolved(value, size)
         sizes[step] = size

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Final, Literal
 
 from lxml import etree
@@ -364,14 +365,10 @@ def _linked(runs: Iterable[TextRun], address: str) -> Iterator[TextRun]:
     return (replace(run, link=target) if target else run for run in runs)
 
 
-def _kind(block: _WordBlock) -> str:
-    return block.kind
-
-
 def _joined(blocks: Iterable[_WordBlock]) -> str:
     """Join blocks, without empty lines between list items, and paragraphs of code to one block of it."""
     parts: list[str] = []
-    for kind, group in groupby((block for block in blocks if block.text or block.kind == "code"), _kind):
+    for kind, group in groupby((block for block in blocks if block.text or block.kind == "code"), attrgetter("kind")):
         texts = list(group)
         if kind == "item":
             indent = min(len(block.text) - len(block.text.lstrip(" ")) for block in texts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final
 
-from groundwire.errors import InvalidRequest
+from groundwire.errors import InvalidRequest, excerpt
 from groundwire.models import MAX_QUERY, Excerpt, Match, Page
 from groundwire.models.validators import check_int
 from groundwire.reading.passages.excerpts import (
@@ -270,7 +270,10 @@ class _ViewMaker:
         matches = [match for match in all_matches if match.start >= place.start]
         if not matches:
             more = "" if not all_matches else " from there on"
-            warnings = (*place.warnings, f"{_quoted(phrase)} is not on this page{more}; this is the page's beginning")
+            warnings = (
+                *place.warnings,
+                f"{excerpt(phrase, 80)!r} is not on this page{more}; this is the page's beginning",
+            )
             return self._beginning(*warnings, match_count=len(all_matches))
         longest = _CURSOR_CHARACTER * len(self._cursor(len(document.text), phrase))
         room = self._room(place.warnings, excerpts=_ANY_EXCERPTS, match_count=len(all_matches), next_cursor=longest)
@@ -355,7 +358,3 @@ class _ViewMaker:
                 f"Pass at least {frame + _EXCERPTS_LENGTH // 40:,}.",
             )
         return room.limited(room.characters, room.tokens - frame)
-
-
-def _quoted(text: str) -> str:
-    return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes
+from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes, unknown_path
 from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
@@ -45,6 +45,7 @@ from groundwire.reading.visibility.hidden_styles import (
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
     class_names,
+    drop_prose,
     drop_texts,
     drop_unrendered,
     flatten_shadows,
@@ -153,7 +154,7 @@ def drop_unseen(document: Document) -> Removed:
     fill_streamed(document, alive=alive)
     write_out_drawings(document)
     boxes = other_states(document, styles) if styles.states else []
-    counts = drop_unrendered(document)
+    counts, annotations = drop_unrendered(document)
     selector = f"{_HIDDEN_ATTRIBUTES}, {COLORED}, {_ARIA_HIDDEN}"
     marked = document.select(selector)  # all at once: searching the page is what takes time
     reasons = _declare_defaults(document, marked, styles, hiding_classes(names, lowered) - styles.sheet_classes)
@@ -177,6 +178,7 @@ def drop_unseen(document: Document) -> Removed:
     for name, states in judgment.texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
+    drop_prose(annotations)  # a hidden text confirms no words of another
     described = write_appearance(document, styles)
     return Removed(dict(counts), judgment.revealed, judgment.doubtful, lowered, described)
 
@@ -273,13 +275,9 @@ def _frame(
     frames: dict[Element, _Frame],
 ) -> _Frame:
     """Return how far an element is moved with those around it, and what is placed in it; no path is visited twice."""
-    path: list[Element] = []
-    node: object = element
-    while isinstance(node, Element) and node not in frames:
-        path.append(node)
-        node = node.parent
-    around, holder = frames[node] if isinstance(node, Element) else (_IN_PLACE, _IN_PLACE)
-    for step in reversed(path):
+    above, path = unknown_path(element, frames)
+    around, holder = frames[above] if above is not None else (_IN_PLACE, _IN_PLACE)
+    for step in path:
         if (shift := moved.get(step)) is not None:
             position = styles.get(step).get("position")
             around = holder if position == "absolute" else _IN_PLACE if position == "fixed" else around

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
@@ -134,9 +134,13 @@ def _article(document: ContentFile, documents: Sequence[ContentFile]) -> SitePag
     def render(request: Recorded, published: date) -> EmulatedResponse:
         return EmulatedResponse.html(_render_article(document, documents, request.base_url, published))
 
+    return _page(document, _article_path(document), render)
+
+
+def _page(document: ContentFile, path: str, render: Callable[[Recorded, date], EmulatedResponse]) -> SitePage:
     return SitePage(
         name=document.slug,
-        path=_article_path(document),
+        path=path,
         render=render,
         title=document.title,
         text=f"{document.head['summary']} {plain_text(document.html)}",
@@ -230,14 +234,7 @@ def _docs_page(document: ContentFile, documents: Sequence[ContentFile]) -> SiteP
             )
         )
 
-    return SitePage(
-        name=document.slug,
-        path=_docs_path(document),
-        render=render,
-        title=document.title,
-        text=f"{document.head['summary']} {plain_text(document.html)}",
-        age_days=document.age_days,
-    )
+    return _page(document, _docs_path(document), render)
 
 
 _FORUM_PAGE = """<!doctype html>

@@ -33,6 +33,7 @@ from groundwire_server.api.peers import Peers
 from groundwire_server.api.routes import JSON, Dispatch, Operation, operations
 from groundwire_server.auth import Access, AccessPolicy, KeyFile
 from groundwire_server.auth.admission import Admission
+from groundwire_server.client_disconnect import TrackedSend
 
 __all__ = ["Gateway", "build_app", "differences"]
 
@@ -114,17 +115,11 @@ class _Direct:
         if endpoint is None:
             await self._app(scope, receive, send)
             return
-        begun = False
-
-        async def sending(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
+        sending = TrackedSend(send)
         try:
             await endpoint(scope, receive, sending)
         except Exception:
-            if not begun:
+            if not sending.begun:
                 await internal().response()(scope, receive, send)
             raise  # the server logs it
 

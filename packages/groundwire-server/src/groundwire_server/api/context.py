@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire import __version__
 from groundwire.storage.fallback_store import ResilientStore
@@ -28,6 +28,7 @@ from groundwire_server.api.peers import Peers
 from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.auth.access_log import AccessRecord, facts_of
 from groundwire_server.auth.admission import Admission
+from groundwire_server.client_disconnect import TrackedSend
 
 __all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
 
@@ -137,18 +138,12 @@ class Counted:
         if scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        begun = False
-
-        async def sending(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
+        sending = TrackedSend(send)
         try:
             with self._traffic.call():
                 await self._traffic.until_ended(self._app(scope, receive, sending))
         except Failed as failure:
-            if not begun:  # otherwise the server closes the connection of an unfinished response
+            if not sending.begun:  # otherwise the server closes the connection of an unfinished response
                 await failure.response()(scope, receive, send)
 
 

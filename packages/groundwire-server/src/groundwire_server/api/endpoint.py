@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.deadline import Timeout
 from groundwire.errors import GroundwireError
+from groundwire.json_text import json_or_none
 from groundwire.models import AttemptStarted, Event
 from groundwire.telemetry.call_events import listening
 from groundwire_server.api.compat_apis import (
@@ -278,7 +279,7 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     try:
         if not _is_drop_in(model, request):
             return model.model_validate_json(body)
-        members = _value(body)
+        members = json_or_none(body)
         if not isinstance(members, dict) or not issubclass(model, ApiRequest):
             return model.model_validate_json(body)
         arguments = model.model_validate_json(json.dumps(_with_defaults(model.renamed(members), request)))
@@ -295,13 +296,6 @@ def _with_defaults(arguments: dict[str, Any], request: Request) -> dict[str, Any
         arguments = {**arguments, "timeout": max(arguments["timeout"] / 1000, 1.0)}
     sized = any(arguments.get(name) is not None for name in ("query", "find", "cursor", "max_length", "max_tokens"))
     return arguments if sized or form is None else {**form.defaults, **arguments}
-
-
-def _value(body: bytes) -> object:
-    try:
-        return json.loads(body)
-    except ValueError:  # the model says what is wrong
-        return None
 
 
 def _names_of(model: type[BaseModel]) -> Mapping[str, str]:

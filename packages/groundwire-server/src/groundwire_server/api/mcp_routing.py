@@ -79,7 +79,7 @@ class SessionRouting:
             await failed(401, "wrong_key", text).response()(scope, receive, send)
             return
         scope = {**scope, "client": caller.get("client"), TENANT: tenant}
-        CURRENT_TENANT.set(tenant.id if tenant else (caller.get("client") or [""])[0])
+        CURRENT_TENANT.set(tenant.id if tenant else str(caller.get("owner", "")))
         facts_of(scope).request_id = str(caller.get("request_id", ""))
         await self._answer(scope, receive, send)
 
@@ -123,6 +123,7 @@ class SessionRouting:
             "key": tenant.key_id if tenant else "",
             "has_token": tenant is not None and not tenant.digest,  # checked here, as long as the request runs
             "client": client,
+            "owner": CURRENT_TENANT.get(),
             "request_id": facts_of(scope).request_id,
         }
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in _passed(scope["headers"])]

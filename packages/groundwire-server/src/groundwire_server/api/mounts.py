@@ -22,6 +22,7 @@ from groundwire_server.api.peers import Peers
 from groundwire_server.auth import KeyFile, Tenant, tenant_of
 from groundwire_server.auth.authentication import ClientAddress
 from groundwire_server.auth.keys import KeyRecord, id_of, is_key_of
+from groundwire_server.auth.rate_limits import client_network
 from groundwire_server.client_disconnect import watched
 
 if TYPE_CHECKING:
@@ -289,8 +290,8 @@ class _KeyVerifier:
         return None if tenant is None else self._visitor(tenant)
 
     def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the client's address, also behind a load balancer; see `KeyVerifier`."""
-        return self._clients.address(dict(scope))
+        """Return the client's network, also behind a load balancer; see `KeyVerifier`."""
+        return client_network(self._clients.address(dict(scope)))
 
     def _of(self, record: KeyRecord | None) -> Visitor | None:
         if record is None or record.why_dead(self._now()):

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from groundwire_server.auth.error_response import Refusal
+from groundwire_server.auth.rate_limits import client_network
 
 __all__ = ["OVERLOADED", "Admission"]
 
@@ -35,7 +36,7 @@ _LEAST = 16
 _LONGEST_WAIT = 2.0  # seconds that a request may wait for a slot
 _BACKLOG = 0.5  # seconds of work that may wait
 _QUEUE = 256  # requests that may wait, however few have been done lately
-_STRANGERS = 8  # addresses whose requests without a known credential are let in, in an interval
+_STRANGERS = 8  # networks of clients whose requests without a known credential are let in, in an interval
 _RETRY = 1.0  # seconds
 _MAX_CREDENTIALS = 10_000
 
@@ -70,7 +71,8 @@ class Admission:
         self._running_of: dict[str, int] = {}  # requests in progress, by owner
         self._recent_owners: set[str] = set()  # owners of requests in this interval
         self._queues: OrderedDict[str, deque[_Waiting]] = OrderedDict()
-        self._queued = 0
+        self.queued: int = 0
+        """Requests that wait."""
         self._done = 0  # in this interval
         self._rate = 0.0  # requests done in a second, lately
         self._since = 0.0  # when the interval began, without pauses
@@ -81,14 +83,14 @@ class Admission:
         self._timer: asyncio.TimerHandle | None = None
         self._owners: OrderedDict[int, str] = OrderedDict()  # of the credentials that were found valid, by their hash
         self._parsed = 0  # requests let in by `refuses` since the last measurement that do not wait yet
-        self._unknown: set[str] = set()  # addresses that have sent a request without one in this interval
+        self._unknown: set[str] = set()  # networks that have sent a request without one in this interval
 
     def note(self, credential: bytes, owner: str) -> None:
         """Remember whose a valid credential is, for `refuses`.
 
         Args:
-            credential: The value of the header that holds it; or the address of a client that needs none.
-            owner: The tenant, or that address.
+            credential: The value of the header that holds it; or the network of a client that needs none.
+            owner: The tenant, or that network.
         """
         key = hash(credential)
         self._owners[key] = owner
@@ -103,40 +105,36 @@ class Admission:
             credential: The value of the header that holds it; empty if there is none.
             address: The address of the client.
         """
-        return _key(credential, address) in self._owners
+        return _key(credential, client_network(address)) in self._owners
 
     def refuses(self, credential: bytes, address: str) -> bool:
         """Whether a request that has just arrived is refused before it is parsed, and count it.
 
         It is if too many are waiting, of its owner more than of any other. Of requests without a known credential one
-        an interval and address is let in, so that a new client becomes known while others keep the server busy.
+        an interval and network is let in, so that a new client becomes known while others keep the server busy.
 
         Args:
             credential: The value of the header that holds it; empty if there is none.
             address: The address of the client.
         """
         self._measure_from_now()  # many requests never ask for a place, such as those without a valid key
-        if self._queued + self._parsed < self._room:
+        if self.queued + self._parsed < self._room:
             self._parsed += 1
             return False
-        owner = self._owners.get(_key(credential, address))
+        network = client_network(address)
+        owner = self._owners.get(_key(credential, network))
         if owner is not None:
             refused = not self._has_fewer(owner)
         else:
-            refused = address in self._unknown or len(self._unknown) >= _STRANGERS
-            self._unknown.add(address)
+            refused = network in self._unknown or len(self._unknown) >= _STRANGERS
+            self._unknown.add(network)
         self.refused += refused
         return refused
 
     @property
     def is_full(self) -> bool:
         """Whether requests are refused, at present."""
-        return self._queued >= self._room
-
-    @property
-    def queued(self) -> int:
-        """Requests that wait."""
-        return self._queued
+        return self.queued >= self._room
 
     @property
     def _room(self) -> int:
@@ -147,7 +145,7 @@ class Admission:
         """Return a block that waits for a place, and holds it while it runs.
 
         Args:
-            owner: The tenant, or the address of a client without a key. Owners that wait take turns, so that one with
+            owner: The tenant, or the network of a client without a key. Owners that wait take turns, so that one with
                 many requests waits for its own.
         """
         return Turn(self, owner)
@@ -164,7 +162,7 @@ class Admission:
         if owner not in self._running_of and owner not in self._queues:
             is_free = self._has_spare
         else:
-            is_free = self.running < self.limit and not self._queued
+            is_free = self.running < self.limit and not self.queued
         if is_free:
             self._begin(owner)
         else:
@@ -200,11 +198,11 @@ class Admission:
     async def _wait(self, owner: str) -> None:
         """Wait until `_let_in` has counted this request as running."""
         self._full = True
-        if self._queued >= self._room:
+        if self.queued >= self._room:
             self._refuse_one(owner)
         waiting = _Waiting(asyncio.get_running_loop().create_future(), self._now())
         self._queues.setdefault(owner, deque()).append(waiting)
-        self._queued += 1
+        self.queued += 1
         try:
             await waiting.turn
         except asyncio.CancelledError:
@@ -239,7 +237,7 @@ class Admission:
         if queue is None or waiting not in queue:
             return
         queue.remove(waiting)
-        self._queued -= 1
+        self.queued -= 1
         if not queue:
             del self._queues[owner]
 
@@ -250,9 +248,9 @@ class Admission:
 
     def _let_in(self) -> None:
         """Let the next ones in, one of each owner in turn."""
-        while self._queued and self.running < self.limit:
+        while self.queued and self.running < self.limit:
             self._let_one_in(next(iter(self._queues)))
-        while self._queued and self._has_spare:  # else owners that have just come would go before them, again and again
+        while self.queued and self._has_spare:  # else owners that have just come would go before them, again and again
             owner = next((owner for owner in self._queues if owner not in self._running_of), None)
             if owner is None:
                 return
@@ -283,7 +281,7 @@ class Admission:
         """End the measurement of a turn of the loop, the next after the one in which it began."""
         self._timer, self._measured_at = None, self._now()
         self.observe(time.thread_time() - start, lag)
-        if self.running or self._queued:
+        if self.running or self.queued:
             self._measure_from_now()
         else:
             self.lag = 0.0
@@ -316,7 +314,7 @@ class Admission:
             self.limit = min(self._most, 1.1 * self.limit + 1)
         self.lag = max(self._lags)
         self._work, self._lags, self._since = [], [], now
-        self._done, self._full = 0, bool(self._queued)
+        self._done, self._full = 0, bool(self.queued)
         self._unknown.clear()
         self._recent_owners = set(self._running_of)
         self._let_in()
@@ -357,8 +355,8 @@ OVERLOADED: Refusal = Refusal(503, "overloaded", _TEXT, retry_after=_RETRY)
 """The refusal of every request for which there is no room."""
 
 
-def _key(credential: bytes, address: str) -> int:
-    return hash(credential or address.encode())
+def _key(credential: bytes, network: str) -> int:
+    return hash(credential or network.encode())
 
 
 def _refusal() -> Refusal:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -69,11 +69,7 @@ class ClientAddress:
             parsed = ip_address(address)
         except ValueError:
             return False
-        return any(_holds(network, address) for network in self._trusted if network.version == parsed.version)
-
-
-def _holds(network: IPv4Network | IPv6Network, address: str) -> bool:
-    return ip_address(address) in network
+        return any(parsed in network for network in self._trusted)
 
 
 def _is_address(word: str) -> bool:

@@ -36,6 +36,7 @@ from groundwire_server.auth.rate_limits import (
     check_encoding,
     check_headers,
     check_path,
+    client_network,
     declared_length,
     too_large,
 )
@@ -294,10 +295,10 @@ class Access:
             check_encoding(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
-            address = self._clients.address(scope)
-            owner = tenant.id if tenant is not None else address
+            network = client_network(self._clients.address(scope))
+            owner = tenant.id if tenant is not None else network
             CURRENT_TENANT.set(owner)
-            self.admission.note(credential(scope["headers"]) or address.encode(), owner)
+            self.admission.note(credential(scope["headers"]) or network.encode(), owner)
             async with self.admission.turn(owner) as turn:
 
                 async def sending(message: Message) -> None:

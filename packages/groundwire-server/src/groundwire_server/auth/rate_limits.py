@@ -10,7 +10,7 @@ import re
 import secrets
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from urllib.parse import unquote_to_bytes
 
 from groundwire.deadline import Timeout
@@ -27,6 +27,7 @@ __all__ = [
     "check_encoding",
     "check_headers",
     "check_path",
+    "client_network",
     "declared_length",
     "rate_headers",
     "too_large",
@@ -231,15 +232,30 @@ def too_large(limit: int) -> Refusal:
     return Refusal(413, "body_too_large", f"Send a body of at most {limit:,} bytes.")
 
 
+def client_network(address: str) -> str:
+    """Return what identifies a client without a key: its IPv4 address, or its /64, in which it has all addresses.
+
+    Args:
+        address: The client's address; what is no IP address is returned as it is.
+    """
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or IPv6Network((parsed, 64), strict=False))
+
+
 class Failures:
-    """Counts wrong keys by the client's address, across all servers that share a store.
+    """Counts wrong keys by the client's network, across all servers that share a store.
 
     A key is checked before anything is counted, so that wrong keys never lock out a right one. 256 bits cannot be
     guessed: this tells a client that keeps sending a wrong key to stop.
 
     Args:
         store: Where they are counted.
-        burst: Wrong keys that an address may send at once.
+        burst: Wrong keys that a network may send at once.
         interval: Seconds after which it may send one more.
     """
 
@@ -250,23 +266,12 @@ class Failures:
 
     async def count(self, address: str) -> float:
         """Count a wrong key; return 0, or the seconds until the next one is allowed."""
-        name = f"wrong-keys:{_place(address)}"
+        name = f"wrong-keys:{client_network(address)}"
         try:
             pace = await self._store.pace(name, interval=self._interval, burst=self._burst, max_wait=0.0)
         except StoreError:
             return 0.0
         return 0.0 if pace.granted else max(1.0, pace.wait)
-
-
-def _place(address: str) -> str:
-    """Return the key for an address: an IPv6 client has a whole /64."""
-    try:
-        parsed = ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    return str(parsed.ipv4_mapped or (int(parsed) >> 64))
 
 
 _MINUTE = 60.0

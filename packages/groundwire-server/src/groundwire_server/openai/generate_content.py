@@ -221,7 +221,7 @@ class GeminiHandler(PiecesHandler):
         await super().put(data)
 
     def _content(self, value: dict[str, Any]) -> list[dict[str, Any]]:
-        return _parts(_candidate(value))
+        return list(items(object_of(_candidate(value).get("content")).get("parts")))
 
     def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
         candidate = _candidate(value)
@@ -291,10 +291,6 @@ class GeminiHandler(PiecesHandler):
 
 def _candidate(value: Mapping[str, Any]) -> dict[str, Any]:
     return next((candidate for candidate in items(value.get("candidates")) if not candidate.get("index")), {})
-
-
-def _parts(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return list(items(object_of(candidate.get("content")).get("parts")))
 
 
 def _is_text(part: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ The client gets `server_tool_use`, its result, and texts with citations, which i
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -25,7 +25,6 @@ from groundwire.models import Source
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 from groundwire_server.openai.conversations import Utterance
 from groundwire_server.openai.handler import CompletionHandler
-from groundwire_server.openai.message_events import block_events, encode_event, message_events, placed_event
 from groundwire_server.openai.prompts import location_of, sum_usage, utterances_in
 from groundwire_server.openai.server_tool_blocks import (
     block_type,
@@ -130,8 +129,7 @@ class MessagesHandler(CompletionHandler):
         self.round_usage = answer.value.get("usage")
         return read_answer("anthropic", answer.value)
 
-    async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
-        return await self._take_whole(answer)
+    _take_unstreamed = _take_whole
 
     async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         self.stream_reader.event(value, event.name)
@@ -307,3 +305,42 @@ class CountTokensHandler(MessagesHandler):
         request = prepare(self.body, self.plan, tools=self.tools)
         answer = await self.context.upstream.post(self.target, self.headers, request)
         return Response(answer.data, headers=dict(answer.headers))
+
+
+def placed_event(value: dict[str, Any], place: int, raw: bytes) -> bytes:
+    """Return an event with the index of a block in the client's message."""
+    return raw if value.get("index") == place else encode_event(str(value["type"]), {**value, "index": place})
+
+
+def block_events(index: int, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a block."""
+    names = {"text": ("text",), "thinking": ("thinking", "signature")}.get(str(block.get("type")), ())
+    texts = {name: block[name] for name in names if name in block}
+    deltas = [{"type": f"{name}_delta", name: text} for name, text in texts.items()]
+    empty = {**block, **dict.fromkeys(texts, "")}
+    if "text" in texts and block.get("citations"):
+        deltas += [{"type": "citations_delta", "citation": note} for note in block["citations"]]
+        empty["citations"] = []
+    elif block.get("type") in ("tool_use", "server_tool_use"):
+        deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block.get("input"))}]
+        empty["input"] = {}
+    yield {"type": "content_block_start", "index": index, "content_block": empty}
+    for delta in deltas:
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    yield {"type": "content_block_stop", "index": index}
+
+
+def message_events(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a message, as of a server that streams it."""
+    end = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
+    yield {"type": "message_start", "message": {**message, "content": [], **dict.fromkeys(end)}}
+    for index, block in enumerate(items(message.get("content"))):
+        yield from block_events(index, block)
+    usage = {"usage": message["usage"]} if "usage" in message else {}
+    yield {"type": "message_delta", "delta": end, **usage}
+    yield {"type": "message_stop"}
+
+
+def encode_event(kind: str, data: Mapping[str, Any]) -> bytes:
+    """Return an event of this kind."""
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()

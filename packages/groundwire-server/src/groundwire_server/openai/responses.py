@@ -216,7 +216,7 @@ class ResponsesHandler(CompletionHandler):
             if tail := link_filter.close():
                 more = {key: value for key, value in changed.items() if key != "text"}
                 await self.put(self._line("response.output_text.delta", {**more, "delta": tail}))
-            changed["text"] = self._filtered(str(data.get("text", "")))
+            changed["text"] = self.link_filter().whole(str(data.get("text", "")))
             about: dict[str, Any] = {key: data[key] for key in ("item_id", "content_index") if key in data}
             for number, note in enumerate(self._notes(str(data.get("text", "")))):
                 event = {**about, "output_index": at, "annotation_index": number, "annotation": note}
@@ -247,14 +247,9 @@ class ResponsesHandler(CompletionHandler):
         annotations = part.get("annotations")
         return {
             **part,
-            "text": self._filtered(str(part.get("text", ""))),
+            "text": self.link_filter().whole(str(part.get("text", ""))),
             "annotations": annotations or self._notes(str(part.get("text", ""))),
         }
-
-    def _filtered(self, text: str) -> str:
-        """Return the model's whole text as sent to the client, with the same length."""
-        link_filter = self.link_filter()
-        return link_filter.feed(text) + link_filter.close()
 
     def _notes(self, text: str) -> list[dict[str, Any]]:
         return [{"type": "url_citation", **note} for note in self.notes(text)]

@@ -10,11 +10,13 @@ from urllib.parse import unquote, urlsplit
 
 from markupsafe import Markup, escape
 
+from groundwire.errors import counted
 from groundwire.reading.passages.terms import DENSE, Terms, is_common
 
 __all__ = [
     "age",
     "bold",
+    "counted",
     "day",
     "duration",
     "host",
@@ -24,7 +26,6 @@ __all__ = [
     "origin",
     "path",
     "percent",
-    "plural",
     "size",
     "tile",
     "web_url",
@@ -57,7 +58,7 @@ def age(when: str | datetime | None, now: datetime) -> str:
         return f"dated {moment.date()}"
     for length, unit in _UNITS:
         if seconds >= length:
-            return f"{plural(int(seconds // length), unit)} ago"
+            return f"{counted(int(seconds // length), unit)} ago"
     return "just now"
 
 
@@ -125,11 +126,6 @@ def percent(share: float | None) -> str:
         return "–"
     text = f"{100 * share:.1f}".removesuffix(".0")
     return f"{text}%"
-
-
-def plural(count: float, noun: str, plural_noun: str = "") -> str:
-    """Return a count with its noun: `1 search`, `12 searches`."""
-    return f"{count:,.0f} {noun if count == 1 else plural_noun or noun + 's'}"
 
 
 def size(count: float) -> str:

@@ -50,7 +50,7 @@ class KeyVerifier(Protocol):
         ...
 
     def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the client's address, for counting failed attempts."""
+        """Return the client's address or network, for counting failed attempts."""
         ...
 
 

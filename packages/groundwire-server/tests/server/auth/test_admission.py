@@ -109,7 +109,8 @@ async def test_before_it_is_parsed_a_request_of_who_has_most_is_refused() -> Non
         assert made.admission.refuses(b"alice", "")
         assert not made.admission.refuses(b"bob", "")
         assert [made.admission.refuses(b"", "10.0.0.1") for _ in range(2)] == [False, True]
-        assert made.admission.refused == 2
+        assert [made.admission.refuses(b"", f"2001:db8::{number}") for number in range(3)] == [False, True, True]
+        assert made.admission.refused == 4
 
 
 async def test_requests_let_in_and_not_parsed_yet_have_their_room() -> None:

@@ -6,12 +6,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from starlette.responses import Response
 
 from groundwire.errors import ConfigurationError
+from groundwire.fair_queue import CURRENT_TENANT
 from groundwire.settings import ServerSettings, Settings
+from groundwire.storage import MemoryStore
 from groundwire_server.api import build_mcp, build_proxy
-from groundwire_server.auth import AccessPolicy, KeyFile, check_listening
+from groundwire_server.auth import Access, AccessPolicy, KeyFile, check_listening
 from groundwire_server.auth.keys import make_key
+from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 from groundwire_server.host_check import is_loopback
 
 TOKEN = "a-token-for-the-tests-only"
@@ -73,3 +77,30 @@ def test_a_proxy_that_takes_no_access_tokens_needs_a_key_even_where_there_are_is
         build_proxy("http://127.0.0.1:1/v1", Settings.model_validate(at))
     KeyFile(tmp_path / "keys.json").add(make_key("ci", datetime.now(UTC))[1])
     build_proxy("http://127.0.0.1:1/v1", Settings.model_validate({"server": server}))
+
+
+async def test_clients_without_a_key_share_a_turn_with_all_addresses_of_their_network(tmp_path: Path) -> None:
+    owners: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        owners.append(CURRENT_TENANT.get())
+        await Response()(scope, receive, send)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        assert message.get("status", 200) == 200
+
+    access = Access(app, ServerSettings(), KeyFile(tmp_path / "keys.json"), MemoryStore())
+    for address in ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:1::1"):
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/",
+            "query_string": b"",
+            "headers": [(b"host", b"localhost")],
+        }
+        await access({**scope, "client": (address, 1)}, receive, send)
+    assert owners == ["192.0.2.1", "192.0.2.2", "2001:db8::/64", "2001:db8::/64", "2001:db8:0:1::/64"]
+    await access.aclose()

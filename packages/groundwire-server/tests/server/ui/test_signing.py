@@ -58,7 +58,11 @@ async def house(settings: Callable[..., Settings], tmp_path: Path) -> AsyncItera
         path = tmp_path / "keys.json"
         archive = {"enabled": True, "path": str(tmp_path / "archive.db")}
         limited = {"max_searches": 20}
-        made = settings(server={"key_file": str(path), "require_key": True}, archive=archive, session=limited)
+        made = settings(
+            server={"key_file": str(path), "require_key": True, "trusted_proxies": ["127.0.0.1"]},
+            archive=archive,
+            session=limited,
+        )
         KeyFile(path).add(make_key("first", datetime.now(UTC))[1])
         gateway = await stack.enter_async_context(build_gateway(made))
         yield House(await stack.enter_async_context(serving(gateway)), KeyFile(path), stack)
@@ -140,6 +144,9 @@ async def test_wrong_keys_are_told_and_slowed_down(house: House) -> None:
     assert statuses[10:] == [429] * 2
     assert (await read(client, "/")).startswith("303 /sign-in")
     assert await house.sign_in(client, house.key("right")[0]) == 303, "a right key has to wait for no wrong one"
+    addresses = [f"2001:db8::{number}" for number in range(12)]
+    statuses = [await house.sign_in(client, "x", **{"X-Forwarded-For": address}) for address in addresses]
+    assert statuses == [403] * 10 + [429] * 2, "one subscriber has a /64"
 
 
 async def test_the_form_must_be_ours(house: House) -> None:

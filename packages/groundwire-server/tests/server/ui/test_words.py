@@ -9,12 +9,12 @@ import pytest
 from groundwire_server.ui.formatting import (
     age,
     bold,
+    counted,
     duration,
     host,
     money,
     origin,
     percent,
-    plural,
     size,
     tile,
     web_url,
@@ -51,7 +51,7 @@ def test_quantities() -> None:
     ]
     assert [duration(one) for one in (None, 431.4, 2_440)] == ["–", "431\u00a0ms", "2.4\u00a0s"]
     assert [percent(one) for one in (None, 1, 0.975, 0.9666)] == ["–", "100%", "97.5%", "96.7%"]
-    assert [plural(1, "search", "searches"), plural(12_000, "page")] == ["1 search", "12,000 pages"]
+    assert [counted(1, "search", "searches"), counted(12_000, "page")] == ["1 search", "12,000 pages"]
     assert [size(one) for one in (999, 3_600, 2_000_000, 7e9)] == ["999 bytes", "3.6 kB", "2.0 MB", "7.0 GB"]
 
 
