@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,8 +33,9 @@ _FIRST_USE = 600  # seconds; the first test of a run also waits for what it need
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark this folder's tests, so that `-m "not real"` leaves them out, give them time, and keep sharers together."""
+    here = f"{_HERE}{os.sep}"
     for item in items:
-        if _HERE in item.path.parents:
+        if str(item.path).startswith(here):
             if group := _group(item):
                 item.add_marker(pytest.mark.xdist_group(group))
             item.add_marker(pytest.mark.real)
