@@ -6,7 +6,9 @@ import gc
 import itertools
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 from components.data_sets import RECORDINGS, SAVED_PAGES, SavedPages, set_name
 from components.examples import examples
 from components.requirements_table import RequirementsTable
+from components.shared_start import SharedStart
 from components.slow_tests import SlowTests
 from components.warm_python import warm_python as started_warm_python
 from components.worker_groups import pytest_collection_modifyitems as pytest_collection_modifyitems
@@ -76,9 +79,11 @@ def world() -> Iterator[World]:
 
 
 @pytest.fixture(scope="session")
-def warm_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A program that is called as `python` is, without the cost of a start."""
-    with started_warm_python(tmp_path_factory.mktemp("warm")) as program:
+def warm_python(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A program that is called as `python` is, without the cost of a start; all workers fork from the same process."""
+    shared: str = getattr(pytestconfig, "workerinput", {}).get(SharedStart.WARM_PYTHON, "")
+    with nullcontext(Path(shared)) if shared else started_warm_python(tmp_path_factory.mktemp("warm")) as program:
+        subprocess.run([program, "-c", ""], check=True)  # when that ends, everything is imported
         yield program
 
 
@@ -129,6 +134,8 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(RequirementsTable(ROWS, UNPROVEN), "requirements-table")
     config.pluginmanager.register(SlowTests(), "slow-tests")
+    sources = (config.rootpath / "src", config.rootpath / "packages/groundwire-server/src")
+    config.pluginmanager.register(SharedStart(sources), "shared-start")
 
 
 @pytest.hookimpl(wrapper=True)

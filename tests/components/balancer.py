@@ -106,7 +106,7 @@ class Balancer:
 
     def _admin(self, command: str) -> str:
         with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(2)
+            line.settimeout(60)
             line.connect(str(self._socket))
             line.sendall(f"{command}\n".encode())
             said = b""

@@ -98,7 +98,7 @@ async def _open(
     context = await browser.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=script
     )
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)
     await context.add_init_script(_WATCH)
     page = await context.new_page()
     look = Look(page, url)

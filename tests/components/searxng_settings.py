@@ -79,7 +79,7 @@ def write_settings(folder: Path, *, upstream: str, port: int, json_format: bool,
         },
         "valkey": {"url": limiter or False},
         "plugins": {},  # the default set fetches rule lists from the network when it starts
-        "outgoing": {"request_timeout": 1.0, "max_request_timeout": 3.0},
+        "outgoing": {"request_timeout": 30.0, "max_request_timeout": 30.0},
         "engines": _engines(upstream, _database(folder / "rows.db")),
     }
     file.write_text(json.dumps(settings, indent=1), "utf-8")  # JSON is YAML
@@ -132,7 +132,7 @@ def _engine(name: str, module: str, **more: object) -> dict[str, object]:
         "engine": module,
         "shortcut": name,
         "categories": ["general"],
-        "timeout": 1.0,
+        "timeout": 1.0 if name == "slow" else 30.0,  # seconds; a busy machine makes every engine slow
         "enable_http": True,  # without it an engine without TLS reports "unexpected crash"
         "disabled": True,
         **more,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from components.needs import system_program
@@ -11,6 +12,8 @@ from components.processes import Program, ReservedPort
 
 __all__ = ["Valkey", "redis_server_program"]
 
+_SCHEDULED = (b":provider:", b":score:", b":extra-paid")
+"""Keys of what all searches together read and write every few seconds: the more of it, the slower the machine."""
 _START_TIMEOUT = 100.0  # seconds; it takes 0.1
 
 
@@ -42,6 +45,22 @@ class Valkey:
         The requests and answers are those of https://valkey.io/topics/protocol/.
         """
         return _command(self.port, *words)
+
+    @contextmanager
+    def searching(self) -> Iterator[list[bytes]]:
+        """Note the exchanges that searches take during the block, as MONITOR tells them."""
+        noted: list[bytes] = []
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as line, line.makefile("rb") as told:
+            line.sendall(b"MONITOR\r\n")
+            assert told.readline() == b"+OK\r\n"
+            yield noted
+            self.command("ECHO", "the-end")
+            for command in iter(told.readline, b""):
+                if b"the-end" in command:
+                    return
+                # What a script does is no exchange, and a connection is begun now and then.
+                if b'"EVALSHA"' in command and not any(key in command for key in _SCHEDULED):
+                    noted.append(command)
 
     def flush(self) -> None:
         """Delete every key of every database."""

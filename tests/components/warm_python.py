@@ -77,7 +77,6 @@ def warm_python(
 
 def _serve(address: str, modules: list[str]) -> None:
     """Fork for each client, until the end of standard input."""
-    _load(modules)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen(64)
@@ -86,6 +85,7 @@ def _serve(address: str, modules: list[str]) -> None:
         selector.register(listener, selectors.EVENT_READ)
         selector.register(sys.stdin, selectors.EVENT_READ)
         print("ready", flush=True)
+        is_loaded = False
         while True:
             for key, _ in selector.select():
                 if key.fileobj is sys.stdin:
@@ -94,6 +94,9 @@ def _serve(address: str, modules: list[str]) -> None:
                     return
                 if key.fileobj is listener:
                     caller, _ = listener.accept()
+                    if not is_loaded:  # a run may never ask
+                        _load(modules)
+                        is_loaded = True
                     if made := _forked(caller, (listener, *forks.values())):
                         forks[made] = caller
                         selector.register(caller, selectors.EVENT_READ, made)

@@ -1,4 +1,4 @@
-"""Worker groups of pytest-xdist."""
+"""Worker groups of pytest-xdist, and the order in which workers take them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ __all__ = ["pytest_collection_modifyitems"]
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Make worker groups take effect: xdist 3.8 writes them where pytest no longer looks since 9.2."""
+    """Make worker groups take effect, and begin with real components.
+
+    xdist 3.8 writes the groups where pytest no longer looks since 9.2. Tests of real components install them and wait
+    for them: one that came last would run alone.
+    """
     for item in items:
         grouped = getattr(item, "_nodeid", item.nodeid)
         if grouped != item.nodeid:
             object.__setattr__(item, "_id", type(item.id).parse(grouped))
+    items.sort(key=lambda item: item.get_closest_marker("real") is None)

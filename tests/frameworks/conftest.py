@@ -6,13 +6,15 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 
 from components.environment import locked
+from components.warm_python import warm_python
+from frameworks.frameworks import ALSO, AT_HOME, MODULES, Framework
 from groundwire.integrations.framework_versions import FRAMEWORKS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +52,23 @@ def python_with() -> Callable[..., Path]:
         return python
 
     return make
+
+
+@pytest.fixture(scope="session")
+def framework(
+    request: pytest.FixtureRequest,
+    python_with: Callable[[str, tuple[str, ...]], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Framework]:
+    extra: str = request.param
+    folder = tmp_path_factory.mktemp("framework")
+    python = python_with(extra, ALSO.get(extra, ()))
+    ours = "groundwire.reading.local", "groundwire.providers.searxng", "groundwire.storage.memory", "platformdirs"
+    integration = f"groundwire.integrations.{extra.replace('-', '_')}"
+    with warm_python(
+        folder, str(python), (*ours, integration, *MODULES[extra]), HOME=str(folder), **AT_HOME
+    ) as program:
+        yield Framework(extra, program)
 
 
 def _add_groundwire(packages: Path) -> None:

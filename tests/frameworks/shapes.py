@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -313,11 +315,13 @@ def strands() -> None:
 
 
 def main() -> None:
+    warnings.simplefilter("default", ResourceWarning)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         sys.path.insert(0, str(Path.cwd()))
         globals()[sys.argv[1].replace("-", "_")]()
         os.chdir("/")
+    gc.collect()  # tells, too, what was not closed
     print("saved and loaded")
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from frameworks.frameworks import ALSO, Framework, with_framework
 from groundwire.integrations.framework_versions import FRAMEWORKS
 from world import World
-
-from .test_examples import ALSO
 
 HERE = Path(__file__).parent
 
@@ -27,11 +26,9 @@ CHAIN = ("duckduckgo_lite", "brave", "tavily")
 """The providers of which Strands has a tool each."""
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
-def test_the_framework_saves_and_loads_it(
-    extra: str, world: World, python_with: Callable[..., Path], tmp_path: Path
-) -> None:
-    save_and_load(extra, python_with(extra, ALSO.get(extra, ())), world, tmp_path)  # one environment with the examples
+@with_framework(*EXTRAS)
+def test_the_framework_saves_and_loads_it(framework: Framework, world: World, tmp_path: Path) -> None:
+    save_and_load(framework.extra, framework.python, world, tmp_path)
 
 
 @pytest.mark.req("B31")
@@ -60,7 +57,7 @@ def save_and_load(extra: str, python: Path, world: World, folder: Path) -> None:
         "SHAPES_PAGE": world.site("articles").page("reciprocal-rank-fusion"),
     }
     done = subprocess.run(
-        [str(python), "-W", "default::ResourceWarning", str(HERE / "shapes.py"), extra],
+        [str(python), str(HERE / "shapes.py"), extra],
         env=variables,
         cwd=folder,
         capture_output=True,

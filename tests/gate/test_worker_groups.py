@@ -1,9 +1,10 @@
-"""Tests of one worker group run in one worker."""
+"""Tests of one worker group run in one worker; those of real components come first."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,23 @@ def test_a_group_stays_in_one_worker(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert [len(list((tmp_path / f"seen{n}").iterdir())) for n in range(3)] == [1, 1, 1]
+
+
+_ORDER = """
+import pytest
+
+def test_first():
+    pass
+
+@pytest.mark.real
+def test_second():
+    pass
+"""
+
+
+@pytest.mark.timeout(300)
+def test_real_components_come_first(tmp_path: Path, project: Callable[..., tuple[int, str]]) -> None:
+    conftest = "from components.worker_groups import pytest_collection_modifyitems\n"
+    code, said = project(tmp_path, conftest, _ORDER, "-v", "-W", "ignore::pytest.PytestUnknownMarkWarning")
+    assert code == 0, said
+    assert said.index("::test_second") < said.index("::test_first")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from components.authority import Authority
-from components.environment import Environment, prepare
+from components.environment import Environment, node_modules, prepare
 from components.needs import needed
+from components.processes import Unavailable
 from components.searxng import SearXNG
 from components.valkey import Valkey, redis_server_program
 from components.wire import Wire
 
 _HERE = Path(__file__).parent
-_CACHE = _HERE.parents[1] / ".venv-searxng"
+_ROOT = _HERE.parents[1]
+_CACHE = _ROOT / ".venv-searxng"
 _BROWSERS = {"test_browser", "test_browser_guide", "test_crawl4ai", "test_doctor", "test_text_fragments"}
 _SHARED = {
     "_fleet": "fleet",
@@ -30,8 +33,9 @@ _FIRST_USE = 600  # seconds; the first test of a run also waits for what it need
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark this folder's tests, so that `-m "not real"` leaves them out, give them time, and keep sharers together."""
+    here = f"{_HERE}{os.sep}"
     for item in items:
-        if _HERE in item.path.parents:
+        if str(item.path).startswith(here):
             if group := _group(item):
                 item.add_marker(pytest.mark.xdist_group(group))
             item.add_marker(pytest.mark.real)
@@ -72,6 +76,15 @@ def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
 def installed(say: Callable[[str], None]) -> Environment:
     """SearXNG and Valkey, installed once and kept in the repository's cache folder."""
     return needed(lambda: prepare(_CACHE, say))
+
+
+@pytest.fixture(scope="session")
+def modules(say: Callable[[str], None]) -> Path:
+    """What is there of npm, with Node.js; it may be missing: nothing else here needs Node.js."""
+    try:
+        return node_modules(_ROOT / ".venv-node", say)
+    except Unavailable as exc:
+        pytest.skip(f"what runs in Node.js cannot be tested here: {exc}")
 
 
 @pytest.fixture(scope="session")

@@ -66,7 +66,7 @@ def make(world: World, site: Application, executable: Path) -> Make:
             Settings.model_validate(
                 {
                     "search": {"providers": ("duckduckgo",)},
-                    "read": {"providers": readers},
+                    "read": {"providers": readers, "timeout": 100},  # a busy machine may take long to start it
                     "policy": {"allowed_origins": origins or (site.url, site.named_url)},
                     "providers": {"browser": {"executable": str(executable), **options}},
                     "storage": {"url": "memory://"},

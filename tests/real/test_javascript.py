@@ -24,14 +24,13 @@ from world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "guides" / "javascript.md"
-NODE = "node@22.23.3"
 
 
 @pytest.fixture(scope="module")
-def modules(say: Callable[[str], None]) -> Path:
-    """Node.js, and what the package is developed with; they may be missing: nothing else here needs Node.js."""
+def dependencies(say: Callable[[str], None]) -> Path:
+    """What the package is developed with, and nothing else."""
     wanted = json.loads((ROOT / "packages" / "groundwire-js" / "package.json").read_text("utf-8"))["devDependencies"]
-    packages = [NODE, *(f"{name}@{version}" for name, version in wanted.items())]
+    packages = [f"{name}@{version}" for name, version in wanted.items()]
     try:
         return npm_packages(ROOT / ".venv-npm", packages, "about a minute", say)
     except Unavailable as exc:
@@ -39,11 +38,13 @@ def modules(say: Callable[[str], None]) -> Path:
 
 
 @pytest.mark.req("B30")
-async def test_the_npm_package(modules: Path, settings: Callable[..., Settings], world: World, tmp_path: Path) -> None:
+async def test_the_npm_package(
+    modules: Path, dependencies: Path, settings: Callable[..., Settings], world: World, tmp_path: Path
+) -> None:
     package = tmp_path / "packages" / "groundwire-js"
     shutil.copy(ROOT / "LICENSE", tmp_path)
     shutil.copytree(ROOT / "packages" / "groundwire-js", package, ignore=shutil.ignore_patterns("node_modules", "dist"))
-    (package / "node_modules").symlink_to(modules)
+    (package / "node_modules").symlink_to(dependencies)
     key, record = make_key("js", datetime.now(UTC))
     KeyFile(tmp_path / "keys.json").add(record)
     urls = {"searxng": world.searxng.url, "duckduckgo_lite": world.service("duckduckgo_lite").url}

@@ -26,8 +26,7 @@ from world import World
 _ROOT = Path(__file__).resolve().parents[2]
 _CLIENT = _ROOT / "tests" / "components" / "mcp_client.py"
 _INSPECTOR = "@modelcontextprotocol/inspector@0.15.0"
-_TYPESCRIPT = ("@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0")
-_CONFORMANCE = ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22.23.3")  # it needs Node.js 22
+_TYPESCRIPT = ("@modelcontextprotocol/sdk", "@modelcontextprotocol/client")  # the major versions 1 and 2
 
 _FIXTURES = """
 tools-call-simple-text tools-call-image tools-call-audio tools-call-embedded-resource tools-call-mixed-content
@@ -80,24 +79,6 @@ def inspector(say: Callable[[str], None]) -> Path:
         pytest.skip(f"the inspector cannot be had here: {exc}")
 
 
-@pytest.fixture(scope="module")
-def typescript(say: Callable[[str], None]) -> Path:
-    """Both major versions of the TypeScript SDK."""
-    try:
-        return npm_packages(_ROOT / ".venv-mcp-ts", _TYPESCRIPT, "about 10 s", say)
-    except Unavailable as exc:
-        pytest.skip(f"the TypeScript SDK cannot be had here: {exc}")
-
-
-@pytest.fixture(scope="module")
-def conformance(say: Callable[[str], None]) -> Path:
-    """The folder with the command of the conformance suite, and the Node.js that it needs."""
-    try:
-        return npm_packages(_ROOT / ".venv-conformance", _CONFORMANCE, "about 30 s", say) / ".bin"
-    except Unavailable as exc:
-        pytest.skip(f"the conformance suite cannot be had here: {exc}")
-
-
 @pytest.fixture
 def command(warm_python: Path) -> tuple[str, ...]:
     """What starts the server."""
@@ -147,11 +128,11 @@ def test_a_client_of_the_first_major_version(
         server.communicate()
 
 
-@pytest.mark.parametrize("package", [name.rpartition("@")[0] for name in _TYPESCRIPT])
+@pytest.mark.parametrize("package", _TYPESCRIPT)
 async def test_the_typescript_client_signs_in(
-    package: str, typescript: Path, settings: Callable[..., Settings], world: World, tmp_path: Path
+    package: str, modules: Path, settings: Callable[..., Settings], world: World, tmp_path: Path
 ) -> None:
-    (tmp_path / "node_modules").symlink_to(typescript)
+    (tmp_path / "node_modules").symlink_to(modules)
     shutil.copy(_CLIENT.with_suffix(".mjs"), tmp_path)
     url = world.site("articles").page("reciprocal-rank-fusion")
     calls = [
@@ -180,6 +161,7 @@ async def test_the_typescript_client_signs_in(
     assert [granted["resource"] for granted in issuer.granted] == [resource]
 
 
+@pytest.mark.slow  # its SDK signs in above, and a client of Python asks for the same over both ways
 def test_the_inspector(inspector: Path, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
     server, base = start_http(command, environment)
 
@@ -209,7 +191,7 @@ def test_the_inspector(inspector: Path, command: tuple[str, ...], environment: M
 def test_the_conformance_suite(
     protocol: str,
     scenarios: int,
-    conformance: Path,
+    modules: Path,
     command: tuple[str, ...],
     environment: Mapping[str, str],
     tmp_path: Path,
@@ -217,12 +199,13 @@ def test_the_conformance_suite(
     """A scenario that fails and is not listed fails the run of the suite; so does a listed one that passes."""
     known = "".join(f"  - {name}\n" for name in _FIXTURES.split())
     (tmp_path / "known.yaml").write_text(f"server:\n{known}", "utf-8")
+    programs = modules / ".bin"
     server, base = start_http(command, environment)
     asked = ("server", "--url", f"{base}/mcp", "--suite", "all", "--spec-version", protocol)
     try:
         done = subprocess.run(
-            [str(conformance / "conformance"), *asked, "--expected-failures", str(tmp_path / "known.yaml")],
-            env={**environment, "PATH": f"{conformance}{os.pathsep}{environment['PATH']}"},
+            [str(programs / "conformance"), *asked, "--expected-failures", str(tmp_path / "known.yaml")],
+            env={**environment, "PATH": f"{programs}{os.pathsep}{environment['PATH']}"},
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -8,28 +8,21 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from components.environment import npm_packages
-from components.processes import Unavailable
 from components.pythons import uv
 
 ROOT = Path(__file__).resolve().parents[2]
-_PACKAGES = ("pyright@1.1.414", "node@22.23.3")
 _LEAST = 0.99  # share of the public symbols whose type is known
 
 
 @pytest.mark.real
 @pytest.mark.req("B32")
 @pytest.mark.timeout(600)
-def test_public_types_are_known(say: Callable[[str], None], tmp_path: Path) -> None:
-    try:
-        programs = npm_packages(ROOT / ".venv-pyright", _PACKAGES, "about 20 s", say) / ".bin"
-    except Unavailable as error:
-        pytest.skip(str(error))
+def test_public_types_are_known(modules: Path, tmp_path: Path) -> None:
+    programs = modules / ".bin"
     # Pyright counts an installed package, and not one that is linked into an environment.
     uv("venv", "--python", sys.executable, tmp_path / "venv")
     (packages,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")

@@ -309,7 +309,8 @@ wire, ca_file = sys.argv[1:]
 
 def settings(*backends):
     options = {"proxy": wire, "ca_file": ca_file, "backends": backends}
-    return Settings.model_validate({"search": {"providers": ["duckduckgo"]}, "providers": {"duckduckgo": options}})
+    search = {"providers": ["duckduckgo"], "timeout": 60}  # seconds, for a busy machine
+    return Settings.model_validate({"search": search, "providers": {"duckduckgo": options}})
 
 async def main():
     async with Web(settings("duckduckgo")) as web:
