@@ -134,8 +134,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(RequirementsTable(ROWS, UNPROVEN), "requirements-table")
     config.pluginmanager.register(SlowTests(), "slow-tests")
-    sources = (config.rootpath / "src", config.rootpath / "packages/groundwire-server/src")
-    config.pluginmanager.register(SharedStart(sources), "shared-start")
+    config.pluginmanager.register(SharedStart(), "shared-start")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,16 +1,12 @@
-"""What the workers of a run share from its start: compiled modules, and a warm Python."""
+"""What the workers of a run share from its start."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from _pytest.assertion import rewrite
-
-from components.shared_start import compile_modules
 
 pytestmark = [pytest.mark.posix, pytest.mark.timeout(300)]
 
@@ -18,7 +14,7 @@ _CONFTEST = """
 from components.shared_start import SharedStart
 
 def pytest_configure(config):
-    config.pluginmanager.register(SharedStart((), ("json",)))
+    config.pluginmanager.register(SharedStart(("json",)))
 """
 _MODULE = """
 import os, subprocess
@@ -42,21 +38,3 @@ def test_workers_fork_from_one_process_which_ends_with_the_run(
     (parent,) = (int(path.name.partition("-")[2]) for path in tmp_path.glob("parent-*"))
     with pytest.raises(ProcessLookupError):
         os.kill(parent, 0)
-
-
-def test_modules_are_compiled_as_pytest_and_python_would(tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    source, test, helper = (tmp_path / name for name in ("src/one.py", "tests/test_one.py", "tests/helper.py"))
-    for path in (source, test, helper):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("def check(given):\n    assert given\n")
-    compile_modules(pytestconfig, [source.parent], [test.parent])
-    for path in (source, helper):
-        assert Path(importlib.util.cache_from_source(str(path))).exists()
-    made = rewrite.get_cache_dir(test) / f"test_one{rewrite.PYC_TAIL}"
-    code = rewrite._read_pyc(test, made)
-    assert code
-    assert "@pytest_ar" in code.co_names + code.co_varnames
-
-    before = made.stat().st_mtime_ns
-    compile_modules(pytestconfig, [source.parent], [test.parent])
-    assert made.stat().st_mtime_ns == before
