@@ -31,7 +31,7 @@ from groundwire.reading.main_content.select import MENUS_ONLY, is_tiny, judge, k
 from groundwire.reading.main_content.select import choose as choose_page
 from groundwire.reading.main_content.stated_content import stated_content
 from groundwire.reading.main_content.text_features import NameIndex, names_of
-from groundwire.reading.metadata.embedded_json import things
+from groundwire.reading.metadata.embedded_json import Thing, things
 
 LONG = "x" * 40
 FILLER = "<pre>" + "y" * 220 + "</pre>"  # so that the page is not tiny; in the verdicts it always counts
@@ -851,7 +851,7 @@ def test_the_ingredients_and_steps_that_structured_data_state_are_kept(markup: s
 @pytest.mark.parametrize(("kind", "kept"), [("FAQPage", True), ("Product", False)])
 def test_stated_answers_are_kept_but_on_the_page_of_an_offer(kind: str, kept: bool) -> None:
     answer = {"@type": "Answer", "text": "It leaves at ten, or at eleven."}
-    asked = {"@type": kind, "mainEntity": [{"@type": "Question", "name": "When?", "acceptedAnswer": answer}]}
+    asked: Thing = {"@type": kind, "mainEntity": [{"@type": "Question", "name": "When?", "acceptedAnswer": answer}]}
     markup = f"<body>{FILLER}<p>It leaves at ten, or at eleven.</p>"
     document = parse_page(markup)
     layout = lay_out(document)
@@ -863,8 +863,10 @@ def test_a_page_that_states_twice_to_be_an_article_is_one() -> None:
     layout = page("<ul>" + "<li><a href=/a>A flat in the harbor</a> <b>300 €</b></li>" * 60 + "</ul>")
     kinds = {}
     for metas in ({"og:type": "article"}, {"og:type": "website"}):
-        for data in ([{"@type": "NewsArticle"}], []):
-            row = judge(layout, load_model(), read_hints(data, metas, "https://flats.example/search/")).kinds
+        for data in ({"@type": "NewsArticle"}, {}):
+            row = judge(
+                layout, load_model(), read_hints([dict[str, object](data)], metas, "https://flats.example/search/")
+            ).kinds
             kinds[metas["og:type"], bool(data)] = KINDS[row.index(max(row))]
     assert kinds.pop(("article", True)) == "article"
     assert "article" not in kinds.values()
