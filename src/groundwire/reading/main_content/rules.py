@@ -264,7 +264,7 @@ def _empty_sections(page: PageBlocks) -> Iterator[int]:
 
 
 RULES: Final = (
-    Rule("stated content", True, stated_blocks),
+    Rule("stated content", True, stated_blocks, frozenset(KINDS) - {"product"}),
     Rule("most of a list", True, _torn_lists),
     Rule("boxes", True, torn_boxes),
     Rule("the longest prose", True, _longest_prose),

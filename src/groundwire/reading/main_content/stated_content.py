@@ -39,12 +39,10 @@ def stated_content(things: Sequence[Thing], document: Document, markup: str) -> 
         document: The page.
         markup: Its source.
     """
-    rows = list(all_things(things))
-    is_offer = any("Product" in kinds for kinds, _, _ in rows)  # whose questions are not what a visitor came for
     values: list[object] = []
-    for kinds, place, thing in rows:
+    for kinds, place, thing in all_things(things):
         values.extend(thing.get(name) for name in _PROPERTIES)
-        if not kinds.isdisjoint(_STEPS) or (place == "acceptedAnswer" and not is_offer):
+        if not kinds.isdisjoint(_STEPS) or place == "acceptedAnswer":
             values.extend((thing.get("name"), thing.get("text")))
     marked = document.select(_MICRODATA) if "recipeI" in markup else ()
     texts, room = list[str](), _MAX_STATED
