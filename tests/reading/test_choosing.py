@@ -16,6 +16,7 @@ from turbohtml import Element
 from components.work import growths
 from groundwire.models.validators import PAGE_PARTS
 from groundwire.reading.extract import extract
+from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.boxes import _BOX_NAME, _STEMS
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
@@ -23,11 +24,14 @@ from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
 from groundwire.reading.main_content.page_parts import PARTS, STEMS, part_blocks
+from groundwire.reading.main_content.page_type import read_hints
 from groundwire.reading.main_content.posts import label_posts
 from groundwire.reading.main_content.rules import RULES, apply_rules, copies, may_repeat
 from groundwire.reading.main_content.select import MENUS_ONLY, is_tiny, judge, kind_row, prune, select_main
 from groundwire.reading.main_content.select import choose as choose_page
+from groundwire.reading.main_content.stated_content import stated_content
 from groundwire.reading.main_content.text_features import NameIndex, names_of
+from groundwire.reading.metadata.embedded_json import Thing, things
 
 LONG = "x" * 40
 FILLER = "<pre>" + "y" * 220 + "</pre>"  # so that the page is not tiny; in the verdicts it always counts
@@ -800,6 +804,10 @@ def test_the_last_line_of_a_page_is_no_label_of_its_first() -> None:
         ("Advertisement. Scroll to continue reading.", [2, 3, 4]),
         ("Story continues below", [2, 3, 4]),
         ("Pubblicità", [2, 3, 4]),
+        ("■関連記事", [2, 3, 4]),
+        ("社会の新着", [2, 3, 4]),
+        ("あわせて読みたい", [2, 3, 4]),
+        ("関連法案の行方", []),
         ("Advertisements for marshes", []),
         ("More about the marsh", []),
         ("Related articles " + "x" * 60, []),
@@ -811,6 +819,57 @@ def test_the_links_below_a_heading_of_other_pages_are_left_out(heading: str, gon
     for kind, include, left in (("article", [], gone), ("article", ["related"], []), ("listing", [], [])):
         keep = apply(BY_NAME, layout, [True] * 6, kind, dict.fromkeys(include, True))
         assert [number for number, kept in enumerate(keep) if not kept] == left
+
+
+_RECIPE = """{"@type": "Recipe", "recipeIngredient": ["200 g rye flour", ["Salt"], "3 apples, peeled"],
+"recipeInstructions": [{"@type": "HowToStep", "text": "<p>Stir the flour into the warm milk &amp; wait.</p>"},
+{"@type": "HowToTip", "text": ""}, "Bake it."], "author": "Salted"}"""
+
+
+@pytest.mark.parametrize(
+    ("markup", "kept"),
+    [
+        ("<li>▢ 200 g Rye flour</li><li>Salt</li><li>a pinch of salt</li><li>Salted</li>", "1110"),
+        ("<div>3</div><div>apples</div><div>peeled</div><div>3</div>", "1110"),
+        ("<div>Stir the flour into the warm milk &amp; wait. Bake it.</div><div>and wait.</div>", "00"),
+        ("<div>the flour into the warm milk &amp; wait</div><div>Bake it.</div><div>milk</div>", "110"),
+        ("<div>3 apples,</div><div>peeled</div>", "11"),
+        ("<p>2 spoons of</p><p>200 g</p><p>rye flour</p>", "011"),
+        ("<b itemprop=recipeIngredient>Honey</b><p>Honey</p><p>2 spoons of honey</p><p>Honeymoon</p>", "1110"),
+        ('<ol itemprop="recipeInstructions"><li>Melt it.<li>Pour it.</ol><p>Pour</p>', "110"),
+    ],
+)
+def test_the_ingredients_and_steps_that_structured_data_state_are_kept(markup: str, kept: str) -> None:
+    source = f'<script type="application/ld+json">{_RECIPE}</script><body>{FILLER}{markup}'
+    document = parse_page(source)
+    stated = stated_content(things(document), document, source)
+    layout = lay_out(document)
+    layout.stated = stated
+    assert apply("stated content", layout, [True] + [False] * len(kept)) == [True, *(sign == "1" for sign in kept)]
+
+
+@pytest.mark.parametrize(("kind", "kept"), [("article", True), ("product", False)])
+def test_stated_answers_are_kept_but_on_the_page_of_a_product(kind: str, kept: bool) -> None:
+    answer = {"@type": "Answer", "text": "It leaves at ten, or at eleven."}
+    asked: Thing = {"@type": "FAQPage", "mainEntity": [{"@type": "Question", "acceptedAnswer": answer}]}
+    markup = f"<body>{FILLER}<p>It leaves at ten, or at eleven.</p>"
+    document = parse_page(markup)
+    layout = lay_out(document)
+    layout.stated = stated_content([asked], document, markup)
+    assert apply("stated content", layout, [True, False], kind) == [True, kept]
+
+
+def test_a_page_that_states_twice_to_be_an_article_is_one() -> None:
+    layout = page("<ul>" + "<li><a href=/a>A flat in the harbor</a> <b>300 €</b></li>" * 60 + "</ul>")
+    kinds = {}
+    for metas in ({"og:type": "article"}, {"og:type": "website"}):
+        for data in ({"@type": "NewsArticle"}, {}):
+            row = judge(
+                layout, load_model(), read_hints([dict[str, object](data)], metas, "https://flats.example/search/")
+            ).kinds
+            kinds[metas["og:type"], bool(data)] = KINDS[row.index(max(row))]
+    assert kinds.pop(("article", True)) == "article"
+    assert "article" not in kinds.values()
 
 
 @pytest.mark.parametrize(

@@ -450,6 +450,13 @@ def test_a_dark_box_without_the_page_s_own_style_sheet_keeps_its_text() -> None:
     assert "SECRET" not in _seen("<style>.light{color:red}</style>" + box.replace("<div", "<div class=dark"))[0]
 
 
+@pytest.mark.parametrize("hidden", ["display:none", "visibility:hidden", "opacity:0", ""])
+def test_a_panel_that_is_hidden_itself_is_no_background(hidden: str) -> None:
+    panel = f"<div style='position:fixed;inset:0;background:#000;{hidden}'>Search</div>"
+    text, _ = _seen(f"<style>p{{color:#000}}</style>{panel}<div><p>The boat leaves at ten.</p></div>")
+    assert ("The boat leaves at ten." in text) is bool(hidden)
+
+
 @pytest.mark.parametrize(
     "piece",
     [

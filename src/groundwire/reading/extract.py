@@ -47,6 +47,7 @@ def extract(
     from groundwire.reading.html.semantics import apply_roles, drop_shortcodes, may_have_shortcodes, parse_page
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
+    from groundwire.reading.main_content.stated_content import stated_content
     from groundwire.reading.markdown.serializer import to_markdown
     from groundwire.reading.metadata.bylines import author_of, publication_day, read_byline
     from groundwire.reading.metadata.dates import later_day
@@ -73,7 +74,8 @@ def extract(
     title = read_title(document, entitled, metas, json_things, metadata.site or "", url)
     later = later_parts(document, text, markup) if programmed else ()
     byline = read_byline(document, text, metadata, title, removed.class_names)
-    chosen = select_main(document, model, hints, url=url, title=title, parts=parts)
+    stated = stated_content(json_things, document, markup)
+    chosen = select_main(document, model, hints, url=url, title=title, stated=stated, parts=parts)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:

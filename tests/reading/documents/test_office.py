@@ -108,6 +108,49 @@ def test_styles_of_word_that_change_a_value_or_stress_it_are_kept() -> None:
     )
 
 
+def test_white_text_is_read_where_a_cell_a_paragraph_or_a_style_has_a_background() -> None:
+    white, dark = '<w:color w:val="FFFFFF"/>', '<w:shd w:val="clear" w:fill="606060"/>'
+    styles = f"""<w:style w:type="table" w:styleId="Dark"><w:tblStylePr w:type="firstRow"><w:tcPr>{dark}</w:tcPr>
+    </w:tblStylePr></w:style><w:style w:type="paragraph" w:styleId="Banner"><w:pPr>{dark}</w:pPr></w:style>
+    <w:style w:type="table" w:styleId="Plain"/>"""
+
+    def table(cell: str, style: str, text: str) -> str:
+        properties = f'<w:tblPr><w:tblStyle w:val="{style}"/></w:tblPr>'
+        return f"<w:tbl>{properties}<w:tr><w:tc><w:tcPr>{cell}</w:tcPr>{p(text, run=white)}</w:tc></w:tr></w:tbl>"
+
+    body = (
+        table(dark, "Plain", "Month")
+        + table("", "Dark", "Ships")
+        + p("Closed", dark, white)
+        + p("Fees", '<w:pStyle w:val="Banner"/>', white)
+        + table("", "Plain", "canary")
+        + table(dark.replace("606060", "auto"), "Plain", "canary")
+        + p("canary", dark.replace("606060", "FFFFFF"), white)
+    )
+    found = read("word", word(body, styles))
+    assert [text for text in ("Month", "Ships", "Closed", "Fees", "canary") if text in found.content] == [
+        "Month", "Ships", "Closed", "Fees",
+    ]  # fmt: skip
+    assert found.warnings == ("hidden text removed: 3",)
+
+
+def test_the_main_part_of_a_word_document_may_have_a_number() -> None:
+    with zipfile.ZipFile(io.BytesIO(DOCUMENT)) as archive:
+        parts = {
+            name.replace("document.xml", "document2.xml"): archive.read(name).replace(b"document.xml", b"document2.xml")
+            for name in archive.namelist()
+        }
+    content = converted(zipped(parts)).extracted.content
+    assert content == converted(DOCUMENT).extracted.content
+    assert "See [the tides](https://harbour.example/tides)[^2]" in content
+
+
+def test_the_blanks_around_code_in_a_sentence_stay() -> None:
+    assert read("word", word(f"<w:p>{run('Call')}{run(' pip ', MONO)}{run('now, please')}</w:p>")).content == (
+        "Call `pip` now, please\n\n[^2]: By hand."
+    )
+
+
 def test_code_in_word_is_a_block_with_its_indents() -> None:
     styles = '<w:style w:type="paragraph" w:styleId="Code"><w:name w:val="Source Code"/></w:style>'
 

@@ -150,6 +150,11 @@ def test_rich_text_is_its_text() -> None:
     assert "hidden text removed: 1" in found.extracted.warnings
 
 
+def test_what_stands_for_a_character_in_rich_text_ends_with_the_group_or_a_word() -> None:
+    body = rb"{\rtf1 {\listtext\tab \u8226 \tab}First pier.\par {\u8226}Second.\par \u8364\'3f12\par}"
+    assert read(body).extracted.content == "\u2022 First pier.\n\n\u2022Second.\n\n\u20ac12"
+
+
 def test_rich_text_has_its_links_and_the_text_of_its_drawings() -> None:
     body = rb"""{\rtf1 See {\field{\*\fldinst{ HYPERLINK "https://a.example/x_y" }}{\fldrslt{\ul the tides}}}.\par
 {\shp{\*\shpinst\shpleft1{\sp{\sn name}{\sv value}}{\shptxt Lamp\par}}{\shprslt old Lamp}}

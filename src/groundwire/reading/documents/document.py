@@ -19,7 +19,7 @@ FILES: Final[frozenset[KindName]] = frozenset(
 """The binary file formats; they are converted in a separate process, whatever their size."""
 
 _PARTS: Final[Mapping[KindName, bytes]] = {
-    "word": b"word/document.xml",
+    "word": b"word/document",
     "slides": b"ppt/presentation.xml",
     "sheet": b"xl/workbook.",
     "epub": b"META-INF/container.xml",

@@ -70,8 +70,11 @@ def to_inline(runs: Iterable[TextRun]) -> str:
         for number, line in enumerate(text.split("\n")):
             if number:
                 writer.line_break()
-            if "code" in styles and line.strip():
-                writer.raw(inline_code(line))
+            if "code" in styles and (code := line.strip()):
+                before, _, after = line.partition(code)
+                writer.text(before)
+                writer.raw(inline_code(code))
+                writer.text(after)
             else:
                 writer.text(line)
     for _ in opened:

@@ -182,6 +182,8 @@ class _RtfReader:
     def read(self, token: re.Match[bytes]) -> None:
         """Read one token."""
         text = ""
+        if token["brace"] or token["word"]:
+            self._fallbacks = 0
         if token["brace"] == b"{" and len(self._stack) < _MAX_DEPTH:
             self._stack.append((self._skip, self._unit, self._hidden, self._inside, self._styles))
             self._first = True

@@ -30,6 +30,7 @@ __all__ = ["read_word"]
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _ID: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_MAIN_PART: Final = re.compile(r"(?:.*/)?document\d*\.xml")
 _HEADING: Final = re.compile(r"heading (\d)$", re.IGNORECASE)
 _CONTAINERS: Final = frozenset(
     {"ins", "smartTag", "sdt", "sdtContent", "moveTo", "fldSimple", "customXml", "dir", "bdo", "drawing", "inline",
@@ -47,6 +48,7 @@ _CODE_SIGN: Final = re.compile(r"[{}()\[\]=;<>\\|$#*_]|::|->|^\s{2,}\S", re.MULT
 _MAX_CODE_SHARE: Final = 0.7  # share of monospaced letters, from which they are no code
 _MARKS: Final[Mapping[str, str]] = {"b": "strong", "i": "em", "strike": "del", "dstrike": "del"}
 _OFF: Final = frozenset({"0", "false", "off"})
+_WHITE: Final = frozenset({"FFFFFF", "FEFEFE"})
 _ORDINAL: Final = re.compile(r"(\d{1,9})([.)]?)")
 _LEVELS: Final = 9
 _MAX_COLUMNS: Final = 60  # of a table
@@ -61,7 +63,7 @@ def read_word(body: bytes) -> Extracted:
         UnreadableDocument: it is damaged, encrypted, or over the size limit.
     """
     archive = SafeZip(body, "a Word document")
-    main = next((to for to in archive.relations("").values() if to.endswith("document.xml")), "word/document.xml")
+    main = next(filter(_MAIN_PART.fullmatch, archive.relations("").values()), "word/document.xml")
     root = archive.xml(main)
     if root is None:
         raise archive.broken()
@@ -134,7 +136,8 @@ class _WordReader:
         self._archive = archive
         self._folder = main.rpartition("/")[0] + "/"
         self._relations = archive.relations(main)
-        self._styles = _styles(archive.xml(self._folder + "styles.xml"))
+        styles = archive.xml(self._folder + "styles.xml")
+        self._styles, self._shaded = _styles(styles), _shaded_styles(styles)
         self._numbers = _numbering(archive.xml(self._folder + "numbering.xml"))
         self._counts: dict[str, dict[int, int]] = {}
         self._restarted: set[tuple[str, int]] = set()
@@ -313,10 +316,21 @@ class _WordReader:
             elif name in {"footnoteReference", "endnoteReference"}:
                 mark = f"[^{'e' if name[0] == 'e' else ''}{element.get(_W + 'id', '')}]"
                 parts.append(TextRun(mark, is_markdown=True))
-        if _is_hidden(properties) and any(part.text.strip() for part in parts):
+        if any(part.text.strip() for part in parts) and (
+            _is_hidden(properties) or (_is_white(properties) and not self._is_on_shade(run))
+        ):
             self.removed["hidden"] += 1
             return []
         return parts
+
+    def _is_on_shade(self, run: etree._Element) -> bool:
+        """Return whether the paragraph, the cell, or the table around a run has a background, by itself or by style."""
+        for around in run.iterancestors(_W + "p", _W + "tc", _W + "tbl"):
+            own = around.find(f"{_W}{local_name(around)}Pr")
+            style = _value(own, "pStyle") or _value(own, "tblStyle")
+            if style in self._shaded or (own is not None and any(map(_is_shade, own.iterchildren(_W + "shd")))):
+                return True
+        return False
 
     def _marks(self, properties: etree._Element | None, style: _WordStyle) -> Mapping[str, bool]:
         """Return which styles a run has; those that the style of a whole paragraph gives its letters do not count."""
@@ -382,18 +396,25 @@ def _joined(blocks: Iterable[_WordBlock]) -> str:
 
 
 def _is_hidden(properties: etree._Element | None) -> bool:
-    """Return whether a run is invisible: hidden, white without background, or tiny."""
+    """Return whether a run is hidden or tiny."""
     if properties is None:
         return False
     for name in ("vanish", "webHidden"):
         mark = properties.find(_W + name)
         if mark is not None and mark.get(_W + "val", "1") not in _OFF:
             return name == "vanish"
-    size = _value(properties, "sz")
-    if whole_number(size, _MAX_TINY_SIZE + 1) <= _MAX_TINY_SIZE:
-        return True
-    plain = properties.find(_W + "shd") is None and properties.find(_W + "highlight") is None
-    return plain and _value(properties, "color").upper() in {"FFFFFF", "FEFEFE"}
+    return whole_number(_value(properties, "sz"), _MAX_TINY_SIZE + 1) <= _MAX_TINY_SIZE
+
+
+def _is_white(properties: etree._Element | None) -> bool:
+    """Return whether a run is white without a background of its own."""
+    if properties is None or properties.find(_W + "shd") is not None or properties.find(_W + "highlight") is not None:
+        return False
+    return _value(properties, "color").upper() in _WHITE
+
+
+def _is_shade(shade: etree._Element) -> bool:
+    return shade.get(_W + "fill", "auto").upper() not in {"AUTO", "", *_WHITE}
 
 
 def _value(parent: etree._Element | None, name: str) -> str:
@@ -439,6 +460,12 @@ def _styles(root: etree._Element | None) -> dict[str, _WordStyle]:
         if style.get(_W + "default", "0") not in _OFF and style.get(_W + "type") == "paragraph":
             own[""] = own[name]
     return {name: _inherited(name, own) for name in own}
+
+
+def _shaded_styles(root: etree._Element | None) -> set[str]:
+    """Return the identifiers of the styles that give a table, a part of one, or a paragraph a background."""
+    styles = root.iter(_W + "style") if root is not None else ()
+    return {style.get(_W + "styleId", "") for style in styles if any(map(_is_shade, style.iter(_W + "shd")))}
 
 
 def _inherited(name: str, own: Mapping[str, _WordStyle]) -> _WordStyle:

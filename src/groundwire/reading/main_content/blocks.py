@@ -7,7 +7,7 @@ entry. A single tree walk finds all blocks in document order, with their block-l
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -98,6 +98,8 @@ class Layout:
     """The page's URL."""
     title: str = ""
     """The page's title, if it is known."""
+    stated: Sequence[str] = ()
+    """What its structured data state as its content; see `stated_content`."""
     trimmed: bool = False
     """Whether menus have been removed beforehand."""
 

@@ -176,7 +176,9 @@ _OTHERS: Final = re.compile(
     r"|(?:article|content|story) continues (?:after|below).{0,30}|pubblicità|reklam[ae]?|annons|iklan|реклама|広告|광고"
     r"|(?:was|is) this (?:article|page|post|information|content|answer) (?:helpful|useful).{0,40}|rate this.{0,20}"
     r"|war der artikel (?:nützlich|hilfreich).{0,60}|bewerten|(?:möchten sie )?(?:den|diesen) artikel teilen"
-    r"|share this.{0,20}|teilen|follow us.{0,20}|(?:about the|über den) auth?or.{0,20})\W*"
+    r"|share this.{0,20}|teilen|follow us.{0,20}|(?:about the|über den) auth?or.{0,20}"
+    r"|(?:関連|おすすめ|最新|.{0,8}新着|人気)の?(?:記事|ニュース|キーワード|リンク|情報|動画)?(?:一覧)?"
+    r"|あわせて読みたい|(?:アクセス|人気|記事)ランキング)\W*"
 )
 """The heading of links to other pages, and labels without anything of their own."""
 _MAX_HEADING: Final = 70  # characters of it

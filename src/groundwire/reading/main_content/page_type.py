@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from groundwire.reading.main_content.quantize import log
 from groundwire.reading.metadata.embedded_json import Thing, types_of
 
-__all__ = ["HINTS", "NO_HINTS", "Hints", "read_hints"]
+__all__ = ["HINTS", "NO_HINTS", "Hints", "all_things", "read_hints", "states_article"]
 
 Hints = tuple[int, ...]
 """Codes from 0 to 254, in the order of `HINTS`."""
@@ -93,8 +93,14 @@ HINTS: Final = (
 )  # fmt: skip
 """The names of the hints: types, their properties, meta tags, parts of the URL."""
 
+_OPEN_GRAPH_HINT: Final = HINTS.index("open_graph")
 NO_HINTS: Final[Hints] = (0,) * len(HINTS)
 """The hints of a page without any."""
+
+
+def states_article(hints: Hints) -> bool:
+    """Return whether a page states to be an article, both in JSON-LD and in `og:type`."""
+    return bool(hints[0]) and hints[_OPEN_GRAPH_HINT] == _OPEN_GRAPH["article"]
 
 
 def read_hints(things: Sequence[Thing], metas: Mapping[str, str], url: str) -> Hints:
@@ -108,7 +114,7 @@ def read_hints(things: Sequence[Thing], metas: Mapping[str, str], url: str) -> H
     types: set[str] = set()
     products = answers = 0
     sums = [0] * 5
-    for kinds, place, thing in _all_things(things):
+    for kinds, place, thing in all_things(things):
         types |= kinds
         products += not kinds.isdisjoint(_PRODUCTS)
         is_comment = not kinds.isdisjoint(_COMMENTS)
@@ -132,7 +138,7 @@ def read_hints(things: Sequence[Thing], metas: Mapping[str, str], url: str) -> H
     )
 
 
-def _all_things(things: Sequence[Thing]) -> Iterator[tuple[frozenset[str], str, Thing]]:
+def all_things(things: Sequence[Thing]) -> Iterator[tuple[frozenset[str], str, Thing]]:
     """Yield all objects, including nested ones: types, containing property, object.
 
     Objects in breadcrumbs have the property `path`.

@@ -32,6 +32,7 @@ from groundwire.reading.main_content.page_parts import (
 )
 from groundwire.reading.main_content.posts import post_bylines, post_texts, story_link
 from groundwire.reading.main_content.products import product_price, specifications
+from groundwire.reading.main_content.stated_content import stated_blocks
 from groundwire.reading.markdown.lists import footnotes
 from groundwire.reading.markdown.tables import is_layout
 
@@ -263,6 +264,7 @@ def _empty_sections(page: PageBlocks) -> Iterator[int]:
 
 
 RULES: Final = (
+    Rule("stated content", True, stated_blocks, frozenset(KINDS) - {"product"}),
     Rule("most of a list", True, _torn_lists),
     Rule("boxes", True, torn_boxes),
     Rule("the longest prose", True, _longest_prose),

@@ -18,7 +18,7 @@ from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load
 from groundwire.reading.main_content.context_features import second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
-from groundwire.reading.main_content.page_type import NO_HINTS, Hints
+from groundwire.reading.main_content.page_type import NO_HINTS, Hints, states_article
 from groundwire.reading.main_content.posts import label_posts
 from groundwire.reading.main_content.rules import RULES, apply_rules
 
@@ -41,6 +41,10 @@ _IN_MENUS: Final = ("controls", "dialogs", "navigation", "notices", "promotions"
 """Parts of a page that menus may have."""
 
 
+_ARTICLE: Final = KINDS.index("article")
+_STATED: Final = 10
+"""How many times as likely as any other kind an article is that states to be one twice, in JSON-LD and in `og:type`:
+198 of 201 such pages are articles."""
 _PAGE: Final = FEATURES.index("page_blocks")
 _AVERAGED: Final = tuple(
     FEATURES.index(name)
@@ -96,6 +100,7 @@ def select_main(
     *,
     url: str = "",
     title: str = "",
+    stated: Sequence[str] = (),
     parts: Mapping[str, bool] | None = None,
 ) -> Selection:
     """Reduce a parsed page to its main content.
@@ -106,6 +111,7 @@ def select_main(
         hints: The page's type hints.
         url: Its URL.
         title: Its title.
+        stated: Texts that its structured data state as its content.
         parts: The parts that are kept or left out on every kind of page; see `PARTS`. Copies are a part, too.
 
     Returns:
@@ -115,7 +121,7 @@ def select_main(
     if any(map(parts.get, _IN_MENUS)):  # menus are looked into, but left out unless they are wanted themselves
         parts = {"navigation": False, **parts}
     layout = lay_out(document, url, menus="navigation" in parts)
-    layout.title = title
+    layout.title, layout.stated = title, stated
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
         return Selection(root, KINDS[0], is_complete=True)
@@ -145,6 +151,8 @@ def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
     lanes: Lanes = {}
     scores = model.first.chances(facts.columns, lanes)
     powers = model.powers(kind_row(facts, scores))
+    if states_article(hints):
+        powers[_ARTICLE] = max(_STATED * max(powers), powers[_ARTICLE])
     total = sum(powers)
     kinds = tuple(power / total for power in powers)
     columns = [*facts.columns, *second_look(facts, scores)]

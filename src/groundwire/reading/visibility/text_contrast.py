@@ -15,8 +15,8 @@ from turbohtml import Document, Element, Node, Text
 
 from groundwire.reading.css.cascade import NO_STYLE, Styles
 from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors
-from groundwire.reading.css.values import OUT_OF_FLOW, arguments, comma_parts, fraction, pixels
-from groundwire.reading.visibility.hidden_styles import FAINT
+from groundwire.reading.css.values import OUT_OF_FLOW, arguments, comma_parts, fraction, pixels, ratio
+from groundwire.reading.visibility.hidden_styles import FAINT, hidden_by
 
 __all__ = ["COLORED", "unreadable"]
 
@@ -103,6 +103,12 @@ def _is_spread(style: Mapping[str, str]) -> bool:
         return all((edge := pixels(style.get(side, ""), 1_000.0)) is not None and edge <= 0 for side in (start, end))
 
     return fills("width", "left", "right") and fills("height", "top", "bottom")
+
+
+def _is_unpainted(element: Element, style: Mapping[str, str]) -> bool:
+    """Return whether a positioned element, such as a panel that a click opens, shows no background."""
+    faint = (opacity := ratio(style.get("opacity", "1"))) is not None and opacity <= FAINT
+    return faint or style.get("visibility") == "hidden" or hidden_by(element.tag, style, boxed=True) != ""
 
 
 class _Backdrop:
@@ -238,7 +244,10 @@ class _Backdrop:
                 continue
             style = self._styles.get(sibling)
             if style.get("position") in OUT_OF_FLOW and (sibling.tag in _MEDIA or _is_spread(style)):
-                return None if sibling.tag in _MEDIA or sibling.find("img") is not None else self._of(sibling)
+                if sibling.tag in _MEDIA or sibling.find("img") is not None:
+                    return None
+                if not _is_unpainted(sibling, style):
+                    return self._of(sibling)
         return _CLEAR
 
 
