@@ -516,9 +516,8 @@ async def run(
 
     async def end_when_left() -> None:
         await retired.wait()
-        http, idle_timeout = options["http"], options["timeout_keep_alive"]
-        for _ in range(round(idle_timeout / _STEP)):
-            if calls.running or http.silent or any(http.idle):
+        for _ in range(round(options["timeout_keep_alive"] / _STEP)):
+            if calls.running or server.server_state.connections:  # on which there may be a request that is no call yet
                 await asyncio.sleep(_STEP)
         first_signal.set()
 
