@@ -362,7 +362,8 @@ async def test_another_worker_answers_for_the_same_tenant(tmp_path: Path, has_to
     keys.add(record)
     tenant = Tenant.of(record)
     if has_token:  # no worker has a record of its holder
-        tenant = Tenant("oauth-1", "oauth-1", "oauth-1", operator=False, limits=KeyLimits())
+        limits = KeyLimits(calls_per_day=2, usd_per_day=0.5)
+        tenant = Tenant("oauth-1", "oauth-1", "oauth-1", operator=False, limits=limits)
     seen: list[tuple[object, str]] = []
 
     async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
