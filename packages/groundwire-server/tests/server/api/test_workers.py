@@ -408,7 +408,7 @@ async def test_another_worker_waits_until_it_has_read_the_keys(tmp_path: Path) -
     reading = asyncio.create_task(keys.refresh())
     await asyncio.sleep(0)
     assert two.taken_over is not None
-    answering = asyncio.create_task(two.taken_over(scope, asyncio.Queue[Message]().get, send))
+    answering = asyncio.ensure_future(two.taken_over(scope, asyncio.Queue[Message]().get, send))
     await asyncio.sleep(0)
     await asyncio.to_thread(path.write_bytes, content)
     await asyncio.gather(reading, answering)
