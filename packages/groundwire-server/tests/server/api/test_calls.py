@@ -59,6 +59,12 @@ async def test_searching(gateway: Any) -> None:
     assert body["attempts"][0]["outcome"] == "ok"
 
 
+async def test_a_domain_may_have_any_letter_or_sign_that_a_registry_takes(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    for domain, status in (("💩.la", 200), ("*.i❤.ws", 200), ("münchen.de", 200), ("a b.de", 400), ("a.de/b", 400)):
+        assert (await post(client, "/v1/search", QUERY | {"allowed_domains": [domain]}))[0] == status, domain
+
+
 async def test_names_of_other_apis_are_told_the_right_member(gateway: Any) -> None:
     client = await (await gateway()).client()
     for path, given, hint in (
@@ -99,6 +105,7 @@ async def test_what_is_wrong_is_said(gateway: Any) -> None:
         (QUERY | {"published_after": "0"}, "published_after"),
         (QUERY | {"published_before": 5e-324}, "published_before"),
         (QUERY | {"published_before": "1e-5"}, "published_before"),
+        (QUERY | {"published_before": " -1e-300"}, "published_before"),  # so little that it is 0
         (QUERY | {"session": "../x"}, "session"),
         (QUERY | {"timeout": 0.5}, "timeout"),
     ):
