@@ -64,7 +64,7 @@ async def signed_in(url: str) -> AsyncIterator[httpx2.AsyncClient]:
     person = _Person()
     wanted = OAuthClientMetadata.model_validate({"redirect_uris": ["http://127.0.0.1:9/back"], "client_name": "test"})
     provider = OAuthClientProvider(url, wanted, person, person.visit, person.come_back)
-    async with httpx2.AsyncClient(auth=provider, timeout=30) as client:
+    async with httpx2.AsyncClient(auth=provider, timeout=100) as client:
         yield client
 
 
@@ -159,7 +159,7 @@ async def test_nothing_is_searched_for_another_token(
     claims: dict[str, Any], url: str, issuer: AuthorizationServer, world: World
 ) -> None:
     token = issuer.token(**{"aud": url, "scope": "web"} | claims)
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=100) as http:
         with pytest.raises(ExceptionGroup):
             async with Client(streamable_http_client(url, http_client=http)) as client:
                 await client.call_tool("web_search", {"query": "bm25"})

@@ -29,7 +29,7 @@ from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B18")]
+pytestmark = pytest.mark.req("B18")
 
 
 @dataclass(frozen=True)

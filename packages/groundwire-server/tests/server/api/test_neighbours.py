@@ -32,7 +32,7 @@ async def test_mcp(gateway: Any) -> None:
     served = await gateway(holders={"alice": {"calls_per_day": 1}})
     key = served.keys["alice"]
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=100) as http,
         streamable_http_client(f"{served.url}/mcp", http_client=http) as streams,
         ClientSession(*streams[:2]) as session,
     ):
