@@ -17,6 +17,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 
+from components import heavy
 from components.authorization_server import AuthorizationServer
 from components.mcp_processes import HELLO
 from components.processes import ReservedPort
@@ -26,6 +27,8 @@ from groundwire_server.auth import KeyFile
 from groundwire_server.auth.keys import make_key
 from groundwire_server.uvicorn_runner import serving
 from world import World
+
+pytestmark = pytest.mark.xdist_group(heavy.GROUP)  # to call a tool, the client imports jsonschema
 
 MCP = {"Accept": "application/json, text/event-stream"}
 
