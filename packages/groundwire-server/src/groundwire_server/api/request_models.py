@@ -57,7 +57,7 @@ def _whole(value: object) -> object:
 
 
 def _day(value: object) -> object:
-    """Refuse numbers, which would count as seconds since 1970, also as text: `1e-300` has fewer hyphens than a date."""
+    """Refuse numbers, which would count as seconds since 1970, also as text: `2e-168` has fewer hyphens than a date."""
     if isinstance(value, (int, float)) or (isinstance(value, str) and value.strip()[1:].count("-") < 2):
         raise ValueError("must be a date such as 2026-11-23")
     return value
