@@ -66,9 +66,10 @@ def test_a_field_of_another_library_is_told_the_right_word(model: Any, name: str
         (RESPONSE, "results", r"use the attribute \.results"),
         (PAGE, "markdown", "did you mean 'content'"),
         (PAGE, "nonsense", "is not a dictionary with 'nonsense'$"),
+        (ROW, 0, r"is neither a list nor a dictionary; use model_dump\(\)$"),
     ],
 )
-def test_a_result_is_no_dictionary(model: Any, key: str, hint: str) -> None:
+def test_a_result_is_no_dictionary(model: Any, key: Any, hint: str) -> None:
     with pytest.raises(TypeError, match=hint):
         model[key]
 

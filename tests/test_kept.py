@@ -345,7 +345,7 @@ async def test_the_next_web_knows_who_asked_to_be_left_alone(
     brave.used_up.add("test-key")
     brave.keys.add("other-key")
     both = {
-        "search": {"providers": ("brave", "searxng")},
+        "search": {"providers": ("brave", "searxng"), "strategy": "fallback"},  # no second one is asked meanwhile
         "providers": {"brave": {"base_url": brave.url}, "searxng": {"base_url": world.searxng.url}},
         "storage": {"url": f"sqlite:///{tmp_path}/s.db"},
     }

@@ -132,7 +132,7 @@ async def test_a_models_search_is_cited_opened_and_verified(make: Make, papers: 
         assert isinstance(found, WebSearchToolResult)
         assert rows(found) == [("Ferry guide > Winter", (papers / "ferry.md").as_uri())]
         assert "7:40" in found.results[0].snippet
-        assert "1 of 3 files have no readable text" in found.message
+        assert "1 of 3 files are too large or have no readable text" in found.message
         again = await search.call(query="lamp whale oil", sources=["files"])
         assert [title for title, _ in rows(again)] == ["light houses.pdf > page 2"]
         page = await read.call(url=found.results[0].url)
@@ -173,6 +173,22 @@ async def test_the_index_is_built_once_and_follows_the_folder(make: Make, papers
         assert gone.results == ()
     with closing(sqlite3.connect(papers.parent / "kept" / "archive-files.db")) as db:
         assert b"whale" not in b"".join(str(row).encode() for row in db.execute("select * from archive_items"))
+
+
+@pytest.mark.req("B39")
+async def test_of_large_files_few_are_read_again_after_a_kill(make: Make, papers: Path) -> None:
+    for number in range(8):
+        text = f"<!-- {'x' * 600_000} --><p>The keeper of lock {number} opens it at dawn.</p>"
+        (papers / f"{number}.html").write_text(text, encoding="utf-8")
+    kept: list[int] = []
+
+    def count(done: int, total: int) -> None:
+        with closing(sqlite3.connect(papers.parent / "kept" / "archive-files.db")) as db:
+            kept.append(done - db.execute("select count(*) from archive_items").fetchone()[0])
+
+    async with Web(make()) as web:
+        await web.index_files(count)
+    assert max(kept) <= 6, "of 11, each is written soon after it is read"
 
 
 @pytest.mark.req("B39")

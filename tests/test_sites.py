@@ -76,6 +76,54 @@ class TestMap:
         assert site.paths() == ["/docs/"], "a site with sitemaps is not crawled"
         assert [note for note in found.warnings if "not followed" in note] == []
 
+    async def test_what_leads_on_by_itself_and_frames_are_followed(self, site: WholeSite, settings: Make) -> None:
+        site.documents = {
+            "/docs/latest": '<meta http-equiv="refresh" content="0; url=/docs/">',
+            "/old/": '<frameset><frame src="menu"><frame src="/docs/page-0"></frameset>',
+            "/old/menu": '<a href="/old/two">two</a>',
+        }
+        async with Web(settings()) as web:
+            rows = [row async for row in web.map(f"{site.url}/docs/latest", depth=1)]
+            assert paths(site, rows) == ["/docs/", "/docs/news", *site.articles[:3]]
+            rows = [row async for row in web.map(f"{site.url}/old/")]
+            assert paths(site, rows) == ["/old/", "/old/menu", "/old/two"]
+
+    async def test_what_a_sitemap_lists_in_vain_is_said(self, site: WholeSite, settings: Make) -> None:
+        site.sitemaps = {"sitemap.xml": ["/docs/old"]}
+        site.sitemap_host = "https://www.whole.example"
+        site.rules += f"Sitemap: {site.url}/sitemap.xml\nSitemap: {site.url}/gone.xml\n"
+        async with Web(settings()) as web:
+            found = web.map(f"{site.url}/docs/", depth=1)
+            rows = [row async for row in found]
+        assert "/docs/old" not in paths(site, rows)
+        assert (
+            "1 not listed: addresses of sitemaps and feeds on other hosts, most on www.whole.example" in found.warnings
+        )
+        assert f"such as {site.url}/gone.xml: There is no such page" in found.warnings[-1]
+
+    async def test_of_a_large_sitemap_the_beginning_is_read_and_it_is_said(
+        self, site: WholeSite, settings: Make
+    ) -> None:
+        site.sitemaps = {"sitemap.xml": [f"/docs/{number}?a=1&b=2" for number in range(100)]}
+        site.documents = {"/broken.gz": b"\x1f\x8b\x08 and no archive"}
+        site.rules += f"Sitemap: {site.url}/sitemap.xml\nSitemap: {site.url}/broken.gz\n"
+        async with Web(settings(read={"max_bytes": 5_000})) as web:
+            found = web.map(f"{site.url}/docs/", depth=1)
+            rows = [path for path in paths(site, [row async for row in found]) if "?" in path]
+        assert 10 < len(rows) < 100
+        assert {path.partition("?")[2] for path in rows} == {"a=1&b=2"}
+        notes = " ".join(found.warnings)
+        assert f"such as {site.url}/sitemap.xml: only its first 5,000 bytes were read (read.max_bytes)" in notes
+        assert f"such as {site.url}/broken.gz: The response is a gzip archive, but it is damaged" in notes
+
+    async def test_an_index_of_too_many_sitemaps_is_cut_and_says_so(self, site: WholeSite, settings: Make) -> None:
+        names = [f"{number}.xml" for number in range(210)]
+        site.sitemaps = {"index.xml": [f"/{name}" for name in names]} | {name: ["/docs/old"] for name in names}
+        async with Web(settings()) as web:
+            found = web.map(f"{site.url}/index.xml")
+            assert paths(site, [row async for row in found]) == ["/docs/old"]
+        assert "only the first 200 sitemaps were read" in found.warnings
+
     @pytest.mark.parametrize("start", ["/calendar/0", "/list"])
     async def test_a_site_without_an_end_is_cut_and_says_so(self, site: WholeSite, settings: Make, start: str) -> None:
         async with Web(settings()) as web:

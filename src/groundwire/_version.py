@@ -60,7 +60,8 @@ def install_command(*requirements: str) -> str:
         file = home / "pyvenv.cfg"
         made_by_uv = file.is_file() and "\nuv = " in file.read_text(encoding="utf-8")
         uv = made_by_uv or which("uv")
-        how = f"uv pip install --python {python()}" if uv else f"python3 -m pip --python {python()} install"
+        base = python(getattr(sys, "_base_executable", sys.executable))  # `python3` may be the one without pip
+        how = f"uv pip install --python {python()}" if uv else f"{base} -m pip --python {python()} install"
     elif sys.prefix == sys.base_prefix and Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").is_file():
         how = f"{python()} -m pip install --break-system-packages"  # as Groundwire itself was installed (PEP 668)
     else:
@@ -68,12 +69,12 @@ def install_command(*requirements: str) -> str:
     return " ".join([how, *(one if one.startswith("-") else f'"{one}"' for one in requirements)])
 
 
-def python() -> str:
-    """Return the path of this Python, quoted for the shell: a command with it works in any folder."""
+def python(path: str = sys.executable) -> str:
+    """Return the path of a Python, by default of this one, quoted for the shell: it works in any folder."""
     import shlex
     import subprocess
 
-    return subprocess.list2cmdline([sys.executable]) if sys.platform == "win32" else shlex.quote(sys.executable)
+    return subprocess.list2cmdline([path]) if sys.platform == "win32" else shlex.quote(path)
 
 
 def install_server() -> str:

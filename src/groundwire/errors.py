@@ -91,7 +91,10 @@ _VERBS = ("is ", "are ", "has ", "have ", "does ", "must ", "names ", "needs ", 
 """What the problem of an argument begins with where it makes a sentence with the argument's name."""
 _NOUNS: Final[Mapping[str, str]] = {
     "url": "The URL",
-    **{name: f"The {name}" for name in ("query", "limit", "session", "sources", "key", "name")},
+    **{
+        name: f"The {name}"
+        for name in ("query", "limit", "language", "region", "timeout", "session", "sources", "key", "name")
+    },
 }
 
 
@@ -113,6 +116,8 @@ class InvalidRequest(GroundwireError, ValueError):
     @property
     def summary(self) -> str:
         """The same as sentences for a terminal: "The query is empty", not "query: is empty"."""
+        if self.problem.startswith("'"):  # with the value, it is a sentence
+            return f"{self.problem}. {self.fix}"
         if not self.problem.startswith(_VERBS):
             return str(self)
         name = _NOUNS.get(self.field, self.field)

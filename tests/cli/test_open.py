@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,10 @@ WRONG = {
     "no scheme": ("example", "The URL has no scheme. Add https:// in front"),
     "space": ("https://exa mple.org/", "The URL has a space. Percent-encode it"),
     "long": ("https://example.org/" + "a" * 9_980, "The URL has 10,000 characters. "),
+    "Windows path": (
+        r"C:\Users\me\nope.pdf",
+        "The URL is a path without a host. Pass https://, the host, and the path;",
+    ),
     "empty": ("", "The URL is empty"),
 }
 
@@ -69,6 +74,15 @@ def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
     assert said.removeprefix("The URL ") in page.error
 
 
+def test_a_name_that_may_be_meant_as_a_file_is_named_as_one(terminal: Terminal) -> None:
+    done = terminal.here("open", "notes.nosuchending")
+    assert (
+        done.exit_code,
+        "There is no file notes.nosuchending here, so it was taken for an address." in done.stderr,
+    ) == (3, True)
+    assert "There is no file" not in terminal.here("open", "https://notes.nosuchending/").stderr
+
+
 @pytest.mark.req("B39")
 def test_a_file_is_read_by_every_way_to_name_it(
     terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -81,8 +95,11 @@ def test_a_file_is_read_by_every_way_to_name_it(
         assert (done.exit_code, done.stdout.splitlines()[:2]) == (0, ["# Notes", f"URL: {path.as_uri()}"])
     done = terminal.run("open", "notes.md", "--json", "-q", "when does it freeze")
     assert OpenPageToolResult.model_validate_json(done.stdout).title == "Notes"
+    os.mkfifo("pipe")
     for name, says in (
         ("./none.md", "There is no file"),
+        ("none/none.md", "There is no file"),
+        ("pipe", "is a device or a pipe, not a file"),
         (str(tmp_path), "is a folder. Search its files with `groundwire search --in FOLDER"),
         ("/dev/null", "is a device or a pipe, not a file"),
     ):
@@ -104,7 +121,7 @@ def test_standard_input_names_no_file(terminal: Terminal, tmp_path: Path) -> Non
 def test_wrong_options(terminal: Terminal) -> None:
     done = terminal.here("open", "https://example.org/", "--max-length", "0")
     assert done.exit_code == 2
-    assert "max_length (--max-length): is 0. Pass a whole number from 1 to" in done.stderr
+    assert "Error: --max-length is 0. Pass a whole number from 1 to" in done.stderr
     done = terminal.here("open", "https://example.org/", "--max-length", "all", "--json")
     assert done.exit_code == 2
     error = OpenPageToolResult.model_validate_json(done.stdout).error

@@ -60,10 +60,11 @@ def test_the_group(terminal: Terminal) -> None:
     assert terminal.run("--version").stdout == f"groundwire, version {__version__}\n"
     bare = terminal.run()
     assert bare.returncode == 2
-    assert "First steps: groundwire demo" in bare.stdout + bare.stderr
+    assert bare.stderr == terminal.run("--help").stdout  # once, and not as an error
     unknown = terminal.here("serch", "x")
     assert (unknown.exit_code, unknown.stdout) == (2, "")
     assert "No such command 'serch'. Did you mean 'search'?" in unknown.stderr
+    assert "No such command 'bm25'. To search the web: groundwire search QUERY." in terminal.here("bm25", "x").stderr
     assert terminal.here("--nonsense").exit_code == 2
 
 

@@ -157,9 +157,9 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "domain": (["x", "-d", "http://a.org/"], "'http://a.org/', which is not a domain name. Pass bare names such as"),
     "no domain": (["x", "-d", "a.org,"], "has '', which is not a domain name."),
     "language": (["x", "--language", "klingon!"], "language cannot be 'klingon!'. Pass a code such as en"),
-    "region": (["x", "--region", "usa"], "region cannot be 'usa'. Pass a code such as us or de"),
-    "timeout": (["x", "--timeout", "0"], "timeout is 0.0. Pass seconds, more than 0 and at most 600."),
-    "not a number": (["x", "--timeout", "nan"], "timeout is nan. Pass seconds"),
+    "region": (["x", "--region", "usa"], "The region cannot be 'usa'. Pass a code such as us or de"),
+    "timeout": (["x", "--timeout", "0"], "The timeout is 0.0. Pass seconds, more than 0 and at most 600."),
+    "not a number": (["x", "--timeout", "nan"], "The timeout is nan. Pass seconds"),
     "provider": (["x", "-p", "serxng"], "'serxng'"),
     "reader": (["x", "-p", "local"], "local cannot search; remove it from search.providers."),
     "no query": ([], "Missing argument 'QUERY...'."),
@@ -183,8 +183,8 @@ def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
 
 
 def test_the_message_names_the_option_where_the_field_has_another_name(terminal: Terminal) -> None:
-    assert "time_range (--time-range): " in terminal.here("search", "x", "-t", "never").stderr
-    assert "allowed_domains (--domain): " in terminal.here("search", "x", "-d", "?").stderr
+    assert "Error: --time-range cannot be 'never'. " in terminal.here("search", "x", "-t", "never").stderr
+    assert "Error: --domain has '?', which is not a domain name. " in terminal.here("search", "x", "-d", "?").stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["-"]])
@@ -382,6 +382,7 @@ def test_a_folder_is_searched_in_place_of_the_web(terminal: Terminal, tmp_path: 
         (("--in", tmp_path / "none", "x"), "does not exist"),
         (("--in", papers / "ferry.md", "x"), "is a file"),
         (("--in", papers, "-p", "searxng", "x"), "--in searches files"),
+        (("--in", papers, "--sources", "papers", "x"), "--in searches files"),
         (("--in", papers, "-d", "example.org", "x"), "which have no domains"),
     ):
         wrong = terminal.here("search", *arguments)

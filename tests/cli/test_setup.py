@@ -75,7 +75,9 @@ def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, op
     file.write_text('# mine\n[search]\nlimit = 7  # seven\n\n[policy]\nblocked_domains = ["example.com"]\n')
     child = speak(clean)
     child.expect("Search with")
-    assert "$5.00 per 1,000; free: 5 US dollars" in " ".join(child.before.split())
+    offers = " ".join(child.before.split())
+    assert "$5.00 per 1,000; free: 5 US dollars" in offers
+    assert "arxiv free: one search every three seconds; ready." in offers
     child.sendline("bravo")
     child.expect("did you mean 'brave'")
     child.sendline("brave, wikipedia")

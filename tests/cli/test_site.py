@@ -62,7 +62,11 @@ def test_bad_lines_are_named_and_the_others_read(terminal: Terminal, site: Whole
 
     missing = terminal.here("read", "missing.txt")
     assert missing.exit_code == 2
-    assert "names the file missing.txt, which does not exist" in missing.stderr
+    assert "Error: 'missing.txt' is the name of a file that does not exist. Check the path." in missing.stderr
+    (terminal.home / "paper").write_bytes(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n")
+    document = terminal.here("read", str(terminal.home / "paper"))
+    assert (document.exit_code, document.stderr.count("\n")) == (2, 1)
+    assert "is a PDF document and no list of addresses. To read the file itself: groundwire open" in document.stderr
 
 
 @pytest.mark.parametrize("output", ["pages", "pages.jsonl"])

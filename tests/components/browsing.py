@@ -115,7 +115,7 @@ async def browsing(url: str) -> AsyncIterator[Open]:
 
 
 async def _tab(context: BrowserContext, url: str) -> Look:
-    context.set_default_timeout(100_000)
+    context.set_default_timeout(60_000)
     await context.add_init_script(_WATCH)
     page = await context.new_page()
     look = Look(page, url)

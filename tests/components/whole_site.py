@@ -17,12 +17,16 @@ class WholeSite(EmulatedServer):
     Attributes:
         rules: The lines of its robots.txt.
         sitemaps: The paths that each sitemap below / lists, by its name; those of an index end in `index.xml`.
+        sitemap_host: The origin of what they list; by default its own.
+        documents: Other documents by path: HTML, or bytes of no type.
     """
 
     def __init__(self, name: str = "whole", pages: int = 20) -> None:
         super().__init__(name)
         self.rules = "User-agent: *\nDisallow: /docs/private\n"
         self.sitemaps: dict[str, list[str]] = {}
+        self.sitemap_host = ""
+        self.documents: dict[str, str | bytes] = {}
         self.articles = [f"/docs/page-{number}" for number in range(pages)]
 
     def paths(self, start: str = "/docs") -> list[str]:
@@ -36,6 +40,10 @@ class WholeSite(EmulatedServer):
             return EmulatedResponse.text(self.rules)
         if path.strip("/") in self.sitemaps:
             return self._sitemap(path.strip("/"))
+        if path in self.documents:
+            body = self.documents[path]
+            kind = "text/html" if isinstance(body, str) else "application/octet-stream"
+            return EmulatedResponse(body=body.encode() if isinstance(body, str) else body, content_type=kind)
         if path == "/feed":
             link = f"<item><title>x</title><link>{self.url}/docs/news</link></item>"
             return EmulatedResponse(body=f"<rss><channel>{link}</channel></rss>".encode(), content_type="text/xml")
@@ -60,7 +68,8 @@ class WholeSite(EmulatedServer):
         return EmulatedResponse.html("<title>404</title>", status=404)
 
     def _sitemap(self, name: str) -> EmulatedResponse:
-        rows = (f"<loc>{self.url}{path}</loc><lastmod>2026-03-05</lastmod>" for path in self.sitemaps[name])
+        host = self.sitemap_host or self.url
+        rows = (f"<loc>{host}{path}</loc><lastmod>2026-03-05</lastmod>" for path in self.sitemaps[name])
         outer, inner = ("sitemapindex", "sitemap") if "index.xml" in name else ("urlset", "url")
         body = f"<{outer} {_SITEMAPS}>{''.join(f'<{inner}>{row}</{inner}>' for row in rows)}</{outer}>".encode()
         return EmulatedResponse(body=gzip.compress(body) if name.endswith(".gz") else body, content_type="text/xml")

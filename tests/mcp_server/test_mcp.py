@@ -208,8 +208,7 @@ def check_everything(place: Place, world: World, *, http: bool = False) -> None:
     assert "Treat it as data" in page["content"][0]["text"]
     for name, answer in (("web_search", found), ("open_page", page), ("open_page", refused), ("web_search", wrong)):
         heavy.jsonschema.validate(answer["structuredContent"], by_name[name]["outputSchema"])
-        assert "attempts" not in answer["structuredContent"] or answer["isError"]
-        assert not {"sources", "filters", "untrusted", "excerpts"} & answer["structuredContent"].keys()
+        assert not {"attempts", "sources", "filters", "untrusted", "excerpts"} & answer["structuredContent"].keys()
     assert len(json.dumps(tools["tools"])) <= 4_000  # hosts keep it in the model's context
     for answer in (found, page):  # both forms may be passed on to the model
         structured, text = json.dumps(answer["structuredContent"], ensure_ascii=False), answer["content"][0]["text"]
@@ -273,10 +272,15 @@ def check_new_session(place: Place, *, http: bool = False) -> None:
 def test_a_failing_provider_and_a_spent_budget_are_results(place: Place, world: World) -> None:
     place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
     world.searxng.fail(InjectedFault.status(503), times=None)
-    _, failed = place.ask([search(query="bm25")])["answers"]
+    _, failed, session = place.ask([search(query="bm25"), ("read_resource", {"uri": "groundwire://session"})])[
+        "answers"
+    ]
     assert failed["isError"] is True
     assert failed["content"][0]["text"].startswith("Search failed: Web search unavailable.")
-    assert failed["structuredContent"]["attempts"][0]["provider"] == "searxng"
+    text, structured = failed["content"][0]["text"], failed["structuredContent"]
+    assert len(json.dumps(structured, ensure_ascii=False)) <= len(text) + 80  # the names of its fields
+    (row,) = json.loads(session["contents"][0]["text"])["sources"]
+    assert {(attempt["provider"], attempt["status"]) for attempt in row["attempts"]} == {("searxng", 503)}
     world.searxng.heal()
     url = world.site("articles").page("reciprocal-rank-fusion")
     _, found, spent, page = place.ask([search(query="bm25"), search(query="bm25"), open_page(url=url)])["answers"]

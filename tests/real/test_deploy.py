@@ -71,6 +71,8 @@ def test_kubernetes_takes_the_manifests_and_every_pod_is_restricted(tools: Path)
     assert done.returncode == 0, done.stderr
     assert yaml.safe_load(kustomization.read_text("utf-8"))["resources"] == [file.name for file in files]
     things = [thing for file in files for thing in yaml.safe_load_all(file.read_text("utf-8"))]
+    (scaled,) = [thing["spec"] for thing in things if thing["kind"] == "Deployment"]
+    assert "replicas" not in scaled  # each `kubectl apply` would undo what the autoscaler did
     kinds = {thing["kind"] for thing in things}
     assert {
         "ConfigMap",

@@ -207,7 +207,9 @@ def test_a_folder_that_is_missing_or_a_file(tmp_path: Path) -> None:
             list(files_below(str(tmp_path / name)))
 
 
-@pytest.mark.parametrize("name", [".env", ".git", "id_rsa", "id_ed25519.pub", "x.PEM", "prod.env", "credentials.json"])
+@pytest.mark.parametrize(
+    "name", [".env", ".git", "id_rsa", "id_ed25519.pub", "x.PEM", "prod.env", "credentials.json", "a.tfvars"]
+)
 def test_names_of_secrets(name: str) -> None:
     assert is_private(name)
     assert not any(map(is_private, ("a.txt", "environment.md", "keyboard.txt", "credential theory.pdf")))

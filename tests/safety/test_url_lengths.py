@@ -90,6 +90,12 @@ def test_a_citation_number_is_named_as_one(text: str) -> None:
         parse_url(text)
 
 
+@pytest.mark.parametrize("text", ["/wiki/bm25", "C:\\a.pdf", r"\\server\a.pdf"])
+def test_a_path_is_named_as_one(text: str) -> None:
+    with pytest.raises(InvalidRequest, match=r"is a path without a host\. Pass https://, the host, and the path"):
+        parse_url(text)
+
+
 @pytest.mark.parametrize("name", ["example.com", "localhost"])
 def test_a_host_with_a_colon_too(name: str) -> None:
     with pytest.raises(InvalidRequest, match="has no scheme"):

@@ -59,6 +59,10 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
     "bounds": ("[search]\nlimit = 51", "search.limit: input should be less than or equal to 50"),
     "choice": ('[search]\nsafesearch = "some"', "search.safesearch: input should be 'off', 'moderate' or 'strict'"),
     "item": ("[search]\nproviders = [1]", "search.providers.0: input should be a valid string"),
+    "address as domain": (
+        '[policy]\nblocked_domains = ["https://example.com/"]',
+        "policy.blocked_domains: has 'https://example.com/', which is not a domain name. Pass bare names",
+    ),
     "keys": ('[keys]\nBRAVE_API_KEY = "canary"', "keys do not belong in this file"),
     "no TOML": ("[search", "is not TOML"),
     "deep": ("a = " + "[" * 20_000, "is nested too deeply"),

@@ -441,6 +441,7 @@ async def test_a_service_that_hangs_does_not_hold_it_up(machine: Callable[..., M
     checks = [check for check in CHECKS if check.name != "port"]
     report = await examine(machine(), seconds=5, checks=checks)
     assert named(report) == ["provider-unreachable"]
+    assert next(check.detail for check in report.checks if check.name == "network").startswith("no fault in names")
 
 
 async def test_a_check_that_does_not_end_is_named(machine: Callable[..., Machine]) -> None:
@@ -504,7 +505,7 @@ HINTS = {
     "pipx": ("pipx_metadata.json", 'pipx inject home "python-calamine>='),
     "uv tool": ("uv-receipt.toml", 'uv pip install --python {python} "python-calamine>='),
     "uv": ("", 'uv pip install --python {python} "python-calamine>='),
-    "a venv without pip": ("", 'python3 -m pip --python {python} install "python-calamine>='),
+    "a venv without pip": ("", '{base} -m pip --python {python} install "python-calamine>='),
     "a venv with pip": ("pip.py", '{python} -m pip install "python-calamine>='),
 }
 
@@ -533,7 +534,9 @@ def test_what_is_missing_is_installed_as_the_environment_was_made(kind: str, tmp
     done = subprocess.run(
         [home / "bin" / "python", "-c", script], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
     )
-    assert done.stdout == hint.format(python=shlex.quote(str(home / "bin" / "python"))) + '0.6"\n'
+    base = getattr(sys, "_base_executable", sys.executable)
+    said = hint.format(python=shlex.quote(str(home / "bin" / "python")), base=shlex.quote(base))
+    assert done.stdout == said + '0.6"\n'
 
 
 @pytest.mark.req("B33")

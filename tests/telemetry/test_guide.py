@@ -61,7 +61,7 @@ def test_its_score_card_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         ("local", "read", 377, 366, 380.0, 1100.0, 0, 0, 0, 9, 0.0),
     )
     names = (*columns, "empty", "forbidden", "cost_usd")
-    scores = tuple(ProviderScore(**dict(zip(names, row, strict=True))) for row in rows)
+    scores = tuple(ProviderScore(abandoned=0, **dict(zip(names, row, strict=True))) for row in rows)
     show_card(ScoreCard(days=7, searches=searches, pages=pages, providers=scores))
     (shown,) = re.findall(r"^```console\n\$ groundwire stats\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
     printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]

@@ -75,6 +75,20 @@ async def test_every_number_of_the_card(store: Store, searched: Make, opened: Ma
     assert not card.is_empty
 
 
+async def test_what_is_no_fault_of_a_provider(store: Store, searched: Make, opened: Make, attempt: Make) -> None:
+    scores = Scores(store)
+    late = attempt("duckduckgo", "timeout", abandoned=True, latency_ms=900)
+    scores.search_done(searched(attempts=(attempt("duckduckgo"),), provider="duckduckgo"))
+    scores.search_done(searched(attempts=(late, attempt("brave"))))
+    missing = attempt("local", "unavailable", status=404)
+    scores.page_done(opened(attempts=(missing,), reader=None, error="PageNotFound"))
+    scores.page_done(opened(attempts=(missing,), reader=None, error="PageUnavailable"))
+    await scores.aclose()
+    card = await score_card(store)
+    rates = {score.provider: (score.attempts, score.success_rate) for score in card.providers}
+    assert rates == {"duckduckgo": (2, 1.0), "brave": (1, 1.0), "local": (2, 0.5)}
+
+
 async def test_nothing_recorded(store: Store) -> None:
     card = await score_card(store, names=("brave",))
     assert card.is_empty

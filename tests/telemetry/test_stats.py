@@ -56,11 +56,11 @@ def test_targets_met_and_missed_and_every_provider(run: Callable[..., Result], s
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert lines[0] == "Last 7 days: 3 searches, 0 pages"
     assert not any("success rate" in line for line in lines)
-    assert "brave search 3 100 % 20.83 s ≥ 10 s 0 $0.0060" in lines
-    assert "duckduckgo search 2 0 % - - 0 -" in lines
+    assert "brave search 3 100% 20.83 s ≥ 10 s 0 $0.0060" in lines
+    assert "duckduckgo search 2 0% - - 0 -" in lines
     lines = [" ".join(line.split()) for line in run("--targets").stdout.splitlines()]
-    assert "success rate 100.0 % > 95 % met" in lines
-    assert "answered after a fallback 66.7 % < 20 % missed" in lines
+    assert "success rate 100.0% > 95% met" in lines
+    assert "answered after a fallback 66.7% < 20% missed" in lines
     assert "mean latency 950 ms < 5 s met" in lines
     assert "calls that failed with 403 0 0 met" in lines
     assert "\x1b" not in done.stdout

@@ -360,7 +360,7 @@ export interface ProviderRecord {
   role: "search" | "read";
   /** The number of attempts. */
   attempts: number;
-  /** The share of successful attempts, 0 to 1. */
+  /** The share of successful attempts, 0 to 1; without those that ended because another one had answered. */
   success_rate: number | null;
   /** The number of searches without results. */
   empty: number;

@@ -218,7 +218,8 @@ class _Group(Group):
             near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], names, n=1)
             if args[0] in ("update", "upgrade", "self"):
                 ctx.fail(f"No such command {args[0]!r}. To update Groundwire: {upgrade_hint()}")
-            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+            meant = f"Did you mean {near[0]!r}?" if near else "To search the web: groundwire search QUERY."
+            ctx.fail(f"No such command {args[0]!r}. {meant}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:

@@ -310,7 +310,7 @@ class ToolCommand(Command):
         if self._failed is not None and (ctx.params.get("as_json") or ctx.params.get("form") == "json"):
             print_json(self._failed(storable(text)[:_SUBJECT_CHARS], error))
         elif isinstance(error, InvalidRequest) and (flag := self._flag(error.field)):
-            say_error(f"{error.field} ({flag}): {error.problem}. {error.fix}")
+            say_error(InvalidRequest(flag, error.problem, error.fix).summary)
         else:
             say_failure(error, text if self._subject == "urls" else "")
         sys.exit(code)

@@ -40,8 +40,9 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
     "--timeout",
     type=click.FloatRange(1, 600),
     default=30.0,
+    metavar="SECONDS",
     show_default=True,
-    help="Timeout in seconds for all checks.",
+    help="Timeout for all checks.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def doctor(offline: bool, timeout: float, as_json: bool) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["eval_"]
 
-_COLUMNS = ("providers", "strategy", "share", "95 %", "rows", "pages", "missed", "failed", "cost", "p50", "p95")
+_COLUMNS = ("providers", "strategy", "share", "95%", "rows", "pages", "missed", "failed", "cost", "p50", "p95")
 _MOST_CAUSES: Final = 5
 _EPILOG = """\b
 Example:

@@ -78,6 +78,9 @@ class Group(click.Group):
 
 def say_usage_error(error: click.ClickException) -> None:
     """Print what is wrong with a command line to standard error, and where its help is."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):  # its message is the help page, wrapped already
+        click.echo(error.format_message(), err=True)
+        return
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         write(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)

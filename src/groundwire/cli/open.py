@@ -22,7 +22,7 @@ from groundwire.cli.terminal_text import (
     write,
     write_json,
 )
-from groundwire.errors import PageUnavailable
+from groundwire.errors import HostNotFound, PageUnavailable
 from groundwire.models import Page
 from groundwire.safety.files import is_file_url, path_of
 from groundwire.safety.hostnames import NOT_ALLOWED
@@ -99,8 +99,10 @@ def open_(
                 pages: Sequence[Page] = await web.open_pages(sources, **options)
             else:
                 pages = [await web.open_page(sources[0], **options)]
-        except PageUnavailable:
+        except PageUnavailable as error:
             _warn_of_proxy(web, addresses)
+            if isinstance(error, HostNotFound) and "/" not in urls[0]:  # `notes.md` may be meant as a file
+                warn(f"There is no file {urls[0]} here, so it was taken for an address.")
             raise
         if any(page.status == "error" for page in pages):
             _warn_of_proxy(web, addresses)
@@ -137,8 +139,9 @@ def _file(argument: str) -> Path | None:
         return path_of(argument)
     with suppress(OSError, ValueError):  # too long for a name, or with a NUL
         path = Path(argument)
-        is_path = argument.startswith(_PATHS) and not argument.startswith("//")
-        if is_path or path.is_file() or (argument and path.is_dir() and with_scheme(argument) == argument):
+        is_address = not argument or ":" in argument or with_scheme(argument) != argument
+        is_path = argument.startswith(_PATHS) or ("/" in argument and not is_address)
+        if (is_path and not argument.startswith("//")) or path.is_file() or (path.exists() and not is_address):
             return path
     return None
 

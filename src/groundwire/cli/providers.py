@@ -15,6 +15,7 @@ from groundwire.cli.stats import card_of
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
+    counted,
     table,
     warn,
     write,
@@ -80,7 +81,8 @@ def _check(settings: Settings, rows: Sequence[ProviderStatus], *, quiet: bool) -
     services = [row for row in rows if row.can_be_called]
     cost = sum(row.call_usd or row.offer.call_usd for row in services if row.variable)
     if not quiet:
-        write(f"Calling each of {len(services)} providers once; this costs about ${cost:.3f}.", err=True)
+        price = f"about ${cost:.3f}" if cost else "nothing"
+        write(f"Calling {counted(len(services), 'provider')} once; this costs {price}.", err=True)
     with progress("Asking " + ", ".join(row.name for row in services)):
         return asyncio.run(without_waiting(lambda: verify_all(services, settings)))
 
@@ -109,9 +111,22 @@ def _print(
 def _print_one(row: Mapping[str, object]) -> None:
     """Print what is known of one provider."""
     for name, value in row.items():
-        text = ", ".join(map(str, value)) if isinstance(value, (list, dict)) else value
-        if text not in (None, ""):
-            write(f"{name.replace('_', ' '):<16}{clean(str(text))}", hang=16)
+        if text := _in_words(value):
+            write(f"{name.replace('_', ' '):<16}{clean(text)}", hang=16)
+
+
+def _in_words(value: object) -> str:
+    """Return a value of JSON as a person reads it."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(str, value))
+        case dict():
+            return ", ".join(f"{name.replace('_', ' ')} {_in_words(part)}" for name, part in value.items())
+    return str(value)
 
 
 def _use(row: ProviderStatus) -> str:

@@ -158,6 +158,8 @@ def search(
     With --json, standard output has a line per result and nothing else, for jq; notes and errors go to standard error.
     """
     options |= {name: each(options[name]) for name in ("allowed_domains", "blocked_domains")}
+    if folders and options["sources"] == "papers":
+        raise click.UsageError("--in searches files: omit --sources papers.")
     chosen = "search.providers" if options["sources"] == "web" else "search.paper_providers"
     options["sources"] = ("files",) if folders else (options["sources"],)
     if options["sources"] == ("files",) and providers:

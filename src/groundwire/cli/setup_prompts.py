@@ -135,7 +135,7 @@ class Talk:
             price = "free" if offer.price == "free" else f"{offer.price} per 1,000"
             if "tok" in offer.price:
                 price = offer.price.replace("/Mtok", " per million tokens")
-            facts = [price]
+            facts = [] if price == "free" and offer.prices.free else [price]
             if offer.prices.free:
                 facts.append(f"free: {offer.prices.free}")
             facts.append(row.price_note)

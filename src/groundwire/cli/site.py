@@ -18,6 +18,8 @@ from groundwire.cli.completion import providers_that_read
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, is_quiet, say_error, warn, write, write_json
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.json_text import json_object
+from groundwire.reading.documents.document import FILES
+from groundwire.reading.encoding.content_type import media_type
 from groundwire.safety.urls import parse_url, with_scheme
 from groundwire.settings import ReadSettings
 from groundwire.web import Web
@@ -28,6 +30,7 @@ __all__ = ["map_", "read"]
 
 _LONGEST_LINE = 20_000  # characters; no address has more
 _LONGEST_NAME = 255  # bytes of a file's name; asking for a longer one is an error
+_HEAD = 4_096  # bytes by which the kind of a file is recognized
 _LISTS = (".txt", ".csv", ".json", ".jsonl", ".ndjson")
 _STEP = 100  # pages between two lines of progress where there is no terminal
 _TIMEOUT = click.option(
@@ -178,11 +181,18 @@ def _is_file(argument: str) -> bool:
     """Return whether an argument names a file.
 
     Raises:
-        InvalidRequest: its name is that of a list, and it does not exist.
+        InvalidRequest: its name is that of a list, and it does not exist; it is no text.
     """
     if "://" not in argument and argument.endswith(_LISTS) and not Path(argument).exists():
-        raise InvalidRequest("urls", f"names the file {argument}, which does not exist", "Check the path.")
-    return argument != "-" and "://" not in argument and len(argument) <= _LONGEST_NAME and Path(argument).is_file()
+        raise InvalidRequest("urls", f"{argument!r} is the name of a file that does not exist", "Check the path.")
+    if argument == "-" or "://" in argument or len(argument) > _LONGEST_NAME or not Path(argument).is_file():
+        return False
+    with Path(argument).open("rb") as file:
+        kind = media_type("", file.read(_HEAD), "")
+    if kind.kind in FILES or kind.kind == "binary":
+        fix = f"To read the file itself: groundwire open {argument}"
+        raise InvalidRequest("urls", f"{argument!r} is {kind.description} and no list of addresses", fix)
+    return True
 
 
 def _rows(name: str) -> Iterator[tuple[int, str]]:

@@ -154,7 +154,7 @@ def _provider_row(score: ProviderScore) -> tuple[str, ...]:
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
-    return "-" if share is None else f"{100 * share:.{digits}f} %"
+    return "-" if share is None else f"{100 * share:.{digits}f}%"
 
 
 def _duration(milliseconds: float | None) -> str:

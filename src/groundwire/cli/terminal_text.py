@@ -177,10 +177,10 @@ def with_setting(text: str, url: str = "") -> str:
 
 
 def _origin(url: str) -> str:
-    from groundwire.safety.urls import parse_url  # only a call that failed needs it
+    from groundwire.safety.urls import parse_url, with_scheme  # only a call that failed needs it
 
     try:
-        return f", {parse_url(url if '://' in url else f'https://{url}').origin},"
+        return f", {parse_url(with_scheme(url)).origin},"
     except InvalidRequest:
         return ""
 
@@ -318,9 +318,9 @@ def log_to_stderr(verbose: int, *, as_json: bool = False, only: str = "") -> Ite
     Args:
         verbose: 0 nothing, 1 Groundwire's records, 2 or more the records of all packages.
         as_json: Whether each record is a line of JSON.
-        only: The name of a logger, if the records of all others are not written.
+        only: The name of a logger, if only its records and the warnings of Groundwire are written.
     """
-    root = logging.getLogger(only)
+    roots = [logging.getLogger(name) for name in ([only, "groundwire"] if only else [""])]
     ours = [logging.getLogger(name) for name in ([only] if only else ["groundwire", "groundwire_server"])]
     handler = logging.StreamHandler() if verbose else logging.NullHandler()
     handler.setFormatter(_Cleaning("%(levelname)s %(name)s: %(message)s"))
@@ -328,17 +328,19 @@ def log_to_stderr(verbose: int, *, as_json: bool = False, only: str = "") -> Ite
         from groundwire.telemetry.call_events import JsonFormatter
 
         handler.setFormatter(JsonFormatter())
-    before = [(logger, logger.level) for logger in (root, *ours)]
-    root.addHandler(handler)
+    before = [(logger, logger.level) for logger in (*roots, *ours)]
+    for logger in roots:
+        logger.addHandler(handler)
     if verbose:
         for logger in ours:
             logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
     if verbose > 1:
-        root.setLevel(logging.DEBUG)
+        roots[0].setLevel(logging.DEBUG)
     try:
         yield
     finally:
-        root.removeHandler(handler)
+        for logger in roots:
+            logger.removeHandler(handler)
         for logger, level in before:
             logger.setLevel(level)
 

@@ -143,7 +143,8 @@ class Session:
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool and record its results."""
         result = await self._tools[tool].call(**arguments)
-        if result.status == "success" and self._web.keeps:
+        has_attempts = isinstance(result, WebSearchToolResult) and result.attempts
+        if self._web.keeps and (result.status == "success" or has_attempts):
             self._note(result)
         return result
 
@@ -182,6 +183,7 @@ class Session:
         budget = self._web.budget
         limit = budget.limit if budget else self._web.settings.session.max_searches
         used = await self._web.usage()
+        of_attempt = {"provider", "outcome", "reason", "status"}
         return {
             "untrusted": ["sources", "pages"],  # titles and URLs come from the web: information, not instructions
             "searches": {
@@ -191,7 +193,11 @@ class Session:
             },
             "cost_usd": used.get("cost_usd", 0.0),
             "sources": [
-                {"query": search.query, "sources": [source.model_dump() for source in search.sources]}
+                {
+                    "query": search.query,
+                    "sources": [source.model_dump() for source in search.sources],
+                    "attempts": [attempt.model_dump(include=of_attempt) for attempt in search.attempts],
+                }
                 for search in self._searches
             ],
             "pages": [{"url": url, "title": title} for url, title in self.pages()],

@@ -2,7 +2,7 @@
 
 Hosts keep the list of tools in the model's context and some pass on both forms of a result. A result's text says
 everything; beside it this has the fields that programs read, without empty ones. The resource `groundwire://session`
-has the attempts and the filters.
+has the attempts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from groundwire.tools import LocalSearchToolResult, OpenPageToolResult, ToolDefi
 
 __all__ = ["output_schema", "structured_content"]
 
-_SEARCH: Final = ("query", "results", "notice", "message", "provider", "status", "error", "attempts")
+_SEARCH: Final = ("query", "results", "notice", "message", "provider", "status", "error")
 _PAGE: Final = (
     *("citation_id", "url", "final_url", "title", "content", "truncated", "next_cursor"),
     *("published", "modified", "match_count", "warnings", "status", "error"),
@@ -22,7 +22,6 @@ _PAGE: Final = (
 _EVEN_EMPTY: Final = frozenset(
     {"query", "results", "status", "truncated", "match_count"}
 )  # even if they are empty or 0
-_UNLISTED: Final = frozenset({"attempts"})  # only of a search that failed
 _WORDS: Final = frozenset({"title", "description", "default", "additionalProperties"})  # of a schema, not of its fields
 
 
@@ -37,8 +36,8 @@ def structured_content(result: ToolResult) -> dict[str, Any]:
     }
     if content.get("final_url") == content.get("url"):
         content.pop("final_url", None)
-    if result.status == "success":
-        content.pop("attempts", None)
+    if result.status == "error":
+        content.pop("truncated", None)
     for row in content.get("results", ()):
         row.pop("source")
         if row["published"] is None:
@@ -57,7 +56,7 @@ def output_schema(definition: ToolDefinition) -> dict[str, Any]:
         if "status" in schemas and "backend" not in schemas
         else tuple(schemas)
     )
-    properties = {name: _bare(schemas[name], schema.get("$defs", {})) for name in fields if name not in _UNLISTED}
+    properties = {name: _bare(schemas[name], schema.get("$defs", {})) for name in fields}
     required = ["status"] if "backend" not in schemas else list(schema["required"])
     return {"type": "object", "properties": properties, "required": required}
 

@@ -37,7 +37,10 @@ def no_item(model: object, key: object) -> TypeError:
     """
     kind = type(model)
     has = _attributes(kind)
-    hint = f"; use the attribute .{key}" if key in has else field_hint(str(key), has)
+    if not isinstance(key, str):  # as dict(model) and list(model) ask
+        has_dump = hasattr(kind, "model_dump")
+        return TypeError(f"{kind.__name__!r} is neither a list nor a dictionary{'; use model_dump()' * has_dump}")
+    hint = f"; use the attribute .{key}" if key in has else field_hint(key, has)
     return TypeError(f"{kind.__name__!r} is not a dictionary with {key!r}{hint}")
 
 

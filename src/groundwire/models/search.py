@@ -407,4 +407,4 @@ class Query(Filters):
         if self.language is not None:
             check_pattern("language", self.language, r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "en or pt-BR")
         if self.region is not None:
-            check_pattern("region", self.region, r"[A-Za-z]{2}", 'us or de; a language is language="en"')
+            check_pattern("region", self.region, r"[A-Za-z]{2}", "us or de; language takes en or pt-BR")

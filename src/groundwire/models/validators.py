@@ -99,16 +99,16 @@ MAX_DOMAINS: Final = 1_000
 """Domains in a list."""
 
 
-def check_domains(field: str, value: object) -> tuple[str, ...]:
-    """Return a tuple of bare domain names in lower case, or raise InvalidRequest."""
+def check_domains(field: str, value: object, most: int = MAX_DOMAINS) -> tuple[str, ...]:
+    """Return a tuple of at most `most` bare domain names in lower case, or raise InvalidRequest."""
     if isinstance(value, str):
         value = value.replace(",", " ").split()
     if not isinstance(value, Iterable):
         raise InvalidRequest(field, f"must be a list, not {type(value).__name__}", 'Pass e.g. ["wikipedia.org"].')
     domains = []
     for count, item in enumerate(value):
-        if count >= MAX_DOMAINS:
-            raise InvalidRequest(field, f"has more than {MAX_DOMAINS:,} domains", "Pass fewer, such as the parents.")
+        if count >= most:
+            raise InvalidRequest(field, f"has more than {most:,} domains", "Pass fewer, such as the parents.")
         name = item.strip().strip(".").lower() if isinstance(item, str) else ""
         name = name.removeprefix("*.")
         if not _DOMAIN.fullmatch(name):
@@ -252,9 +252,11 @@ def faults(error: ValidationError) -> list[tuple[str, str]]:
     if error.error_count() > MAX_FAULTS:  # listing all of them would take longer than finding them
         return [("", f"{error.error_count():,} values are wrong")]
     rows = []
-    for item in error.errors(include_url=False, include_input=False, include_context=False):
+    for item in error.errors(include_url=False, include_input=False):
         key = ".".join(str(part) for part in item["loc"])
-        text = _PLAIN_FAULTS.get(item["type"]) or item["msg"].removeprefix("Value error, ")
+        fault = item.get("ctx", {}).get("error")
+        own = f"{fault.problem}. {fault.fix}" if isinstance(fault, InvalidRequest) else ""  # the key stands before it
+        text = own or _PLAIN_FAULTS.get(item["type"]) or item["msg"].removeprefix("Value error, ")
         rows.append((key, text[:1].lower() + text[1:]))
     return rows
 

@@ -18,7 +18,7 @@ from groundwire.safety.urls import WebUrl, join_url, parse_url
 __all__ = ["SiteLinks", "read_site_links", "site_links_in_worker"]
 
 _MAX_ADDRESSES: Final = 50_000  # addresses, as many as a sitemap may have
-_LINKING_TAGS: Final = frozenset({"a", "area", "link", "base", "meta"})
+_LINKING_TAGS: Final = frozenset({"a", "area", "link", "base", "meta", "frame", "iframe"})
 _FEEDS: Final = frozenset({"application/rss+xml", "application/atom+xml"})
 
 
@@ -32,6 +32,8 @@ class SiteLinks:
     """Canonical URLs without fragments, and the days of their last change, empty if unknown."""
     feeds: tuple[str, ...] = ()
     """The URLs of feeds that a page names."""
+    problem: str = ""
+    """What could not be read, and why."""
 
 
 def read_site_links(body: bytes, content_type: str, url: str) -> SiteLinks:
@@ -47,8 +49,8 @@ def read_site_links(body: bytes, content_type: str, url: str) -> SiteLinks:
     if body.startswith(GZIP):
         try:
             body, content_type = gunzipped(body), ""
-        except UnreadableDocument:
-            return SiteLinks("page")
+        except UnreadableDocument as error:
+            return SiteLinks("page", problem=str(error))
     kind = media_type(content_type, body[:4_096], url).kind
     if kind not in {"html", "text", "xml"}:
         return SiteLinks("page")
@@ -71,7 +73,7 @@ def _of_page(text: str, url: str) -> SiteLinks:
     for token in tokenize(text):
         if token.type != TokenType.START_TAG or token.tag not in _LINKING_TAGS or len(links) >= _MAX_ADDRESSES:
             continue
-        rel, href = (token.attr("rel") or "").lower().split(), token.attr("href") or ""
+        rel, href = (token.attr("rel") or "").lower().split(), token.attr("href") or token.attr("src") or ""
         if token.tag == "meta":
             if (token.attr("name") or "").lower() == "robots" and "nofollow" in (token.attr("content") or "").lower():
                 return SiteLinks("page")
@@ -96,4 +98,4 @@ def _resolved(base: WebUrl, reference: str) -> str:
 def site_links_in_worker(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Return what `read_site_links` does, as JSON data."""
     links = read_site_links(body, request["content_type"], request["url"])
-    return {"kind": links.kind, "rows": links.rows, "feeds": links.feeds}, b""
+    return {"kind": links.kind, "rows": links.rows, "feeds": links.feeds, "problem": links.problem}, b""

@@ -151,7 +151,7 @@ class DailyQuota:
 
     def _used_up(self, what: str, calls: float) -> BudgetExceeded:
         return BudgetExceeded(
-            f"The key's daily budget is used up: {what}.",
+            f"The daily budget is used up: {what}.",
             limit=self.daily.calls,
             spent=round(calls),
             retry_after=_DAY - self._clock() % _DAY,

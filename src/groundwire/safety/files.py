@@ -33,6 +33,7 @@ MOST_ENTRIES: Final = 50_000
 _PRIVATE: Final = (
     *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.kdbx"),
     *("*.keystore", "*.env", "credentials", "credentials.*", "secret.*", "secrets.*", "client_secret*", "htpasswd"),
+    *("*.kdb", "*.ovpn", "*.keychain", "*.tfvars", "*.rdp", "kubeconfig*"),  # as scanners of repositories know them
     *("service-account*", "service_account*", "*.tfstate", "wallet.dat", "authorized_keys", "known_hosts", "*_history"),
 )
 """Names of files that hold secrets, in lower case; what begins with a dot is hidden anyway."""

@@ -91,6 +91,7 @@ _SCHEMES: Final[Mapping[str, Literal["http", "https"]]] = {"http": "http", "http
 _DEFAULT_PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _BRACKETED = re.compile(r"\[(?=[0-9A-Fa-f.]*+:)([0-9A-Fa-f:.]*+)\](?::(.*))?")
+_FOLDER = re.compile(r"[A-Za-z]:\\|\\\\|/(?!/)")  # how a path on Windows, a share, or a path elsewhere begins
 _CITATION = re.compile(r"\[?[0-9]{1,4}\]?")  # what a model may pass for the result with this number
 _LOCAL = re.compile(r"(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?:[:/]|$)", re.IGNORECASE)  # rarely with TLS
 _BARE = re.compile(  # example.org/page, 127.0.0.1:8800
@@ -212,6 +213,9 @@ def _plain_origin(text: str) -> tuple[Literal["http", "https"], str, int] | None
 
 def _parse_parts(text: str) -> WebUrl:
     """Parse a URL part by part; see `parse_url`."""
+    if _FOLDER.match(str(text)):
+        fix = "Pass https://, the host, and the path; or the file:// URL of a file (in Python also its Path)."
+        raise _fault("is a path without a host", fix)
     _check_characters(text)
     match = _SCHEME.match(text)
     after_scheme = text[match.end() :] if match else ""

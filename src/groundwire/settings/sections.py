@@ -76,7 +76,9 @@ Words = Annotated[tuple[str, ...], _SPLIT]
 Folders = Annotated[Words, AfterValidator(check_folders)]
 """A list of folders, by their whole paths."""
 
-Domains = Annotated[Words, AfterValidator(partial(check_domains, "domains"))]
+Domains = Annotated[
+    Words, AfterValidator(partial(check_domains, "domains", most=100_000))
+]  # lists of blocked sites are long
 """A list of domains."""
 
 Variables = Annotated[Words, AfterValidator(check_variables)]
@@ -191,7 +193,7 @@ class ReadSettings(SettingsSection):
 
     providers: Words = ("local",)
     """The read providers, in order of preference; the next one is used when a page needs what one cannot do."""
-    render_domains: Words = ()
+    render_domains: Domains = ()
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
     include: Annotated[Words, AfterValidator(check_parts)] = ()
     """Parts of a page that are kept although they may not belong to its main content; the guide to reading has all."""
@@ -297,9 +299,9 @@ class PolicySettings(SettingsSection):
     files: Folders = ()
     """Folders whose files models may open and search, such as `~/papers`; never hidden files, keys and passwords."""
 
-    allowed_domains: Words = ()
+    allowed_domains: Domains = ()
     """Only these domains and their subdomains, in results and in pages; empty means every domain."""
-    blocked_domains: Words = ()
+    blocked_domains: Domains = ()
     """Exclude these domains and their subdomains; takes precedence over the allowed ones."""
     allowed_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened, read-only, although they are not public."""
@@ -395,6 +397,10 @@ class OAuthSettings(SettingsSection):
     """The URL of the issuer's key set; empty means that of its metadata (RFC 8414, OpenID Connect Discovery)."""
     tenant_claim: str = Field(default="sub", min_length=1, max_length=200)
     """The claim whose value identifies the tenant; tokens of one issuer with the same value share sessions."""
+    calls_per_day: int = Field(default=0, ge=0)
+    """Maximum searches and pages in total of each tenant per day, UTC; 0 means no limit."""
+    usd_per_day: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """The most US dollars of each tenant per day, UTC; 0 means no limit."""
 
     @field_validator("issuers", "resource", "jwks_url")
     @classmethod
@@ -435,7 +441,7 @@ class ServerSettings(SettingsSection):
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
     """Maximum bytes of a request's body."""
     header_timeout: float = Field(default=10.0, gt=0, le=600)
-    """The timeout for the head of a request in seconds."""
+    """The timeout for the head of a request in seconds, from its first byte."""
     body_timeout: float = Field(default=30.0, gt=0, le=3_600)
     """The timeout for the body of a request in seconds."""
     trusted_proxies: Words = ()

@@ -145,7 +145,8 @@ class Scores:
         with self._lock:
             day = self._day()
             self._call((day, "call", "open_page"), done)
-            self._attempts(day, "read", done.attempts)
+            is_missing = done.error == "PageNotFound" and done.attempts  # as its last reader said, rightly
+            self._attempts(day, "read", done.attempts, done.attempts[-1] if is_missing else None)
         self._soon()
 
     async def flush(self) -> None:
@@ -209,18 +210,20 @@ class Scores:
             _time(counts, done.seconds)
         return counts
 
-    def _attempts(self, day: int, role: Role, attempts: Iterable[Attempt]) -> None:
+    def _attempts(self, day: int, role: Role, attempts: Iterable[Attempt], missing: Attempt | None = None) -> None:
         for attempt in attempts:
             values = attempt.__dict__  # several times as fast to read as the attributes of a model
             counts = self._pending[day, role, self._names(values["provider"])]
             counts["calls"] += 1
+            if values["abandoned"]:
+                counts["abandoned"] += 1
             if values["outcome"] == "empty":
                 counts["empty"] += 1
             if values["status"] == 403:
                 counts["forbidden"] += 1
             if values["cost_usd"]:
                 counts["microusd"] += round(values["cost_usd"] * 1_000_000)
-            if values["outcome"] in GOOD:  # a fast rejection is not speed
+            if values["outcome"] in GOOD or attempt is missing:  # a fast rejection is not speed
                 counts["good"] += 1
                 _time(counts, values["latency_ms"] / 1_000)
 

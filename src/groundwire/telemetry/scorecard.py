@@ -17,7 +17,7 @@ __all__ = ["CallScore", "ProviderScore", "ScoreCard", "Target", "score_card"]
 _AT_ONCE = 32  # parallel reads of the store, each with its own timeout
 _TIMES = ("timed", "ms", *(f"bucket{number}" for number in range(len(BOUNDS) + 1)))
 _CALL = ("ok", "empty", "failed", "refused", "canceled", "cached", "stale", "fallback", "forbidden", *_TIMES)
-_PROVIDER = ("good", "empty", "forbidden", "microusd", "answers", "fallback", *_TIMES)
+_PROVIDER = ("good", "empty", "forbidden", "abandoned", "microusd", "answers", "fallback", *_TIMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Target:
     name: str
     """The name of the measurement."""
     wanted: str
-    """The target value, as text: `> 95 %`."""
+    """The target value, as text: `> 95%`."""
     value: float | None
     """The measured value: a share from 0 to 1, milliseconds, or a number of calls; None without data."""
     met: bool | None
@@ -82,8 +82,8 @@ class CallScore:
         if success:
             fallback, mean, forbidden = self.fallback_share, self.mean_ms, self.forbidden_shown
         return (
-            Target("success rate", "> 95 %", success, None if success is None else success > 0.95),
-            Target("answered after a fallback", "< 20 %", fallback, None if fallback is None else fallback < 0.20),
+            Target("success rate", "> 95%", success, None if success is None else success > 0.95),
+            Target("answered after a fallback", "< 20%", fallback, None if fallback is None else fallback < 0.20),
             Target("mean latency", "< 5 s", mean, None if mean is None else mean < 5_000),
             Target("calls that failed with 403", "0", forbidden, None if forbidden is None else forbidden == 0),
         )
@@ -100,11 +100,13 @@ class ProviderScore:
     attempts: int
     """The number of attempts."""
     good: int
-    """The number of successful attempts, including confirmed empty results."""
+    """The number of successful attempts, including confirmed empty results and pages that do not exist."""
     empty: int
     """The number of searches without results."""
     forbidden: int
     """The number of HTTP 403 responses."""
+    abandoned: int
+    """The number of attempts that ended because another one had answered: no evidence against the provider."""
     answers: int
     """Searches with results from this provider."""
     fallback_answers: int
@@ -118,8 +120,8 @@ class ProviderScore:
 
     @property
     def success_rate(self) -> float | None:
-        """The share of successful attempts."""
-        return _share(self.good, self.attempts)
+        """The share of successful attempts, of those that were not abandoned."""
+        return _share(self.good, self.attempts - self.abandoned)
 
     @property
     def fallback_share(self) -> float | None:
@@ -229,6 +231,7 @@ def _provider(name: str, role: Literal["search", "read"], sums: Counter[str]) ->
         good=sums["good"],
         empty=sums["empty"],
         forbidden=sums["forbidden"],
+        abandoned=sums["abandoned"],
         answers=sums["answers"],
         fallback_answers=sums["fallback"],
         mean_ms=_share(sums["ms"], sums["timed"]),

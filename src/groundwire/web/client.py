@@ -322,7 +322,7 @@ class Web:
             Closed.
         """
         if unknown:
-            raise unknown_argument("open_page", unknown, _PAGE_ARGUMENTS, OPEN_PAGE)
+            raise unknown_argument("open_page", unknown, ("url", "cursor", *_PAGE_ARGUMENTS, "context"), OPEN_PAGE)
         await load_open_page()
         selection = self._selection(
             query=query, find=find, cursor=cursor, max_length=max_length, max_tokens=max_tokens, around=context
@@ -367,7 +367,7 @@ class Web:
             InvalidRequest: an argument is invalid. Closed.
         """
         if unknown:
-            raise unknown_argument("open_pages", unknown, _PAGE_ARGUMENTS, OPEN_PAGE)
+            raise unknown_argument("open_pages", unknown, ("urls", "at_once", *_PAGE_ARGUMENTS), OPEN_PAGE)
         await load_open_page()
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import check_urls

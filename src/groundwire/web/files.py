@@ -36,7 +36,7 @@ _logger = logging.getLogger(__name__)
 _REFRESH_SHARE: Final = 0.7  # of a search's time for reading what is new
 _LISTING: Final = ("the folders are still being listed, and some files are not found yet; search again in a while",)
 _PASSAGE_CHARS: Final = 700  # characters of a passage
-_BATCH_CHARS: Final = 2_000_000  # characters of texts that are written at once
+_BATCH_SIZE: Final = 2_000_000  # bytes of files, or characters of texts if more, that are written at once: seconds
 _BATCH_FILES: Final = 64  # files that are written at once
 _PAGE: Final = re.compile(r"^\[page (\d+)\]$", re.MULTILINE)
 _PAGE_MARK_CHARS: Final = 12  # characters of such a line
@@ -50,7 +50,7 @@ class Indexed(NamedTuple):
     read: int = 0
     """Those that were read now, because they are new or have changed."""
     without_text: int = 0
-    """Those that have no readable text: pictures, programs, protected or damaged documents."""
+    """Those that are too large or have no readable text: pictures, programs, protected or damaged documents."""
     left: int = 0
     """Those that are yet to be read, for lack of time, or because the index is as large as it may be."""
 
@@ -67,7 +67,8 @@ class Indexed(NamedTuple):
                 "(the setting archive.max_bytes limits the index)"
             )
         if self.without_text:
-            notes.append(f"{self.without_text:,} of {self.files:,} files have no readable text and cannot be found")
+            count = f"{self.without_text:,} of {self.files:,} files"
+            notes.append(f"{count} are too large or have no readable text, and cannot be found")
         if not self.files:
             notes.append("the folders have no files")
         return tuple(notes)
@@ -153,6 +154,7 @@ class FileSearch:
         running.state = state = state.plus(left=len(new))
         room = self.settings.archive.max_bytes - (await index.statistics(viewer=OPERATOR)).size
         batch: list[Item] = []
+        size = 0
         try:
             for partition, folder, path, stamp in new:
                 item = await self._item(partition, folder, path, stamp) if room > 0 else None
@@ -161,8 +163,9 @@ class FileSearch:
                 batch.append(item)
                 room -= item.size
                 running.state = state = state.plus(read=1, left=-1, without_text=int(not item.text))
-                if len(batch) >= _BATCH_FILES or sum(len(entry.text) for entry in batch) > _BATCH_CHARS:
-                    full, batch = batch, []
+                size += max(len(item.text), int(stamp.partition(" ")[0]))
+                if len(batch) >= _BATCH_FILES or size > _BATCH_SIZE:
+                    full, batch, size = batch, [], 0
                     await index.put_files(full, viewer=partition)
                 if running.progress is not None:
                     running.progress(state.read, len(new))
@@ -176,8 +179,8 @@ class FileSearch:
             page = await self.reader.read(LocalFile(path, (folder,)), Deadline.after(self.settings.read.timeout))
         except DeadlineExceeded:
             return None
-        except (PageError, PermissionDenied):
-            pass  # its stamp is kept, so that it is not read at every search
+        except (PageError, PermissionDenied) as error:  # its stamp is kept, so that it is not read at every search
+            _logger.info("A file cannot be found by its text: %s: %s", path, error)
         names = " ".join(re.findall(r"\w+", str(path.relative_to(folder))))
         return file_item(path.as_uri(), stamp, partition, names=names, seen_ms=round(time.time() * 1_000), page=page)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, Self, TypeVar
 
 from groundwire.deadline import Deadline
@@ -24,6 +24,7 @@ from groundwire.errors import (
 )
 from groundwire.models import SiteUrl
 from groundwire.reading.local import refuse_unreadable
+from groundwire.reading.refresh import Refreshes
 from groundwire.reading.site_links import SiteLinks, read_site_links
 from groundwire.routing.calls import PageCall
 from groundwire.routing.politeness import Politeness
@@ -115,16 +116,22 @@ class LinkReader:
         settings = self.flow.settings.read
         reply = await self.transport.fetch(
             url.text, deadline=deadline, headers={"Accept": _ACCEPT}, cap=settings.max_bytes, cut=True,
-            inspect=refuse_unreadable,
+            inspect=refuse_unreadable, leads_to=Refreshes().target,
         )  # fmt: skip
         final = parse_url(reply.url)
         if not self.flow.policy.permits(final.text):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
         if settings.isolation != "process":
-            return final, await asyncio.to_thread(read_site_links, reply.body, reply.content_type, final.text)
-        job = {"content_type": reply.content_type, "url": final.text}
-        data, _ = await self.flow.workers.run("groundwire.reading.site_links:site_links_in_worker", job, reply.body)
-        return final, SiteLinks(data["kind"], tuple(map(tuple, data["rows"])), tuple(data["feeds"]))
+            links = await asyncio.to_thread(read_site_links, reply.body, reply.content_type, final.text)
+        else:
+            job = {"content_type": reply.content_type, "url": final.text}
+            data, _ = await self.flow.workers.run("groundwire.reading.site_links:site_links_in_worker", job, reply.body)
+            rows, feeds = tuple(map(tuple, data["rows"])), tuple(data["feeds"])
+            links = SiteLinks(data["kind"], rows, feeds, data["problem"])
+        if len(reply.body) == settings.max_bytes:  # the last address may be cut off, too
+            problem = f"only its first {settings.max_bytes:,} bytes were read (read.max_bytes)"
+            links = replace(links, rows=links.rows[:-1], problem=problem)
+        return final, links
 
 
 class SiteMap:
@@ -151,6 +158,8 @@ class SiteMap:
         self._not_followed = 0
         self._forbidden: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
+        self._first_failed: dict[str, str] = {}
+        self._elsewhere: Counter[str] = Counter()
         self._in_a_row = 0
         self._notes: list[str] = []
         self._rows = self._walk()
@@ -177,8 +186,15 @@ class SiteMap:
                 f"the links of {self._not_followed:,} pages were not followed: these pages are {depth} links from the "
                 "first one, the limit of depth"
             )
+        if self._elsewhere:
+            (host, _), *_ = self._elsewhere.most_common(1)
+            count = self._elsewhere.total()
+            notes.append(f"{count:,} not listed: addresses of sitemaps and feeds on other hosts, most on {host}")
         notes += (f"{count:,} not listed: {why}" for why, count in self._forbidden.items())
-        notes += (f"{count:,} not read for their links: {why}" for why, count in self._failed.most_common(10))
+        notes += (
+            f"{count:,} not read for their links, such as {self._first_failed[why]}: {why}"
+            for why, count in self._failed.most_common(10)
+        )
         return tuple(notes)
 
     def _full(self) -> bool:
@@ -188,6 +204,7 @@ class SiteMap:
     async def _walk(self) -> AsyncGenerator[SiteUrl]:
         final, links = await self._reader.read(self._start)
         self.pages_read += 1
+        self._note_problem(self._start, links.problem)
         self._prefix = _prefix(parse_url(self._start), final)
         if links.kind != "page":  # a sitemap or a feed, which is no page of the site
             self._prefix = final._replace(target="/")
@@ -227,7 +244,7 @@ class SiteMap:
             declared = await self._reader.sitemaps(start)
         except PageUnavailable as error:
             declared = ()
-            self._failed[str(error)] += 1
+            self._note_problem(f"{start.origin}/robots.txt", str(error))
         documents: deque[tuple[str, _Kind]] = deque((url, "sitemap") for url in declared)
         documents += [] if declared else [(f"{start.origin}/sitemap.xml", "sitemap")]
         documents += ((url, "feed") for url in links.feeds[:_MAX_FEEDS])
@@ -246,10 +263,12 @@ class SiteMap:
                 is_guess = not declared and url == f"{start.origin}/sitemap.xml"
                 document = await self._links_of(url, silent=is_guess)
             if document.kind == "index":
-                documents.extendleft((url, "sitemap") for url, _ in reversed(document.rows[:_MAX_SITEMAPS]))
+                documents.extendleft((url, "sitemap") for url, _ in reversed(document.rows[: _MAX_SITEMAPS + 1]))
             elif document.kind != "page":
                 for address, day in document.rows:
-                    if (new := await self._new(address)) is not None:
+                    if (host := parse_url(address).host) != self._prefix.host:
+                        self._elsewhere[host] += 1
+                    elif (new := await self._new(address)) is not None:
                         kind = "feed" if document.kind == "feed" else "sitemap"
                         yield SiteUrl(url=new, origin=kind, depth=1, modified=day or None)
                     if self._full():
@@ -264,12 +283,18 @@ class SiteMap:
             raise
         except GroundwireError as error:
             if not (silent and isinstance(error, (PageNotFound, PageRefused, BlockedByRobots))):
-                self._failed[str(error)] += 1
+                self._note_problem(url, str(error))
                 self._in_a_row += 1
             return SiteLinks("page")
         self.pages_read += 1
         self._in_a_row = 0
+        self._note_problem(url, links.problem)
         return links
+
+    def _note_problem(self, url: str, problem: str) -> None:
+        if problem:
+            self._failed[problem] += 1
+            self._first_failed.setdefault(problem, url)
 
     async def _new(self, address: str) -> str | None:
         """Return an address as it is listed; None if it was seen, is of another part of the web, or is forbidden."""
@@ -293,7 +318,7 @@ class SiteMap:
             self._forbidden[str(error)] += 1
             return None
         except PageUnavailable as error:
-            self._failed[str(error)] += 1
+            self._note_problem(text, str(error))
             return None
         self._count += 1
         return text

@@ -29,6 +29,32 @@ def test_nothing_is_quoted_below_the_floor() -> None:
     assert best_quotes(pages, "Which volcano erupted near the loaf in 1883?", 0.05)
 
 
+def test_a_part_that_stands_out_is_more_certain_and_one_of_a_later_page_less() -> None:
+    question = "How long does a sponge bake?"
+    alone, twice = best_quotes([("A", BAKING)], question), best_quotes([("A", BAKING), ("B", BAKING)], question)
+    assert alone[0].text == twice[0].text
+    assert alone[0].certainty > twice[0].certainty > twice[1].certainty
+    later = best_quotes([("Sailing", SAILING), ("A", BAKING)], question)
+    assert alone[0].certainty > later[0].certainty
+    assert best_quotes([("A", BAKING), ("B", BAKING)], question, alone[0].certainty) == []
+
+
+def test_where_the_best_part_is_not_certain_no_other_is_quoted() -> None:
+    """The other one has all words of the question, but no number, which it asks for."""
+    parts = (
+        "The island of Sule has 12 keepers of bees.",
+        "Some keepers live on the island of Sule with their families.",
+    )
+    weather, trade = "Rain falls on the island. Sule is windy. People live by fishing.", "The families trade."
+    rows = zip(("History", "People", "Weather", "Trade"), (*parts, weather, trade), strict=True)
+    page = ("Islands", "\n\n".join(f"# {title}\n\n{text}" for title, text in rows))
+    question = "How many keepers live with their families on the island of Sule?"
+    first, second, *_ = best_quotes([page], question, -1.0)
+    assert (first.text, second.text) == parts
+    assert second.certainty > 0.5 > first.certainty
+    assert best_quotes([page], question, 0.5) == []
+
+
 def test_a_word_with_digits_counts_once() -> None:
     page = ("Ranking", "BM25 is a formula of ranking.")
     assert best_quotes([page], "Who invented BM25?") == []  # of five words, "bm" and "25" would be three with it

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import logging
 import re
 import signal
@@ -68,8 +69,8 @@ _LINGER = 1.0  # seconds for which a rejected client may still send
 _SILENCE = 10.0  # seconds between two lines about invalid requests
 _OF_CLIENTS = ("Invalid HTTP request", "Unsupported upgrade request", "No supported WebSocket library")
 _UNREAD = 60.0  # seconds for which a client may read nothing of the pending data
-# Seconds that a connection is kept between two requests, as nginx keeps it: whoever sends one just as the server closes
-# gets a reset. Clients (httpx 5, undici 4, aiohttp 15) and load balancers (60) must be the ones that close.
+# Seconds that a connection is kept without a request, as nginx keeps it: a client that sends one just as the server
+# closes gets a reset. Clients (httpx 5, undici 4, aiohttp 15) and load balancers (60) must be the ones that close.
 _KEPT = 75.0
 
 
@@ -122,34 +123,37 @@ class _Bounded(HttpToolsProtocol):
     """A connection; `bounded` documents the limits."""
 
     head_timeout = 10.0
+    idle_timeout = _KEPT
     unread_timeout = _UNREAD
     most = 2_000
     invalid: InvalidRequests
     admission: Admission | None = None
     silent: dict[_Bounded, None]
     """The connections that have sent no request yet, the oldest first."""
-    idle: dict[_Bounded, None]
-    """Those between two requests, the one that has been idle for longest first."""
+    idle: tuple[dict[_Bounded, None], dict[_Bounded, None]]
+    """Those between two requests, the longest idle first: of those without a valid credential, and of the others."""
 
+    _is_silent = True  # whether nothing has come
     _begun = False  # whether there was a whole head
     _in_head = False
     _in_body = False
     _size = 0  # bytes of the URL and headers
     _came = 0  # bytes received since the last whole head
     _over = False
+    _credential = b""  # that came with the last request
     _waiting: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin; if there are too many, the oldest one without a request ends, else the longest idle, else this one."""
+        """Begin; if there are too many, the oldest without a request ends, else the longest idle, else this one."""
         super().connection_made(transport)
-        self._wait()
+        self._wait(self.idle_timeout)
         self.silent[self] = None
         if len(self.connections) > 2 * self.most:  # with those that end
             transport.abort()
         elif len(self.connections) > self.most:
-            if self.idle and next(iter(self.silent)) is self:
-                longest_idle = next(iter(self.idle))
+            longest_idle = next(itertools.chain(*self.idle), None)
+            if longest_idle is not None and next(iter(self.silent)) is self:
                 longest_idle._attend()
                 longest_idle.transport.close()
             else:
@@ -159,6 +163,9 @@ class _Bounded(HttpToolsProtocol):
         """Receive data; the timeout runs from the first byte of a head to its last."""
         if self._over:
             return
+        if self._is_silent:
+            self._is_silent = False
+            self._stop_waiting()
         if self.admission is not None and self._begins() and self._is_refused(data):
             return
         super().data_received(data)
@@ -168,7 +175,7 @@ class _Bounded(HttpToolsProtocol):
         if not self._owes():
             self._stop_waiting()
         elif self._waiting is None:
-            self._wait()
+            self._wait(self.head_timeout)
 
     def on_message_begin(self) -> None:
         """Begin a head."""
@@ -204,7 +211,7 @@ class _Bounded(HttpToolsProtocol):
         """End an answer."""
         super().on_response_complete()
         if self.timeout_keep_alive_task is not None:
-            self.idle[self] = None
+            self.idle[self._is_known()][self] = None
 
     def send_400_response(self, msg: str) -> None:
         """Reject a request that is not HTTP."""
@@ -240,7 +247,8 @@ class _Bounded(HttpToolsProtocol):
             return False
         head, _, body = data.partition(b"\r\n\r\n")
         match = _CREDENTIAL.search(head)
-        if not self.admission.refuses(match[1].strip() if match else b"", self.client[0] if self.client else ""):
+        self._credential = match[1].strip() if match else b""
+        if not self.admission.refuses(self._credential, self.client[0] if self.client else ""):
             return False
         if _is_complete(head, body):
             self._attend()
@@ -251,24 +259,29 @@ class _Bounded(HttpToolsProtocol):
             self._part(_REFUSED_LAST)
         return True
 
+    def _is_known(self) -> bool:
+        """Whether the last request came with a credential that was found valid."""
+        address = self.client[0] if self.client else ""
+        return self.admission is not None and self.admission.knows(self._credential, address)
+
     def _is_answered(self) -> bool:
         return not self._begun or self.cycle.response_complete
 
     def _owes(self) -> bool:
         """Whether the client must still send a head, or the rest of a body whose request was already answered."""
-        return self._in_head or (self._in_body and self._is_answered())
+        return self._in_head or not self._begun or (self._in_body and self._is_answered())
 
     def _attend(self) -> None:
         """Count this connection no longer among those without a request."""
-        self.silent.pop(self, None)
-        self.idle.pop(self, None)
+        for connections in (self.silent, *self.idle):
+            connections.pop(self, None)
 
-    def _wait(self) -> None:
-        self._waiting = self.loop.call_later(self.head_timeout, self._give_up)
+    def _wait(self, timeout: float) -> None:
+        self._waiting = self.loop.call_later(timeout, self._give_up)
 
     def _give_up(self) -> None:
         self._waiting = None
-        if self.transport.is_closing() or (self._begun and not self._owes()):
+        if self.transport.is_closing() or not self._owes():
             return
         if self._in_head and self._is_answered():
             text = b"The request headers did not arrive in time."
@@ -317,16 +330,17 @@ def bounded(
     """Return the options of `uvicorn.Config` that limit its connections.
 
     Args:
-        head_timeout: Seconds that a client has for the head of a request.
+        head_timeout: Seconds that a client has for the head of a request, from its first byte.
         unread_timeout: Seconds for which a client may read nothing of an answer.
-        idle_timeout: Seconds that a connection is kept between two requests.
+        idle_timeout: Seconds that a connection is kept before the first request, and between two.
         connections: Maximum number at the same time; one more ends the oldest that has sent
-            no request yet, with a 503; if there is none, the one that has been idle for longest, or itself.
+            no request yet, with a 503; if there is none, the one that has been idle for longest, first of those
+            whose last request had no valid credential; or itself.
         invalid: Logs requests that are not HTTP.
         admission: Refuses requests before they are parsed.
     """
-    own: dict[str, Any] = {"head_timeout": head_timeout, "unread_timeout": unread_timeout, "most": connections}
-    own["admission"], own["silent"], own["idle"] = admission, {}, {}
+    own: dict[str, Any] = {"head_timeout": head_timeout, "idle_timeout": idle_timeout, "unread_timeout": unread_timeout}
+    own["most"], own["admission"], own["silent"], own["idle"] = connections, admission, {}, ({}, {})
     own["invalid"] = invalid or InvalidRequests()
     protocol: Callable[..., HttpToolsProtocol] = type("Bounded", (_Bounded,), own)
     return {"http": protocol, "timeout_keep_alive": idle_timeout}
@@ -381,10 +395,14 @@ def _config(app: ASGIApp, options: Mapping[str, Any]) -> uvicorn.Config:
 
 _STOP = (signal.SIGINT, signal.SIGTERM)
 _LAST_WORDS = 1.0  # seconds for canceled calls to send their errors
-_IDLE = 6.0  # seconds for which a retired process still answers on its connections, each for the last time
+_STEP = 0.1  # seconds between two looks at the connections of a retired process
 
 RETIRE = signal.SIGUSR1
-"""Tells one of several processes on a socket to accept no more connections, and to end when its own are closed."""
+"""Tells one of several processes on a socket to accept no more connections, and to end when its own are closed.
+
+It answers on each of them for the last time, and ends when there is none left on which a request can come. It closes
+idle ones no sooner than ever: a client that sent a request at that moment would get a reset.
+"""
 
 
 class _Quiet(uvicorn.Server):
@@ -413,8 +431,12 @@ class RunningCalls(Protocol):
         """The number of running calls."""
         ...
 
+    def retire(self) -> None:
+        """End each connection with its next response; calls are still accepted."""
+        ...
+
     def leave(self) -> None:
-        """Report to load balancers that the server is stopping; calls are still accepted."""
+        """Retire, and report to load balancers that the server is stopping."""
         ...
 
     def drain(self) -> None:
@@ -466,10 +488,11 @@ async def run(
         gc.collect()
         gc.freeze()  # what was made so far lasts as long as the server: no collection need look at it again
 
-    server = _Quiet(_config(app, options or bounded()), begun)
+    options = options or bounded()
+    server = _Quiet(_config(app, options), begun)
     loop = asyncio.get_running_loop()
     came: list[int] = []
-    first_signal, second_signal = asyncio.Event(), asyncio.Event()
+    first_signal, second_signal, retired = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     def stop(number: int) -> None:
         if retire is not None and number in came:
@@ -488,6 +511,15 @@ async def run(
             retire()
         for each_server in server.servers:
             each_server.close()
+        calls.retire()
+        retired.set()
+
+    async def end_when_left() -> None:
+        await retired.wait()
+        http, idle_timeout = options["http"], options["timeout_keep_alive"]
+        for _ in range(round(idle_timeout / _STEP)):
+            if calls.running or http.silent or any(http.idle):
+                await asyncio.sleep(_STEP)
         first_signal.set()
 
     handled: list[signal.Signals] = []
@@ -503,8 +535,10 @@ async def run(
             loop.add_signal_handler(number, stop, number)
             handled.append(number)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
-    ending = asyncio.create_task(
-        _end(calls, server, first_signal, second_signal, lambda: notice if came else _IDLE, grace, say)
+    ending = asyncio.gather(
+        end_when_left(),
+        _end(calls, server, first_signal, second_signal, lambda: notice if came else 0.0, grace, say),
+        return_exceptions=True,
     )
     try:
         await serving

@@ -16,6 +16,9 @@ class _NoCalls:
 
     running = 0
 
+    def retire(self) -> None:
+        """Do nothing."""
+
     def leave(self) -> None:
         """Do nothing."""
 

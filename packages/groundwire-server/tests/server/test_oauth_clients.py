@@ -157,6 +157,27 @@ async def test_a_session_is_of_its_tenant(url: str, issuer: AuthorizationServer,
         assert (await post(renewed, **{"Mcp-Session-Id": session}))[0] == 200
 
 
+async def test_the_day_of_each_user_is_limited(
+    issuer: AuthorizationServer, settings: Callable[..., Settings], tmp_path: Path, world: World
+) -> None:
+    port = ReservedPort()
+    root = f"http://127.0.0.1:{port.number}"
+    oauth = {"issuers": [issuer.url], "resource": root, "calls_per_day": 2, "usd_per_day": 5.0}
+    made = settings(server={"oauth": oauth, "key_file": str(tmp_path / "keys.json")}, session={"max_searches": 0})
+    async with build_gateway(made) as gateway, serving(gateway, port=port.number), aiohttp.ClientSession() as client:
+
+        async def search(subject: str, **claims: Any) -> tuple[int, str]:
+            headers = {"Authorization": f"Bearer {issuer.token(aud=root, sub=subject, **claims)}"}
+            async with client.post(f"{root}/v1/search", json={"query": "bm25"}, headers=headers) as response:
+                return response.status, response.headers.get("Retry-After", "")
+
+        assert [(await search("alice"))[0] for _ in range(2)] == [200, 200]
+        status, seconds = await search("alice", iat=1)  # a renewed token
+        assert status == 402
+        assert 0 < int(seconds) <= 86_400
+        assert (await search("bob"))[0] == 200
+
+
 @pytest.mark.parametrize("claims", [{"aud": "https://other.example/mcp"}, {"exp": 1}, {"iss": "https://evil.example"}])
 async def test_nothing_is_searched_for_another_token(
     claims: dict[str, Any], url: str, issuer: AuthorizationServer, world: World

@@ -1,4 +1,4 @@
-"""The two tools of yodoca, in its formats: one page by `url`, or several by `urls` with a shared budget."""
+"""The tools of the agent host yodoca, in its formats: one page by `url`, or several by `urls` with a shared budget."""
 
 from __future__ import annotations
 

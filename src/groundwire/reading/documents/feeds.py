@@ -25,6 +25,10 @@ from groundwire.reading.text.truncate import truncate
 
 __all__ = ["Listing", "is_json_feed", "read_feed", "read_json_feed", "read_listing", "read_svg"]
 
+_BARE_AMPERSAND: Final = re.compile(
+    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!(?:#\d|#x[0-9a-f]|[a-z])\w{0,30};)", re.IGNORECASE | re.DOTALL
+)
+"""A character section, or an ampersand that begins no reference: error recovery would drop the word after it."""
 _SITEMAPS: Final[Mapping[str, Literal["sitemap", "index"]]] = {"urlset": "sitemap", "sitemapindex": "index"}
 _MAX_ENTRIES: Final = 200
 _MAX_ADDRESSES: Final = 5_000
@@ -137,7 +141,8 @@ def _root(text: str) -> etree._Element | None:
     head = text[:5_000].lower()
     if not any(mark in head for mark in ("<rss", "<feed", ":feed", "rdf", "<channel", "urlset", "sitemapindex")):
         return None
-    root = parse_xml(_without_declaration(text).encode("utf-8", "replace"))
+    mended = _BARE_AMPERSAND.sub(lambda match: match[0] if len(match[0]) > 1 else "&amp;", _without_declaration(text))
+    root = parse_xml(mended.encode("utf-8", "replace"))
     return root if root is not None and local_name(root) in {"rss", "RDF", "feed", *_SITEMAPS} else None
 
 

@@ -5,6 +5,7 @@ The pages are ranked as one document, so that a word counts by how rare it is on
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Container, Mapping, Sequence
@@ -22,9 +23,13 @@ __all__ = ["Quote", "best_quotes"]
 _NO_TITLE: Final = "·"  # a heading divides the pages, and this one has no word
 _PAGE_CHARACTERS: Final = 300_000  # characters of a page that are ranked
 _SIZES: Final = (600, 300, 300)  # characters of each quote: a passage is a sentence or two, and has its neighbors
-_MAX_TRIES: Final = 10  # passages of which the floor is asked
+_MAX_TRIES: Final = 10  # passages of which the floor is asked, if the best one is above it
 _RANK_DISCOUNT: Final = 0.8  # of a passage for each page above its own: a search puts the best page first
-_MIN_COVERAGE: Final = 0.45  # share of the question, by rarity of its words; see the table in benchmarks/NOTES.md
+# The weights of a logistic regression on half of the articles of benchmarks/quotes.py, with the coverage as the unit.
+_MARGIN_WEIGHT: Final = 0.15  # of the logarithm of how much better a passage is than the best one elsewhere
+_MAX_MARGIN: Final = 2.0
+_PAGE_DISCOUNT: Final = 0.12  # for each page above its own
+_MIN_CERTAINTY: Final = 0.48  # see the table in benchmarks/NOTES.md
 
 
 _HEADING: Final = re.compile(r"^#{1,6} .*$", re.MULTILINE)
@@ -38,18 +43,18 @@ class Quote:
     """The index of the page."""
     text: str
     """The part as Markdown, with the header of its table and without headings."""
-    coverage: float
-    """The share of the question's words in it, its headings, and the page's title, weighted by rarity: 0 to 1."""
+    certainty: float
+    """How much of the question it covers, more if it is much better than other parts, less on later pages."""
 
 
-def best_quotes(pages: Sequence[tuple[str, str]], question: str, least: float = _MIN_COVERAGE) -> list[Quote]:
-    """Return up to three parts of pages that answer a question, the best first; none if nothing comes near it.
+def best_quotes(pages: Sequence[tuple[str, str]], question: str, least: float = _MIN_CERTAINTY) -> list[Quote]:
+    """Return up to three parts of pages that answer a question, the best first; none if that is not certain enough.
 
     Args:
         pages: The title and the Markdown of each page, in the order of the search; of each, 300,000 characters are
             ranked.
         question: The question.
-        least: The coverage below which nothing is quoted.
+        least: The certainty below which a part is not quoted, and no other if it is the best one.
     """
     starts, parts, size = list[int](), list[str](), 0
     for title, content in pages:
@@ -63,26 +68,35 @@ def best_quotes(pages: Sequence[tuple[str, str]], question: str, least: float = 
     titles = [bisect_right(document.heading_starts, start) - 1 for start in starts]
     quotes, used_rows, tried = list[Quote](), set[int](), 0
 
-    def worth(row: Ranked) -> float:
-        return row.score * _RANK_DISCOUNT ** (bisect_right(starts, row.passage.end - 1) - 1)
+    def page_of(row: Ranked) -> int:
+        return bisect_right(starts, row.passage.end - 1) - 1
 
-    for row in sorted(ranked, key=lambda row: (-worth(row), row.number)):
+    def worth(row: Ranked) -> float:
+        return row.score * _RANK_DISCOUNT ** page_of(row)
+
+    order = sorted(ranked, key=lambda row: (-worth(row), row.number))
+    for row in order:
         if len(quotes) == len(_SIZES) or tried == _MAX_TRIES or not row.score:
             break
         if row.number in used_rows:
             continue
         tried += 1
-        page = bisect_right(starts, row.passage.end - 1) - 1
+        page = page_of(row)
         first, last = _around(ranked, row.number, _SIZES[len(quotes)], used_rows)
+        above = [matches.above[number] for number in {*row.passage.path, titles[page]} if number >= 0]
         near = [matches.hits[number] for number in range(first, last + 1)]
-        near += [matches.above[number] for number in {*row.passage.path, titles[page]} if number >= 0]
-        coverage = _coverage(matches, near)
-        if coverage < least:
+        coverage = _coverage(matches, [matches.hits[row.number]]) / 2 + _coverage(matches, near + above) / 2
+        rival = next((worth(other) for other in order if not first <= other.number <= last), 0.0)
+        margin = min(_MAX_MARGIN, math.log(worth(row) / rival)) if rival else _MAX_MARGIN
+        certainty = coverage + _MARGIN_WEIGHT * margin - _PAGE_DISCOUNT * page
+        if certainty < least:
+            if not quotes:
+                break
             continue
         used_rows.update(range(first, last + 1))
         piece = wrapped(document, ranked[first].passage.start, ranked[last].passage.end)
         if text := _HEADING.sub("", piece.content).strip():
-            quotes.append(Quote(page, text, coverage))
+            quotes.append(Quote(page, text, certainty))
     return quotes
 
 

@@ -6,7 +6,7 @@ create table archive_items (
     tenant text not null, session text not null, public integer not null,
     place text generated always as (substr(key, instr(key, ' ') + 1)) virtual, unique (key, kind)
 );
-create index archive_by_time on archive_items (seen, id, size);
+create index archive_by_time on archive_items (seen, id, size, kind);
 -- Only pages are looked up by URL: with the results, which are many and in no order, these indexes took half of the time
 -- of a write.
 create index archive_pages_by_alias on archive_items (alias) where kind = 'page';

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import accumulate, chain, islice
 from operator import attrgetter
@@ -243,9 +243,9 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
             return []
         return [row for part in parts for row in _candidates(db, expressions, within, part, search.candidates)]
 
-    def _load(self, db: sqlite3.Connection, candidate: Candidate) -> Item:
+    def _loader(self, db: sqlite3.Connection, candidates: Sequence[Candidate]) -> Callable[[Candidate], Item]:
         sql = f"select {_ITEM} from archive_items i where id = ?"
-        return Item._make(db.execute(sql, (candidate.row,)).fetchone())
+        return lambda candidate: Item._make(db.execute(sql, (candidate.row,)).fetchone())
 
     def _delete(self, condition: Condition) -> int:
         """Delete entries from the tables, the index and the journal."""

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from functools import partial
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
@@ -96,7 +95,7 @@ class ArchiveTables(ABC, Generic[_Db]):
         words = question.words if search.any_word else question.required
         with self._reading(viewer) as db:
             candidates = self._candidates(db, words, visible_parts(viewer, self._sharing), search)
-            return best_answers(question, candidates, partial(self._load, db), search)
+            return best_answers(question, candidates, self._loader(db, candidates), search)
 
     @abstractmethod
     def suggest(self, words: Sequence[str], owner: Owner, limit: int) -> Sequence[str]:
@@ -170,8 +169,8 @@ class ArchiveTables(ABC, Generic[_Db]):
         """Return the best of the newest matches in each part, at most `search.candidates`."""
 
     @abstractmethod
-    def _load(self, db: _Db, candidate: Candidate) -> Item:
-        """Return the item of a candidate."""
+    def _loader(self, db: _Db, candidates: Sequence[Candidate]) -> Callable[[Candidate], Item]:
+        """Return a function that returns the item of one of the candidates."""
 
     @abstractmethod
     def _delete(self, condition: Condition) -> int:

@@ -172,7 +172,7 @@ async def _http_failed(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and "/openapi.json" in paths and (absent := _absent(request.url.path)):
         text = f"This gateway does not have that endpoint: {absent}. {there}"  # with a status whose text Tavily's reads
         return replace(failed(400, "not_supported", text), is_text=True).response()
-    if "/openapi.json" in paths and any(request.url.path.startswith(path) for path in MODEL_PATHS):
+    if "/openapi.json" in paths and request.url.path.removeprefix("/openai").startswith(MODEL_PATHS):
         hint, there = ": no model server is connected.", _NO_UPSTREAM
     text = {
         404: f"There is no endpoint at this path{hint} {there}",
@@ -237,8 +237,7 @@ class Gateway:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
-            answer = _parting(send) if self.traffic.leaving else send
-            await self._access(scope, receive, answer)
+            await self._access(scope, receive, _parting(send, self.traffic))
         else:
             await self._access(scope, receive, send)
 
@@ -300,11 +299,11 @@ class Gateway:
             await send({"type": "lifespan.shutdown.complete"})
 
 
-def _parting(send: Send) -> Send:
-    """Return a `send` that ends the connection with the response, so that a client's next request goes elsewhere."""
+def _parting(send: Send, traffic: Traffic) -> Send:
+    """Return a `send` that ends the connection, if traffic does, so that a client's next request goes elsewhere."""
 
     async def parting(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if traffic.parting and message["type"] == "http.response.start":
             headers = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
             message = {**message, "headers": [*headers, (b"connection", b"close")]}
         await send(message)

@@ -42,6 +42,7 @@ class Traffic:
     def __init__(self) -> None:
         self.running: int = 0
         self.started = False
+        self.parting: bool = False
         self.leaving: bool = False
         self.draining: bool = False
         self.admission: Admission | None = None
@@ -75,13 +76,18 @@ class Traffic:
             if not self.running:
                 self._idle.set()
 
+    def retire(self) -> None:
+        """End each connection with its next response; calls are still accepted."""
+        self.parting = True
+
     def leave(self) -> None:
-        """Record that the gateway is about to stop; calls are still accepted."""
-        self.leaving = True
+        """Retire, and record that the gateway is about to stop."""
+        self.parting = self.leaving = True
 
     def drain(self) -> None:
         """Reject new calls."""
-        self.leaving = self.draining = True
+        self.leave()
+        self.draining = True
 
     async def until_ended(self, work: Awaitable[_T]) -> _T:
         """Await the work of a call.

@@ -56,7 +56,7 @@ class ProviderRecord(ApiModel):
     attempts: int
     """The number of attempts."""
     success_rate: float | None
-    """The share of successful attempts, 0 to 1."""
+    """The share of successful attempts, 0 to 1; without those that ended because another one had answered."""
     empty: int
     """The number of searches without results."""
     mean_ms: float | None

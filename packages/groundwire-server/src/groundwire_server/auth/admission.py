@@ -96,6 +96,15 @@ class Admission:
         if len(self._owners) > _MAX_CREDENTIALS:
             self._owners.popitem(last=False)
 
+    def knows(self, credential: bytes, address: str) -> bool:
+        """Whether a credential was found valid lately, or an address that sends none needs none.
+
+        Args:
+            credential: The value of the header that holds it; empty if there is none.
+            address: The address of the client.
+        """
+        return _key(credential, address) in self._owners
+
     def refuses(self, credential: bytes, address: str) -> bool:
         """Whether a request that has just arrived is refused before it is parsed, and count it.
 
@@ -110,7 +119,7 @@ class Admission:
         if self._queued + self._parsed < self._room:
             self._parsed += 1
             return False
-        owner = self._owners.get(hash(credential or address.encode()))
+        owner = self._owners.get(_key(credential, address))
         if owner is not None:
             refused = not self._has_fewer(owner)
         else:
@@ -346,6 +355,10 @@ class Turn:
 _TEXT = "The server has more requests than it can answer in time. Try again in a second."
 OVERLOADED: Refusal = Refusal(503, "overloaded", _TEXT, retry_after=_RETRY)
 """The refusal of every request for which there is no room."""
+
+
+def _key(credential: bytes, address: str) -> int:
+    return hash(credential or address.encode())
 
 
 def _refusal() -> Refusal:

@@ -178,6 +178,7 @@ class AccessTokens:
                 "server.oauth.jwks_url is the key set of one issuer, but there are several. Leave it out."
             )
         self._settings = settings
+        self._limits = KeyLimits(calls_per_day=settings.calls_per_day, usd_per_day=settings.usd_per_day)
         self._metadata = ProtectedResourceMetadata.model_validate(
             {"resource": settings.resource, "authorization_servers": list(settings.issuers)}
         )
@@ -269,7 +270,7 @@ class AccessTokens:
             raise self._refusal("wrong_token", "The access token has no valid time of expiry.") from None
         # Neither another issuer nor the holder of an API key can have this tenant.
         id_ = "oauth-" + hashlib.sha256(f"{issuer}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        return Tenant(id_, id_, id_, operator=False, limits=KeyLimits(), expires=expires)
+        return Tenant(id_, id_, id_, operator=False, limits=self._limits, expires=expires)
 
     def _refusal(self, code: str, text: str, status: int = 401) -> Refusal:
         error = "insufficient_scope" if status == 403 else "invalid_token"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from pathlib import Path
@@ -11,6 +10,7 @@ from groundwire.cli.call_runner import without_waiting
 from groundwire.cli.terminal_text import warn
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load
+from groundwire_server import fair_loop
 from groundwire_server.api import build_mcp
 from groundwire_server.commands.serve import run_server, say
 
@@ -45,7 +45,7 @@ def serve_mcp(
     """
     settings = load({"search.providers": providers} if providers else None)
     warn(*settings.warnings)
-    asyncio.run(without_waiting(lambda: _serve_preset(settings, host, port, _token(token_file), allowed_hosts, sse)))
+    fair_loop.run(without_waiting(lambda: _serve_preset(settings, host, port, _token(token_file), allowed_hosts, sse)))
 
 
 async def _serve_preset(

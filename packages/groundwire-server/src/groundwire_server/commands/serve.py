@@ -24,6 +24,7 @@ from groundwire.cli.help_pages import Command
 from groundwire.cli.terminal_text import clean, exit_code, log_to_stderr, say_failure, warn, write
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.settings import ServerSettings, Settings, load
+from groundwire_server import fair_loop
 
 if TYPE_CHECKING:  # what lists the commands does not need the server itself
     from groundwire_server.api import Gateway
@@ -127,7 +128,7 @@ def serve(
         code = _supervise(settings, options)
         write("Stopped.", err=True)
         sys.exit(code)
-    number = asyncio.run(without_waiting(lambda: _serve(settings, options)))
+    number = fair_loop.run(without_waiting(lambda: _serve(settings, options)))
     write("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 
@@ -215,7 +216,7 @@ def _supervise(settings: Settings, options: _Options) -> int:
     def work_with(new: Settings) -> Callable[[Seat], int]:
         def work(seat: Seat) -> int:
             try:
-                asyncio.run(without_waiting(lambda: _serve(new, options, seat, listener)))
+                fair_loop.run(without_waiting(lambda: _serve(new, options, seat, listener)))
             except GroundwireError as error:
                 say_failure(error)
                 return exit_code(error)
@@ -389,7 +390,7 @@ def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: 
     settings = load()
     warn(*settings.warnings)
     options = {"session": session, "max_rounds": max_rounds, "timeout": timeout}
-    number = asyncio.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port, options)))
+    number = fair_loop.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port, options)))
     write("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 

@@ -120,11 +120,11 @@ def path(url: str) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as `97.5 %`."""
+    """Return a share as `97.5%`."""
     if share is None:
         return "–"
     text = f"{100 * share:.1f}".removesuffix(".0")
-    return f"{text}\u00a0%"
+    return f"{text}%"
 
 
 def plural(count: float, noun: str, plural_noun: str = "") -> str:
@@ -159,9 +159,9 @@ def origin(url: str) -> str:
 
 
 def tile(url: str) -> tuple[str, int]:
-    """Return what stands for a site without an icon: the first letter of its host, and one of six colors."""
+    """Return what stands for a site without an icon: the first letter of its host or a dot, and one of six colors."""
     name = host(url)
-    letter = name[:1].upper() if name[:1].isalpha() else ""  # of an address in digits the number says nothing
+    letter = name[:1].upper() if name[:1].isalpha() else "•"  # of an address in digits the number says nothing
     return letter, sum(name.encode("utf-8", "replace")) % 6
 
 

@@ -126,6 +126,9 @@ async def test_what_is_wrong_is_said(gateway: Any) -> None:
     assert (status, said["error"]["code"]) == (405, "wrong_method")
     status, said = await get(client, "/v1/nothing")
     assert (status, said["error"]["code"]) == (404, "no_such_path")
+    for base in ("/v1", "/openai/v1"):  # as clients of OpenAI are set up
+        status, said = await get(client, f"{base}/models")
+        assert (status, "no model server is connected" in said["error"]["message"]) == (404, True)
 
 
 @pytest.mark.req("B1")

@@ -122,6 +122,17 @@ async def test_each_request_is_logged_once(
         assert line.startswith("INFO groundwire_server.access: Request request_id=probe-1 method=GET path=/healthz st")
 
 
+async def test_the_log_says_that_a_store_is_away(world: World, tmp_path: Path, warm_python: Path) -> None:
+    async with running(warm_python, world, tmp_path, GROUNDWIRE_STORAGE_URL="valkey://127.0.0.1:1/0") as process:
+        url = await begun(process)
+        async with aiohttp.ClientSession(url) as client, client.post("/v1/search", json={"query": WORDS}) as response:
+            assert response.status == 200
+        process.process.send_signal(signal.SIGTERM)
+        await process.end()
+    (line,) = [line for line in "".join(process.said).splitlines() if "Using process memory instead" in line]
+    assert line.startswith("WARNING groundwire.storage.")
+
+
 async def test_what_runs_is_finished(world: World, tmp_path: Path, warm_python: Path) -> None:
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
 

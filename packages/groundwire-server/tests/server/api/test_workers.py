@@ -242,7 +242,8 @@ async def test_a_reload_loses_no_request(tmp_path: Path, workers: Workers) -> No
             await until(process, word)
 
         async def found() -> tuple[int, int]:
-            async with client.post("/v1/search", json={"query": WORDS + " " * 1_500}) as response:
+            body = {"query": WORDS + " " * 1_500, "timeout": 60}
+            async with client.post("/v1/search", json=body) as response:
                 return response.status, len((await response.json()).get("results", ()))
 
         async with Load(url) as load:

@@ -21,10 +21,21 @@ async def connect(gateway: Any) -> tuple[asyncio.StreamReader, asyncio.StreamWri
     return await asyncio.open_connection("127.0.0.1", gateway.port)
 
 
-async def test_a_connection_that_says_nothing_is_closed(serve: Serve) -> None:
-    gateway = await serve(bounds={"head_timeout": 0.05})
+@pytest.mark.parametrize("data", [b"", b"\r\n\r\n"])
+async def test_a_connection_that_says_nothing_is_closed(serve: Serve, data: bytes) -> None:
+    gateway = await serve(bounds={"head_timeout": 0.05, "idle_timeout": 0.05})
     reader, writer = await connect(gateway)
+    writer.write(data)
     assert await reader.read() == b""
+    writer.close()
+
+
+async def test_the_time_of_a_head_begins_with_its_first_byte(serve: Serve) -> None:
+    """A client that opens a connection before it needs it, or that has no time to send, is not cut off."""
+    gateway = await serve(bounds={"head_timeout": 0.001})
+    reader, writer = await connect(gateway)
+    await asyncio.sleep(0.1)
+    await get(reader, writer)
     writer.close()
 
 
@@ -128,9 +139,9 @@ async def test_no_more_connections_than_there_may_be(serve: Serve) -> None:
     assert (await held).status == 200
 
 
-async def get(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def get(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, headers: bytes = b"") -> None:
     """Send a request, and read its answer."""
-    writer.write(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    writer.write(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\n" % headers)
     head = await reader.readuntil(b"\r\n\r\n")
     await reader.readexactly(int(head.lower().partition(b"content-length:")[2].split()[0]))
 
@@ -146,6 +157,21 @@ async def test_the_longest_idle_connection_ends_for_one_more(serve: Serve) -> No
     await get(first, to_first)
     to_first.close()
     to_second.close()
+
+
+async def test_who_has_no_valid_key_costs_no_one_else_an_idle_connection(serve: Serve) -> None:
+    admission = Admission(100, clock=lambda: 0.0)
+    gateway = await serve(bounds={"connections": 2, "admission": admission})
+    admission.note(gateway.key().encode(), "ci")
+    key = b"X-API-Key: %s\r\n" % gateway.made[0].encode()
+    (known, to_known), (stranger, to_stranger) = [await connect(gateway) for _ in range(2)]
+    await get(known, to_known, key)
+    await get(stranger, to_stranger, key.replace(b"gw_", b"gw-"))
+    assert (await gateway.ask("/x")).status == 401
+    await get(known, to_known, key)
+    assert await stranger.read() == b""
+    to_known.close()
+    to_stranger.close()
 
 
 async def test_the_server_does_not_close_connections_that_clients_would_use_again(serve: Serve) -> None:
@@ -190,7 +216,7 @@ async def test_blanks_around_a_headers_value_are_no_part_of_it(serve: Serve) -> 
 async def test_what_follows_a_body_is_no_header(serve: Serve) -> None:
     gateway = await serve(require_key=True)
     head = b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-    answer = await gateway.raw(head + b"0\r\nX-API-Key: " + gateway.key().encode() + b"\r\n\r\n")
+    answer = await gateway.raw(head + b"0\r\nX-API-Key: " + gateway.key().encode() + b"\r\n\r\n", close=False)
     assert answer.status == 401
 
 

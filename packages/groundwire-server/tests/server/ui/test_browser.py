@@ -144,6 +144,16 @@ async def test_the_theme_can_be_chosen(serve: Serve, browsing: Browsing) -> None
         assert await look.page.evaluate(paper) != light
 
 
+async def test_where_one_is_is_seen_in_forced_colors(serve: Serve, browsing: Browsing) -> None:
+    _, url = await serve()
+    async with browsing(url) as open_:
+        look = await open_()
+        await look.page.emulate_media(forced_colors="active")
+        await look.go("/archive")
+        line = "all => all.map(one => getComputedStyle(one).textDecorationLine)"
+        assert await look.page.eval_on_selector_all(".top nav a", line) == ["none", "none", "underline"]
+
+
 async def test_searching_and_reading(serve: Serve, browsing: Browsing) -> None:
     _, url = await serve(session={"max_searches": 20})
     async with browsing(url) as open_:
@@ -285,7 +295,7 @@ async def test_the_figures_are_shown(serve: Serve, browsing: Browsing) -> None:
         look = await open_()
         await look.go("/providers?days=14")
         assert re.search(
-            r"brave search [\d.]+ % successful calls \d+ answered \d+ .* mean \d+ ms", await look.text(".card >> nth=0")
+            r"brave search [\d.]+% successful calls \d+ answered \d+ .* mean \d+ ms", await look.text(".card >> nth=0")
         )
         assert "0 failed" in await look.text(".tiles")
 

@@ -50,7 +50,7 @@ def test_quantities() -> None:
         *("–", "$0", "< $0.0001", "$0.0015", "$0.005", "$0.02", "$0.25", "$1,234.50")
     ]
     assert [duration(one) for one in (None, 431.4, 2_440)] == ["–", "431\u00a0ms", "2.4\u00a0s"]
-    assert [percent(one) for one in (None, 1, 0.975, 0.9666)] == ["–", "100\u00a0%", "97.5\u00a0%", "96.7\u00a0%"]
+    assert [percent(one) for one in (None, 1, 0.975, 0.9666)] == ["–", "100%", "97.5%", "96.7%"]
     assert [plural(1, "search", "searches"), plural(12_000, "page")] == ["1 search", "12,000 pages"]
     assert [size(one) for one in (999, 3_600, 2_000_000, 7e9)] == ["999 bytes", "3.6 kB", "2.0 MB", "7.0 GB"]
 
@@ -87,4 +87,4 @@ def test_a_site_has_the_same_letter_and_color_everywhere() -> None:
     assert tile("https://www.example.org/a")[0] == "E"
     assert tile("https://www.example.org/a") == tile("https://example.org/b?c")
     assert {tile(f"https://{name}.org/")[1] for name in "abcdefgh"} == set(range(6))
-    assert tile("mailto:x")[0] == tile("http://127.0.0.1/")[0] == ""
+    assert tile("mailto:x")[0] == tile("http://127.0.0.1/")[0] == "•"

@@ -1,0 +1,89 @@
+"""Which rows the archive's databases read for a statement, as their planners say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.postgres import Postgres
+from groundwire.models import Filters, Page
+from groundwire.safety.tenancy import OPERATOR, Owner, Viewer
+from groundwire.storage.archive.base import Search
+from groundwire.storage.archive.postgres import PostgresTables
+from groundwire.storage.archive.records import Item, page_item
+from groundwire.storage.archive.sqlite import SqliteTables
+
+
+class ExplainedSqlite(SqliteTables):
+    """Notes how each statement is carried out."""
+
+    plan = ""
+
+    def _select(self, sql: str, values: Sequence[object], viewer: Viewer) -> Sequence[tuple[Any, ...]]:
+        self.plan = str(super()._select(f"explain query plan {sql}", values, viewer))
+        return super()._select(sql, values, viewer)
+
+
+class ExplainedPostgres(PostgresTables):
+    """Notes how each statement is carried out."""
+
+    plan = ""
+
+    def _select(self, sql: str, values: Sequence[object], viewer: Viewer) -> Sequence[tuple[Any, ...]]:
+        self.plan = str(super()._select(f"explain {sql}", values, viewer))
+        return super()._select(sql, values, viewer)
+
+
+class CountedPostgres(PostgresTables):
+    """Counts the statements of searches."""
+
+    statements = 0
+
+    @contextmanager
+    def _reading(self, viewer: Viewer) -> Iterator[Any]:
+        with super()._reading(viewer) as db:
+
+            class Connection:
+                @staticmethod
+                def execute(*statement: Any) -> Any:
+                    self.statements += 1
+                    return db.execute(*statement)
+
+            yield Connection
+
+
+def items(count: int) -> list[Item]:
+    pages = [
+        Page(url=f"https://a.example/{n}", title="A page", content=f"Whales {n}", reader="local") for n in range(count)
+    ]
+    made = [page_item(page, 1_700_000_000_000, Owner("t")) for page in pages]
+    return [item for item in made if item is not None]
+
+
+@pytest.mark.req("B13")
+def test_statistics_read_no_row(tmp_path: Path, postgres: Postgres) -> None:
+    url = f"{postgres.database()}?options=-c%20enable_seqscan%3Doff%20-c%20enable_bitmapscan%3Doff"  # with few rows
+    tables = ExplainedSqlite(tmp_path / "archive.db", "sessions"), ExplainedPostgres(url, "sessions")
+    for each in tables:
+        each.put(items(5), max_bytes=1 << 30, oldest=0)
+        totals = each.totals(OPERATOR)
+        each.close()
+        assert (totals.pages, totals.results) == (5, 0)
+    assert "USING COVERING INDEX archive_by_time" in tables[0].plan
+    assert "Index Only Scan" in tables[1].plan
+
+
+@pytest.mark.req("B13")
+def test_matches_are_read_by_few_statements(postgres: Postgres) -> None:
+    """One statement for each took 2 ms with 28 weeks, mostly to plan it."""
+    tables = CountedPostgres(postgres.database(), "sessions")
+    tables.put(items(60), max_bytes=1 << 30, oldest=0)
+    found = tables.find(Search("whales", Filters(), date(2023, 11, 20), 60), OPERATOR)
+    tables.close()
+    assert len({hit.url for hit in found}) == 60
+    assert tables.statements < 12
