@@ -86,6 +86,7 @@ def test_it_ends_when_it_is_asked_to(place: Place, world: World) -> None:
 
 
 @pytest.mark.req("H3")
+@pytest.mark.xdist_group(heavy.GROUP)  # to call a tool, the client imports jsonschema
 @pytest.mark.parametrize("sessions", [10, pytest.param(50, marks=pytest.mark.slow)])
 async def test_many_sessions_at_once_have_budgets_of_their_own(place: Place, sessions: int) -> None:
     from mcp import ClientSession
@@ -105,6 +106,7 @@ async def test_many_sessions_at_once_have_budgets_of_their_own(place: Place, ses
     assert await asyncio.gather(*map(one, range(sessions))) == [[False, True]] * sessions
 
 
+@pytest.mark.xdist_group(heavy.GROUP)
 async def test_a_client_of_a_protocol_without_sessions_has_one_budget(place: Place) -> None:
     from mcp import Client
 
