@@ -68,8 +68,8 @@ _LINGER = 1.0  # seconds for which a rejected client may still send
 _SILENCE = 10.0  # seconds between two lines about invalid requests
 _OF_CLIENTS = ("Invalid HTTP request", "Unsupported upgrade request", "No supported WebSocket library")
 _UNREAD = 60.0  # seconds for which a client may read nothing of the pending data
-# Seconds that a connection is kept between two requests, as nginx keeps it: whoever sends one just as the server closes
-# gets a reset. Clients (httpx 5, undici 4, aiohttp 15) and load balancers (60) must be the ones that close.
+# Seconds that a connection is kept between two requests, as nginx keeps it: a request sent just as the server closes it
+# is reset. Clients (httpx 5, undici 4, aiohttp 15) and load balancers (60) must be the ones that close.
 _KEPT = 75.0
 
 
