@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from groundwire.integrations.framework_versions import FRAMEWORKS
 from world import World
@@ -31,7 +33,13 @@ CHAIN = ("duckduckgo_lite", "brave", "tavily")
 def test_the_framework_saves_and_loads_it(
     extra: str, world: World, python_with: Callable[..., Path], tmp_path: Path
 ) -> None:
-    save_and_load(extra, python_with(extra, ALSO.get(extra, ())), world, tmp_path)  # one environment with the examples
+    python = python_with(extra, ALSO.get(extra, ()))  # one environment with the examples
+    framework = FRAMEWORKS[extra]
+    (installed,) = distributions(
+        name=framework.distribution, path=[*map(str, python.parents[1].glob("lib/*/site-packages"))]
+    )
+    assert Version(installed.version) > Version(framework.lowest), "not the newest version that the extra allows"
+    save_and_load(extra, python, world, tmp_path)
 
 
 @pytest.mark.req("B31")
