@@ -79,7 +79,7 @@ class Proxied:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        async with asyncio.timeout(300):
+        async with asyncio.timeout(800):
             out, err = await process.communicate()
         assert process.returncode == 0, (out[-2_000:], err[-2_000:])
         return out.decode()
