@@ -22,8 +22,8 @@ pytestmark = pytest.mark.xdist_group(heavy.GROUP)
     [
         ("positive", 2),
         ("negative", 1),
-        pytest.param("positive", 10, marks=pytest.mark.slow),
-        pytest.param("negative", 3, marks=pytest.mark.slow),
+        pytest.param("positive", 10, marks=[pytest.mark.slow, pytest.mark.timeout(1_800)]),
+        pytest.param("negative", 3, marks=[pytest.mark.slow, pytest.mark.timeout(1_800)]),
     ],
 )
 async def test_no_request_breaks_it_and_every_answer_is_described(
