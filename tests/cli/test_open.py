@@ -50,6 +50,10 @@ def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
 WRONG = {
     "file": ("file://elsewhere/etc/passwd", "The URL names no file on this machine. Write file:///"),
     "no scheme": ("example", "The URL has no scheme. Add https:// in front"),
+    "no scheme, in German": (
+        "bücher.example/a",
+        "The URL has no scheme. Add https:// in front: https://bücher.example/a",
+    ),
     "space": ("https://exa mple.org/", "The URL has a space. Percent-encode it"),
     "long": ("https://example.org/" + "a" * 9_980, "The URL has 10,000 characters. "),
     "Windows path": (
@@ -81,6 +85,8 @@ def test_a_name_that_may_be_meant_as_a_file_is_named_as_one(terminal: Terminal) 
         "There is no file notes.nosuchending here, so it was taken for an address." in done.stderr,
     ) == (3, True)
     assert "There is no file" not in terminal.here("open", "https://notes.nosuchending/").stderr
+    piped = terminal.here("open", "-", typed="https://notes.nosuchending/")
+    assert (piped.exit_code, "There is no file" in piped.stderr) == (3, False)
 
 
 @pytest.mark.req("B39")

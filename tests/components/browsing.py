@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from components.chromium import executable_or_skip
 
-__all__ = ["DESK", "PHONE", "Look", "browsing"]
+__all__ = ["DESK", "PHONE", "Look", "browsing", "launched_browser", "tabs"]
 
 DESK = (1380, 860)
 PHONE = (390, 844)
@@ -78,26 +78,43 @@ Open = Callable[..., Any]
 
 
 @asynccontextmanager
-async def browsing(url: str) -> AsyncIterator[Open]:
-    """Start a browser, and yield a function that opens a tab for a site.
-
-    The function's arguments: `scheme` (`light` or `dark`), `size` (width and height), `script` (whether scripts run).
-    """
+async def launched_browser() -> AsyncIterator[Browser]:
+    """Start a browser."""
     executable = executable_or_skip()
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=str(executable), args=["--no-sandbox"])
         try:
-            yield lambda **options: _open(browser, url, **options)
+            yield browser
         finally:
             await browser.close()
 
 
-async def _open(
-    browser: Browser, url: str, *, scheme: Any = "light", size: tuple[int, int] = DESK, script: bool = True
-) -> Look:
-    context = await browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=script
-    )
+@asynccontextmanager
+async def tabs(browser: Browser, url: str) -> AsyncIterator[Open]:
+    """Yield a function that opens a tab for a site, each with cookies of its own.
+
+    The function's arguments: `scheme` (`light` or `dark`), `size` (width and height), `script` (whether scripts run).
+    """
+    async with AsyncExitStack() as stack:
+
+        async def open_(*, scheme: Any = "light", size: tuple[int, int] = DESK, script: bool = True) -> Look:
+            context = await browser.new_context(
+                viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=script
+            )
+            stack.push_async_callback(context.close)
+            return await _tab(context, url)
+
+        yield open_
+
+
+@asynccontextmanager
+async def browsing(url: str) -> AsyncIterator[Open]:
+    """Start a browser, and yield the function of `tabs`."""
+    async with launched_browser() as browser, tabs(browser, url) as open_:
+        yield open_
+
+
+async def _tab(context: BrowserContext, url: str) -> Look:
     context.set_default_timeout(60_000)
     await context.add_init_script(_WATCH)
     page = await context.new_page()

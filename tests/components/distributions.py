@@ -44,9 +44,10 @@ class Distributions:
         return message_from_bytes(text)
 
     def needs(self, *, extras: bool) -> frozenset[str]:
-        """The names of the packages that the wheel needs: those of its extras, or those without any."""
+        """The names of the packages that the wheel needs here: those of its extras, or those without any."""
         lines = [Requirement(line) for line in self.metadata.get_all("Requires-Dist", [])]
-        return frozenset(one.name.lower() for one in lines if ("extra ==" in str(one.marker)) is extras)
+        chosen = [one for one in lines if ("extra ==" in str(one.marker)) is extras]
+        return frozenset(one.name.lower() for one in chosen if extras or one.marker is None or one.marker.evaluate())
 
     @property
     def epoch(self) -> int:

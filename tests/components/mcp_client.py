@@ -31,7 +31,7 @@ async def connect(stack: AsyncExitStack, target: Any, headers: dict[str, str]) -
     if not hasattr(room, "streamable_http_client"):
         return (await stack.enter_async_context(room.streamablehttp_client(target, headers=headers)))[:2]
     library: Any = import_module("httpx2" if find_spec("httpx2") else "httpx")
-    client = await stack.enter_async_context(library.AsyncClient(headers=headers, timeout=30))
+    client = await stack.enter_async_context(library.AsyncClient(headers=headers, timeout=100))
     return (await stack.enter_async_context(room.streamable_http_client(target, http_client=client)))[:2]
 
 

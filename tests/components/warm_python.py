@@ -37,7 +37,7 @@ _TESTS = Path(__file__).resolve().parents[1]
 _NOT_LOADED = frozenset({"integrations", "__main__"})
 """The frameworks exclude one another, and the command line would run."""
 _ALSO_LOADED = (
-    *("encodings.idna", "importlib_metadata", "pypdfium2", "rich.console", "uvicorn", "keyring"),
+    *("encodings.idna", "importlib_metadata", "jsonschema", "pypdfium2", "rich.console", "uvicorn", "keyring"),
     *(f"keyring.backends.{name}" for name in ("SecretService", "Windows", "chainer", "kwallet", "libsecret", "macOS")),
 )
 _HEAD = struct.Struct("!I")

@@ -17,7 +17,7 @@ from typing import Self
 __all__ = ["Shell", "commands", "matches"]
 
 _SETTLING = 15.0  # seconds for a program in the background to say what the document shows
-_PATIENCE = 100.0  # seconds for one command
+_PATIENCE = 250.0  # seconds for one command
 
 _CHANGING = (
     (re.compile(r"\b\d+(?:[.,]\d+)*\s?(?:ms|s)\b"), "TIME"),

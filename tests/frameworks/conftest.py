@@ -44,8 +44,10 @@ def python_with() -> Callable[..., Path]:
                 uv = [sys.executable, "-m", "uv", "--system-certs", "-q"]
                 subprocess.run([*uv, "venv", "-p", sys.executable, str(folder)], check=True)
                 install = [*uv, "pip", "install", "-p", str(python), "-r", str(PROJECT), "--extra", extra, *also]
-                # Asking the index what is new takes longer than the rest; what was fetched before does as well.
-                if subprocess.run([*install, "--offline"], capture_output=True, check=False).returncode:
+                # Asking the index takes longer than the rest. Without it, the newest version is the newest that was
+                # fetched before, which may be the oldest that is allowed.
+                offline = [*install, "--offline"]
+                if not oldest or subprocess.run(offline, capture_output=True, check=False).returncode:
                     subprocess.run(install, check=True)
                 _add_groundwire(next(folder.glob("lib/python*/site-packages")))
                 made.write_text(stamp)

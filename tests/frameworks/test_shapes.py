@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from frameworks.frameworks import ALSO, Framework, with_framework
 from groundwire.integrations.framework_versions import FRAMEWORKS
@@ -24,6 +26,13 @@ IN_THE_GATE = "smolagents"
 
 CHAIN = ("duckduckgo_lite", "brave", "tavily")
 """The providers of which Strands has a tool each."""
+
+
+@pytest.mark.parametrize("extra", [pytest.param(extra, marks=pytest.mark.xdist_group(extra)) for extra in EXTRAS])
+def test_what_is_tested_is_newer_than_the_oldest_version(extra: str, python_with: Callable[..., Path]) -> None:
+    packages = python_with(extra, ALSO.get(extra, ())).parents[1].glob("lib/*/site-packages")
+    (installed,) = distributions(name=FRAMEWORKS[extra].distribution, path=[*map(str, packages)])
+    assert Version(installed.version) > Version(FRAMEWORKS[extra].lowest)
 
 
 @with_framework(*EXTRAS)

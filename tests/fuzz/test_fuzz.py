@@ -14,7 +14,7 @@ pytestmark = pytest.mark.req("B2", "Y15")
 RUN = Path(__file__).with_name("run.py")
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1_800)
 @pytest.mark.parametrize(
     ("inputs", "targets"), [("20", ("bounds",)), pytest.param("2000", tuple(TARGETS), marks=pytest.mark.slow)]
 )

@@ -25,7 +25,7 @@ from world import World
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CLIENT = _ROOT / "tests" / "components" / "mcp_client.py"
-_INSPECTOR = "@modelcontextprotocol/inspector@0.15.0"
+_INSPECTOR = ("@modelcontextprotocol/inspector@2.12.0", "node@22.23.3")  # it needs Node.js 22
 _TYPESCRIPT = ("@modelcontextprotocol/sdk", "@modelcontextprotocol/client")  # the major versions 1 and 2
 
 _FIXTURES = """
@@ -72,9 +72,9 @@ def python(say: Callable[[str], None]) -> Path:
 
 @pytest.fixture(scope="module")
 def inspector(say: Callable[[str], None]) -> Path:
-    """The inspector's command line; it may be missing: nothing but this and the npm package needs Node.js."""
+    """The folder with the inspector's command line; it may be missing: nothing but npm packages needs Node.js."""
     try:
-        return npm_packages(_ROOT / ".venv-inspector", [_INSPECTOR], "about 20 s", say) / ".bin" / "mcp-inspector"
+        return npm_packages(_ROOT / ".venv-inspector", _INSPECTOR, "about 30 s", say) / ".bin"
     except Unavailable as exc:
         pytest.skip(f"the inspector cannot be had here: {exc}")
 
@@ -164,21 +164,23 @@ async def test_the_typescript_client_signs_in(
 @pytest.mark.slow  # its SDK signs in above, and a client of Python asks for the same over both ways
 def test_the_inspector(inspector: Path, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
     server, base = start_http(command, environment)
+    variables = {**environment, "PATH": f"{inspector}{os.pathsep}{environment['PATH']}"}
 
     def inspect(*arguments: str, target: tuple[str, ...]) -> Any:
-        called = [str(inspector), "--cli", *target, *arguments]
-        done = subprocess.run(called, env=dict(environment), capture_output=True, text=True, check=False)
+        called = [str(inspector / "mcp-inspector"), "--cli", *target, "--connect-timeout", "0", *arguments]
+        done = subprocess.run(called, env=variables, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr + done.stdout
         return json.loads(done.stdout)
 
     try:
         call = ("--method", "tools/call", "--tool-name", "web_search", "--tool-arg", "query=bm25")
         http = (f"{base}/mcp", "--transport", "http")
-        for target in (command, http):
+        given = (part for name, value in environment.items() if value for part in ("-e", f"{name}={value}"))
+        for target in ((*command, *given), http, (*http, "--protocol-era", "modern")):
             found = inspect(*call, target=target)
             assert not found.get("isError")
             assert found["structuredContent"]["results"]
-        tools = inspect("--method", "tools/list", target=http)["tools"]
+        tools = inspect("--method", "tools/list", "--strict", target=http)["tools"]  # with schemas for every model
         assert [tool["name"] for tool in tools] == ["web_search", "open_page"]
         assert inspect("--method", "resources/list", target=http)["resources"][0]["uri"] == "groundwire://session"
         assert inspect("--method", "prompts/list", target=http)["prompts"][0]["name"] == "web_research"

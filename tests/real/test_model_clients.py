@@ -29,18 +29,23 @@ from world.model_apis import ModelServer
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 _ROOT = Path(__file__).resolve().parents[2]
-_CLIENTS = ("@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0")
-_LITELLM = ("litellm==1.106.2",)  # 1.82.7, 1.82.8 and 1.107.0 were compromised: never those
+_CLIENTS = ("@anthropic-ai/claude-code@2.1.332", "@openai/codex@0.171.0")
+_LITELLM = ("litellm==1.110.2",)  # 1.82.7, 1.82.8 and 1.107.0 were compromised: never those
 _QUESTION = "What is reciprocal rank fusion? Search the web."
 _ANSWER = "It merges rankings [1]."
 _GUIDE = (_ROOT / "docs/guides/proxy.md").read_text("utf-8")
 
 
 def searching(asked: ScriptedRequest) -> Turn:
-    """Do as a model that searches once, with the tool of its client if that has one, and then cites."""
-    if asked.results:
+    """Do as a model that searches once, with the tool of its client if that has one, and then cites.
+
+    Claude Code holds most of its tools back until the model asks for them.
+    """
+    if any("reciprocal-rank-fusion" in result for result in asked.results):
         return Say(_ANSWER)
-    return ScriptedCall(next(name for name in ("WebSearch", "web_search") if name in asked.functions), _QUERY)
+    if name := next((name for name in ("WebSearch", "web_search") if name in asked.functions), ""):
+        return ScriptedCall(name, _QUERY)
+    return Say("There is no search.") if asked.results else ScriptedCall("ToolSearch", {"query": "select:WebSearch"})
 
 
 _QUERY = {"query": "reciprocal rank fusion"}
@@ -74,7 +79,7 @@ class Proxied:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        async with asyncio.timeout(300):
+        async with asyncio.timeout(800):
             out, err = await process.communicate()
         assert process.returncode == 0, (out[-2_000:], err[-2_000:])
         return out.decode()
@@ -119,13 +124,15 @@ async def test_claude_code_searches_through_the_proxy(proxied: Proxied, claude: 
     answer = json.loads(said)
     assert (answer["is_error"], answer["result"]) == (False, _ANSWER)
     assert [one["webSearchRequests"] for one in answer["modelUsage"].values()] == [1]
-    first, inner, found, last = proxied.sent("/v1/messages")
+    first, chosen, inner, found, last = proxied.sent("/v1/messages")
+    assert "WebSearch" not in {tool["name"] for tool in first["tools"]}
+    assert {"type": "tool_reference", "tool_name": "WebSearch"} in chosen["messages"][-1]["content"][0]["content"]
     assert not any(str(tool.get("type", "")).startswith("web_search") for tool in inner["tools"]), "a local tool"
     assert "reciprocal-rank-fusion" in json.dumps(found["messages"][-1])
     result = json.dumps(last["messages"][-1])
     assert "Links: " in result, "what Claude Code makes of the blocks of a search"
     assert "/wiki/reciprocal-rank-fusion" in result
-    assert len(first["tools"]) == len(last["tools"]) > 10
+    assert len(chosen["tools"]) == len(last["tools"]) > 10
 
 
 async def test_codex_searches_through_the_proxy(proxied: Proxied, programs: Path) -> None:

@@ -194,9 +194,9 @@ class Shelf(EmulatedServer):
 
 _HOSTS = {
     "yodoca": "aiohttp==3.13.3 click==8.3.1 idna==3.11 lxml==6.0.2 platformdirs==4.9.4 pydantic==2.12.5 "
-    "python-dotenv==1.2.1 rich==14.3.2 keyring==25.7.0 ddgs==9.10.0 primp==1.1.3",
+    "filelock==3.24.3 virtualenv==21.2.0 python-dotenv==1.2.1 rich==14.3.2 keyring==25.7.0 ddgs==9.10.0 primp==1.1.3",
     "haytham": "aiohttp==3.13.2 click==8.3.0 idna==3.11 lxml==6.0.2 platformdirs==4.7.1 pydantic==2.12.4 "
-    "python-dotenv==1.2.1 rich==14.2.0 ddgs==9.10.0 primp==0.15.0",
+    "filelock==3.21.2 virtualenv==20.36.1 python-dotenv==1.2.1 rich==14.2.0 ddgs==9.10.0 primp==0.15.0",
     "squidbot": "aiohttp==3.13.3 click==8.3.1 idna==3.11 lxml==6.0.2 pydantic==2.12.5 python-dotenv==1.2.1 "
     "rich==14.3.3",
 }

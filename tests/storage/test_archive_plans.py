@@ -87,3 +87,24 @@ def test_matches_are_read_by_few_statements(postgres: Postgres) -> None:
     tables.close()
     assert len({hit.url for hit in found}) == 60
     assert tables.statements < 12
+
+
+class ForgottenMeanwhile(PostgresTables):
+    """Another process deletes one of the rows between the two statements of a search."""
+
+    def _candidates(self, *arguments: Any) -> Any:
+        found = super()._candidates(*arguments)
+        other = PostgresTables(self._url, "sessions")
+        (place,) = (each.place for each in found if each.place.endswith("a.example/2"))
+        assert other.forget(key=place, domain=None, before=None) == 1
+        other.close()
+        return found
+
+
+@pytest.mark.req("B13")
+def test_a_match_that_another_process_deletes_meanwhile_is_left_out(postgres: Postgres) -> None:
+    tables = ForgottenMeanwhile(postgres.database(), "sessions")
+    tables.put(items(5), max_bytes=1 << 30, oldest=0)
+    found = tables.find(Search("whales", Filters(), date(2023, 11, 20), 60), OPERATOR)
+    tables.close()
+    assert {hit.url for hit in found} == {f"https://a.example/{number}" for number in (0, 1, 3, 4)}

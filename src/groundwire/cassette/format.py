@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, NamedTuple
 from groundwire._version import __version__
 from groundwire.errors import ConfigurationError
 from groundwire.json_text import json_object
-from groundwire.settings.user_folders import os_reason
+from groundwire.settings.user_folders import lock, os_reason
 
 __all__ = [
     "Answer",
@@ -190,7 +190,6 @@ def from_line(line: object) -> Exchange:
 _MARK = "groundwire_cassette"
 _VERSION = 1
 _STEP = 65_536  # bytes
-_WAIT = 0.001  # seconds between two tries to get the lock
 
 
 class CassetteFile:
@@ -212,7 +211,7 @@ class CassetteFile:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._lock, path.open("a+b") as file:
-                _lock(file)
+                lock(file)
                 if file.seek(0, os.SEEK_END):
                     file.seek(0)
                     _check_mark(file.readline(), path)  # before truncating: the path may be a typo
@@ -229,7 +228,7 @@ class CassetteFile:
             OSError: it cannot be written.
         """
         with self._lock, self.path.open("a+b") as file:
-            _lock(file)
+            lock(file)
             _mend(file)
             _begin(file)
             self._count(file)
@@ -317,13 +316,6 @@ def _mend(file: BinaryIO) -> None:
     else:
         file.write(b"\n")
         file.flush()
-
-
-def _lock(file: BinaryIO) -> None:
-    """Wait for the other processes that write to a file, until it is closed."""
-    from filelock import lock_descriptor  # only a recording waits for it
-
-    lock_descriptor(file.fileno(), poll_interval=_WAIT)
 
 
 def _encode(line: dict[str, Any]) -> bytes:

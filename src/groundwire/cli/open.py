@@ -101,7 +101,9 @@ def open_(
                 pages = [await web.open_page(sources[0], **options)]
         except PageUnavailable as error:
             _warn_of_proxy(web, addresses)
-            if isinstance(error, HostNotFound) and "/" not in urls[0]:  # `notes.md` may be meant as a file
+            if (
+                isinstance(error, HostNotFound) and "/" not in urls[0] and urls[0] != "-"
+            ):  # `notes.md` may be meant as a file
                 warn(f"There is no file {urls[0]} here, so it was taken for an address.")
             raise
         if any(page.status == "error" for page in pages):
@@ -140,7 +142,9 @@ def _file(argument: str) -> Path | None:
     with suppress(OSError, ValueError):  # too long for a name, or with a NUL
         path = Path(argument)
         is_address = not argument or ":" in argument or with_scheme(argument) != argument
-        is_path = argument.startswith(_PATHS) or ("/" in argument and not is_address)
+        first, slash, _ = argument.partition("/")  # a folder, or a host, which may have letters of any script
+        is_below = slash and not is_address and ("." not in first.strip(".") or Path(first).is_dir())
+        is_path = argument.startswith(_PATHS) or is_below
         if (is_path and not argument.startswith("//")) or path.is_file() or (path.exists() and not is_address):
             return path
     return None

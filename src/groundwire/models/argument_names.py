@@ -105,7 +105,11 @@ _IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
 """What other libraries' arguments may ask for that is so here anyway."""
 
 _NO_EFFECT_VALUES: Mapping[str, frozenset[object]] = MappingProxyType(
-    {"type": frozenset({"neural", "keyword", "fast", "deep", "hybrid"})}
+    {
+        "type": frozenset(
+            {"neural", "keyword", "fast", "deep", "hybrid", "instant", "lite", "deep-lite", "deep-reasoning"}
+        )
+    }
 )
 """Values without effect of arguments whose other values are refused."""
 

@@ -1,4 +1,4 @@
-"""The user's folders, also for a user without a home folder, and files that are replaced atomically."""
+"""The user's folders, also for a user without a home folder, and files that are locked or replaced atomically."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import tempfile
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from groundwire.errors import ConfigurationError
 
-__all__ = ["expand_user", "no_home", "os_reason", "read", "replace", "user_folder", "write"]
+__all__ = ["expand_user", "lock", "no_home", "os_reason", "read", "replace", "user_folder", "write"]
 
+_LOCK_INTERVAL = 0.001  # seconds between two tries to get a lock, on Windows
 _MOST = 20_000_000  # bytes; Claude Code keeps its history in the same file
 
 
@@ -102,6 +103,33 @@ def write(path: Path, text: str, *, like: Path | None = None) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def lock(file: IO[bytes], *, blocking: bool = True) -> bool:
+    """Lock a file among all processes until it is closed.
+
+    Args:
+        file: A file that is open for writing.
+        blocking: Whether to wait for another process that has it.
+
+    Returns:
+        Whether it is locked.
+
+    Raises:
+        OSError: its file system has no locks.
+    """
+    if sys.platform == "win32":
+        from filelock import lock_descriptor
+
+        return lock_descriptor(file.fileno(), blocking=blocking, poll_interval=_LOCK_INTERVAL)
+    else:  # noqa: RET505  # a type checker takes what follows a return for unreachable there
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if blocking else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 _NO_HOME = (

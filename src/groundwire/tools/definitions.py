@@ -5,7 +5,6 @@ Every adapter takes these texts from here, with the current limits.
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -122,7 +121,7 @@ def local_search_definition(settings: Settings) -> ToolDefinition:
 
 def _definition(name: str, result: type[BaseModel], **defaults: object) -> ToolDefinition:
     """Return a tool of `definitions.json`, with the default of each argument that is named in its description."""
-    fields = copy.deepcopy(_DEFINITIONS[name])
+    fields = _plain(_DEFINITIONS[name])
     for argument, value in defaults.items():
         about = fields["parameters"]["properties"][argument]
         about["description"] = about["description"].format(value)

@@ -15,10 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final
 
-from filelock import lock_descriptor
-
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page
+from groundwire.settings.user_folders import lock
 
 __all__ = ["PageOutput", "page_record", "url_digest"]
 
@@ -56,7 +55,7 @@ class PageOutput:
         if self._is_file and path.exists() and path.stat().st_size and not self._state_path.exists():
             raise InvalidRequest("output", f"{path} exists and has no state file", "Choose another file, or delete it.")
         self._state = self._state_path.open("a+b")
-        if not lock_descriptor(self._state.fileno(), blocking=False):
+        if not lock(self._state, blocking=False):
             self._state.close()
             raise InvalidRequest(
                 "output", f"another process writes to {path}", "Wait for it, or choose another output."

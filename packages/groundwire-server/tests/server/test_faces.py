@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire import Settings, Web
 from groundwire.models import SearchResult
 from groundwire.providers import Capabilities
@@ -283,7 +284,7 @@ _examples = st.lists(
 @pytest.mark.req("B27")
 @pytest.mark.parametrize("face", range(5))
 @pytest.mark.parametrize("decide", [templated])
-@hypothesis_settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@hypothesis_settings(max_examples=examples(120), deadline=None, suppress_health_check=list(HealthCheck))
 @given(_examples, st.booleans())
 async def test_equal_words_lead_to_no_page_of_another_conversation(
     urls: list[str], provider: NewPages, face: int, steps: list[tuple[int, str, bool, bool]], alike: bool

@@ -86,17 +86,24 @@ def test_it_ends_when_it_is_asked_to(place: Place, world: World) -> None:
 
 
 @pytest.mark.req("H3")
+@pytest.mark.xdist_group(heavy.GROUP)  # to call a tool, the client imports jsonschema
 @pytest.mark.parametrize("sessions", [10, pytest.param(50, marks=pytest.mark.slow)])
 async def test_many_sessions_at_once_have_budgets_of_their_own(place: Place, sessions: int) -> None:
+    import httpx2
     from mcp import ClientSession
     from mcp.client.streamable_http import streamable_http_client
 
     place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
+    place.variables["GROUNDWIRE_SERVER_HEADER_TIMEOUT"] = "600"  # one process is all the clients, each slow in turn
     url = await asyncio.to_thread(place.serve) + "/mcp"
     ready = asyncio.Barrier(sessions)
 
     async def one(number: int) -> list[bool]:
-        async with streamable_http_client(url) as streams, ClientSession(*streams[:2]) as session:
+        async with (
+            httpx2.AsyncClient(timeout=None) as client,
+            streamable_http_client(url, http_client=client) as streams,
+            ClientSession(*streams[:2]) as session,
+        ):
             await session.initialize()
             await ready.wait()
             answers = [await session.call_tool("web_search", {"query": f"bm25 {number}"}) for _ in range(2)]
@@ -105,6 +112,7 @@ async def test_many_sessions_at_once_have_budgets_of_their_own(place: Place, ses
     assert await asyncio.gather(*map(one, range(sessions))) == [[False, True]] * sessions
 
 
+@pytest.mark.xdist_group(heavy.GROUP)
 async def test_a_client_of_a_protocol_without_sessions_has_one_budget(place: Place) -> None:
     from mcp import Client
 

@@ -17,6 +17,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 
+from components import heavy
 from components.authorization_server import AuthorizationServer
 from components.mcp_processes import HELLO
 from components.processes import ReservedPort
@@ -26,6 +27,8 @@ from groundwire_server.auth import KeyFile
 from groundwire_server.auth.keys import make_key
 from groundwire_server.uvicorn_runner import serving
 from world import World
+
+pytestmark = pytest.mark.xdist_group(heavy.GROUP)  # to call a tool, the client imports jsonschema
 
 MCP = {"Accept": "application/json, text/event-stream"}
 
@@ -64,7 +67,7 @@ async def signed_in(url: str) -> AsyncIterator[httpx2.AsyncClient]:
     person = _Person()
     wanted = OAuthClientMetadata.model_validate({"redirect_uris": ["http://127.0.0.1:9/back"], "client_name": "test"})
     provider = OAuthClientProvider(url, wanted, person, person.visit, person.come_back)
-    async with httpx2.AsyncClient(auth=provider, timeout=30) as client:
+    async with httpx2.AsyncClient(auth=provider, timeout=100) as client:
         yield client
 
 
@@ -180,7 +183,7 @@ async def test_nothing_is_searched_for_another_token(
     claims: dict[str, Any], url: str, issuer: AuthorizationServer, world: World
 ) -> None:
     token = issuer.token(**{"aud": url, "scope": "web"} | claims)
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=100) as http:
         with pytest.raises(ExceptionGroup):
             async with Client(streamable_http_client(url, http_client=http)) as client:
                 await client.call_tool("web_search", {"query": "bm25"})

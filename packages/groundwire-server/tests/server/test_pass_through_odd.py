@@ -235,8 +235,10 @@ async def ask(world: World, settings: Callable[..., Settings]) -> AsyncIterator[
 
 def difference(got: bytes, want: bytes) -> tuple[bytes, ...]:
     """Return both from shortly before where they differ; nothing if they are equal."""
+    if got == want:
+        return ()
     at = next((at for at, pair in enumerate(zip(got, want, strict=False)) if len({*pair}) > 1), len(got))
-    return () if got == want else tuple(one[max(0, at - 200) : at + 200] for one in (got, want))
+    return tuple(one[max(0, at - 200) : at + 200] for one in (got, want))
 
 
 @pytest.mark.req("B27")

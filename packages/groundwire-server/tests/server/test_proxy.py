@@ -48,7 +48,6 @@ async def serve(world: World, settings: Callable[..., Settings]) -> AsyncIterato
 
         async def make(upstream: str, *, limit: int = 20, rules: Any = (), **options: Any) -> heavy.openai.AsyncOpenAI:
             sections = {"session": {"max_searches": limit, "warning_threshold": 1}, "permission": dict(rules)}
-            sections["search"] = {"timeout": 600}  # a busy machine refuses no call with so much time
             web = await stack.enter_async_context(Web(settings(**sections)))
             proxy = Proxy(web, upstream, **options)
             stack.push_async_callback(proxy.aclose)

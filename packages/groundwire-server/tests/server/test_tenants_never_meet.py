@@ -201,9 +201,7 @@ async def house(
         file = tmp_path / "keys.json"
         sharing: Sharing = getattr(request, "param", "sessions")
         model = world.add(ModelServer(name="model"))
-        patient = {"timeout": 600}  # a busy machine refuses no call with so much time
-        own = {"server": {"key_file": str(file)}, "search": patient, "read": patient}
-        sections = kept(settings, tmp_path, sharing, **own)
+        sections = kept(settings, tmp_path, sharing, server={"key_file": str(file)})
         headers = {}
         for name in MARKS:
             key, record = make_key(name, datetime.now(UTC), limits=KeyLimits())

@@ -1,4 +1,4 @@
-"""Gemini generateContent: the tool `googleSearch` beside lists of function declarations (google-genai SDK 3.4.0 types).
+"""Gemini generateContent: the tool `googleSearch` beside lists of function declarations (google-genai SDK 3.6.1 types).
 
 A request is the body of the REST API, or the arguments of the SDK's `generate_content`, whose tools are in `config`.
 """

@@ -1,4 +1,4 @@
-"""Anthropic Messages: a server tool named `web_search` (anthropic SDK 2.12.0 types; convergio, tier 1).
+"""Anthropic Messages: a server tool named `web_search` (anthropic SDK 2.14.0 types; convergio, tier 1).
 
 Groq: compound systems with built-in search, and `browser_search` for gpt-oss (groq SDK 1.7.0 types).
 
@@ -8,7 +8,7 @@ Gemini Interactions: the hosted tool `google_search` (recorded with gemini-3-fla
 
 OpenAI Chat Completions: another model that always searches, and `web_search_options` (convergio, tier 2).
 
-OpenAI Responses: the hosted tool `web_search` (openai SDK 3.54.0 types; codelia).
+OpenAI Responses: the hosted tool `web_search` (openai SDK 3.57.0 types; codelia).
 
 OpenRouter: the server tool `openrouter:web_search` (openrouter SDK 1.3.84 types); off by default.
 

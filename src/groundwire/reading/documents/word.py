@@ -138,6 +138,7 @@ class _WordReader:
         self._relations = archive.relations(main)
         styles = archive.xml(self._folder + "styles.xml")
         self._styles, self._shaded = _styles(styles), _shaded_styles(styles)
+        self._backgrounds: dict[etree._Element, bool] = {}
         self._numbers = _numbering(archive.xml(self._folder + "numbering.xml"))
         self._counts: dict[str, dict[int, int]] = {}
         self._restarted: set[tuple[str, int]] = set()
@@ -325,12 +326,16 @@ class _WordReader:
 
     def _is_on_shade(self, run: etree._Element) -> bool:
         """Return whether the paragraph, the cell, or the table around a run has a background, by itself or by style."""
-        for around in run.iterancestors(_W + "p", _W + "tc", _W + "tbl"):
+        return any(map(self._has_shade, run.iterancestors(_W + "p", _W + "tc", _W + "tbl")))
+
+    def _has_shade(self, around: etree._Element) -> bool:
+        """Return whether an element has a background; it is looked for once, among all that is in the element."""
+        if around not in self._backgrounds:
             own = around.find(f"{_W}{local_name(around)}Pr")
             style = _value(own, "pStyle") or _value(own, "tblStyle")
-            if style in self._shaded or (own is not None and any(map(_is_shade, own.iterchildren(_W + "shd")))):
-                return True
-        return False
+            shades = own.iterchildren(_W + "shd") if own is not None else ()
+            self._backgrounds[around] = style in self._shaded or any(map(_is_shade, shades))
+        return self._backgrounds[around]
 
     def _marks(self, properties: etree._Element | None, style: _WordStyle) -> Mapping[str, bool]:
         """Return which styles a run has; those that the style of a whole paragraph gives its letters do not count."""

@@ -180,17 +180,19 @@ class PostgresTables(ArchiveTables[_Db]):
                 remaining, last, many = remaining - (rows[0][-1] if rows else 0), first, 2 * many
         return candidates
 
-    def _loader(self, db: _Db, candidates: Sequence[Candidate]) -> Callable[[Candidate], Item]:
-        loaded: dict[int, Sequence[Any]] = {}
+    def _loader(self, db: _Db, candidates: Sequence[Candidate]) -> Callable[[Candidate], Item | None]:
+        loaded: dict[int, Sequence[Any] | None] = {}
         sql = f"select i.id, {_ITEM}, b.body from archive_items i {_BODIES} where i.id = any(%s) and i.seen = any(%s)"
 
-        def load(candidate: Candidate) -> Item:
+        def load(candidate: Candidate) -> Item | None:
             if candidate.row not in loaded:
                 at = candidates.index(candidate)
                 some = candidates[at : at + _LOADED]
                 rows = db.execute(sql, ([each.row for each in some], [each.seen_ms for each in some]))
+                loaded.update(dict.fromkeys(each.row for each in some))  # each statement sees what others have written
                 loaded.update({number: row for number, *row in rows})
-            return _item(loaded[candidate.row])
+            row = loaded[candidate.row]
+            return None if row is None else _item(row)
 
         return load
 

@@ -169,8 +169,8 @@ class ArchiveTables(ABC, Generic[_Db]):
         """Return the best of the newest matches in each part, at most `search.candidates`."""
 
     @abstractmethod
-    def _loader(self, db: _Db, candidates: Sequence[Candidate]) -> Callable[[Candidate], Item]:
-        """Return a function that returns the item of one of the candidates."""
+    def _loader(self, db: _Db, candidates: Sequence[Candidate]) -> Callable[[Candidate], Item | None]:
+        """Return a function that returns the item of one of the candidates; None if it is no longer there."""
 
     @abstractmethod
     def _delete(self, condition: Condition) -> int:
@@ -234,7 +234,7 @@ def below_domain(domain: str) -> Condition:
 def best_answers(
     question: Question,
     candidates: Sequence[Candidate],
-    load: Callable[[Candidate], Item],
+    load: Callable[[Candidate], Item | None],
     search: Search,
 ) -> Sequence[ArchiveHit]:
     """Return the rows that answer, an address once: results of a search for the same first, then by rank.
@@ -242,7 +242,7 @@ def best_answers(
     Args:
         question: What is asked for.
         candidates: The rows, in any order.
-        load: Returns a row.
+        load: Returns a row; None for one that was deleted or written anew meanwhile.
         search: How many, and which.
     """
     compared: dict[str, bool | None] = {}  # results of a search share its query
@@ -256,7 +256,8 @@ def best_answers(
     for other, differs, candidate in sorted(sorted_ones, key=lambda each: each[0]):
         is_answer = not (search.answers and other)
         if len(hits) < search.end and candidate.place not in hits and (is_answer or not differs):
-            item = load(candidate)
+            if (item := load(candidate)) is None:
+                continue
             hit = item.hit(question.passage(joined(item.text)) if search.passages else "", candidate.rank)
             if is_answer or question.within(f"{hit.title}\n{hit.snippet}"):
                 hits[candidate.place] = hit

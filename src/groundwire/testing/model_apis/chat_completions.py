@@ -1,4 +1,4 @@
-"""The wire format of chat completions: request validation and responses (openai SDK 3.54.0 types)."""
+"""The wire format of chat completions: request validation and responses (openai SDK 3.57.0 types)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Final, Self
 
 from starlette.applications import Starlette
@@ -53,10 +53,14 @@ def _routes(
     for mount in mounts:
         yield from (Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app))
     if rest_api:
-        document, page = json.dumps(openapi(described)).encode(), openapi_page(described)
+        page = openapi_page(described)
 
-        async def describe(_request: Request) -> Response:
-            return Response(document, media_type=JSON)
+        @cache
+        def document() -> bytes:
+            return json.dumps(openapi(described)).encode()
+
+        def describe(_request: Request) -> Response:  # in a thread: the first time takes 50 ms, not spent at the start
+            return Response(document(), media_type=JSON)
 
         async def explain(_request: Request) -> Response:
             return Response(page, media_type="text/html")

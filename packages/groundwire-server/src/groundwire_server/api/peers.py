@@ -18,7 +18,7 @@ from groundwire_server.client_disconnect import ASGIApp, Receive, Scope, Send
 
 __all__ = ["Peers", "summed"]
 
-_MAX_WAIT: Final = 1.0  # seconds for the metrics of another worker
+_MAX_WAIT: Final = 5.0  # seconds for the metrics of another worker, half of what Prometheus waits for a scrape
 _NOT_SUMMED: Final[Mapping[str, Callable[[float, float], float]]] = {
     "groundwire_archive_up": min,
     "groundwire_build_info": max,

@@ -57,8 +57,8 @@ def _whole(value: object) -> object:
 
 
 def _day(value: object) -> object:
-    """Refuse numbers, which would count as seconds since 1970."""
-    if isinstance(value, (int, float)) or (isinstance(value, str) and "-" not in value[1:]):
+    """Refuse numbers, which would count as seconds since 1970, also as text: `2e-168` has fewer hyphens than a date."""
+    if isinstance(value, (int, float)) or (isinstance(value, str) and value.strip()[1:].count("-") < 2):
         raise ValueError("must be a date such as 2026-11-23")
     return value
 
@@ -74,8 +74,9 @@ SessionName = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Z
 """A session's name: letters, digits, and `._~-`."""
 
 Words = Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=_WORD)]
-_SIGN = r"A-Za-z0-9_\u00a1-\uffff"
-_DOMAIN = rf"^(\*\.)?[{_SIGN}]([{_SIGN}.-]*[{_SIGN}])?$"  # whether the name is valid is checked later
+# Any letter, also of other scripts, and an emoji; whether the name is valid is checked later.
+_SIGN, _DOT = r"[^\x00-/:-@\[-^`{-\xa0]", r"[^\x00-,/:-@\[-^`{-\xa0]"
+_DOMAIN = rf"^(\*\.)?{_SIGN}({_DOT}*{_SIGN})?$"
 Domain = Annotated[str, Field(min_length=1, max_length=253, pattern=_DOMAIN)]
 Address = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
 

@@ -16,19 +16,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from filelock import FileLock
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import check_domains, check_folders
 from groundwire.settings import Settings
 from groundwire.settings.sources import user_file
-from groundwire.settings.user_folders import expand_user, os_reason, write
+from groundwire.settings.user_folders import expand_user, lock, os_reason, write
 
 __all__ = [
     "ID",
@@ -397,14 +396,15 @@ class KeyFile:
     @contextmanager
     def _changing(self) -> Iterator[dict[str, KeyRecord]]:
         """Yield the records for modification, under a lock among all processes, and write them."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), mode=0o600).acquire()
-        except OSError as error:
-            raise ConfigurationError(
-                f"No key file can be written in {self.path.parent}: {os_reason(error, self.path)}."
-            ) from error
-        with lock:
+        with ExitStack() as stack:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                path = self.path.with_name(f"{self.path.name}.lock")
+                lock(stack.enter_context(os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")))
+            except OSError as error:
+                raise ConfigurationError(
+                    f"No key file can be written in {self.path.parent}: {os_reason(error, self.path)}."
+                ) from error
             try:
                 records = self._read()
             except FileNotFoundError:

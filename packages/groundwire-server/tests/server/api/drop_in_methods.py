@@ -20,14 +20,16 @@ from typing import Any
 
 WORDS = "reciprocal rank fusion"
 LISTS = ("list", "sequence", "iterable")
-LOCAL = {"close", "copy", "qs", "request", "timeout", "watcher", "with_options", "wrap"}
+LOCAL = {"close", "copy", "qs", "request", "timeout", "with_options", "wrap"}
 LOCAL |= {"delete", "get", "get_api_list", "patch", "post", "put"}
 """Members of the client itself that ask nothing of the service, or anything that they are told."""
+SILENT = {"watcher"}
+"""Members that end without an error whatever the service responds."""
 
 
 def methods(owner: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield the public methods of a client and of the objects that it groups them in."""
-    for member in sorted(set(dir(owner)) - (set() if depth else LOCAL)):
+    for member in sorted(set(dir(owner)) - SILENT - (set() if depth else LOCAL)):
         value = None if member.startswith(("_", "with_")) else getattr(owner, member, None)
         full = f"{name}.{member}".lstrip(".")
         if inspect.isroutine(value):

@@ -18,32 +18,31 @@ pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 
 @pytest.mark.req("B18")
 @pytest.mark.parametrize(
-    ("mode", "examples", "letters"),
+    ("mode", "examples"),
     [
-        ("positive", 2, "00ff"),
-        ("negative", 1, "ffff"),
-        pytest.param("positive", 10, "ffff", marks=pytest.mark.slow),
-        pytest.param("negative", 3, "ffff", marks=pytest.mark.slow),
+        ("positive", 2),
+        ("negative", 1),
+        pytest.param("positive", 10, marks=[pytest.mark.slow, pytest.mark.timeout(1_800)]),
+        pytest.param("negative", 3, marks=[pytest.mark.slow, pytest.mark.timeout(1_800)]),
     ],
 )
 async def test_no_request_breaks_it_and_every_answer_is_described(
-    gateway: Any, world: World, mode: str, examples: int, letters: str
+    gateway: Any, world: World, mode: str, examples: int
 ) -> None:
     policy = {"allowed_origins": world.origins, "allowed_domains": ("127.0.0.1",)}
     searching = {"providers": ("searxng",), "timeout": 2}
     served = await gateway(policy=policy, session={"max_searches": 0}, search=searching)
     # Asked from a thread: schemathesis waits for its answers without the event loop.
-    assert await asyncio.to_thread(attack, served.url, mode, examples, letters) >= 5 * examples
+    assert await asyncio.to_thread(attack, served.url, mode, examples) >= 5 * examples
 
 
-def attack(url: str, mode: str, examples: int, letters: str) -> int:
+def attack(url: str, mode: str, examples: int) -> int:
     """Send requests of every operation that takes something, and return how many.
 
     Args:
         url: The gateway.
         mode: Whether the requests keep to the document, "positive", or not, "negative".
         examples: How many of each operation.
-        letters: The code of the last letter that is tried in domains; to list all that are allowed takes seconds.
     """
     import schemathesis  # here: it takes seconds, and every worker collects this module
     from schemathesis.core.result import Ok
@@ -59,9 +58,7 @@ def attack(url: str, mode: str, examples: int, letters: str) -> int:
         checks.status_code_conformance,
     ]
     with urllib.request.urlopen(f"{url}/openapi.json", timeout=100) as answer:
-        text = answer.read().decode()
-    assert r"\\uffff" in text
-    schema = schemathesis.openapi.from_dict(json.loads(text.replace(r"\\uffff", rf"\\u{letters}")))
+        schema = schemathesis.openapi.from_dict(json.load(answer))
     schema.config.update(base_url=url)
     tried = 0
     for found in schema.get_all_operations():

@@ -10,6 +10,7 @@ import pytest
 from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
+from components import heavy
 from groundwire_server.api import build_mcp
 from groundwire_server.api.mcp_sessions import SessionOwners
 
@@ -28,11 +29,12 @@ BOTH = {"Accept": "application/json, text/event-stream"}
 
 
 @pytest.mark.req("B18", "H3")
+@pytest.mark.xdist_group(heavy.GROUP)  # to call a tool, the client imports jsonschema
 async def test_mcp(gateway: Any) -> None:
     served = await gateway(holders={"alice": {"calls_per_day": 1}})
     key = served.keys["alice"]
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=100) as http,
         streamable_http_client(f"{served.url}/mcp", http_client=http) as streams,
         ClientSession(*streams[:2]) as session,
     ):

@@ -57,6 +57,7 @@ async def running(
         "XDG_CONFIG_HOME": str(home / ".config"),
         "XDG_CACHE_HOME": str(home / ".cache"),
         "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
+        "GROUNDWIRE_SEARCH_TIMEOUT": "600",
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
         "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
         "GROUNDWIRE_STORAGE_URL": "memory://",

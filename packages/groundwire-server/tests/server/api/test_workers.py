@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,30 +41,56 @@ from world import World
 
 pytestmark = pytest.mark.req("B18")
 
-VARIABLES = {"GROUNDWIRE_STORAGE_URL": "sqlite://", "GROUNDWIRE_SERVER_ACCESS_LOG": "false"}
+VARIABLES = {
+    "GROUNDWIRE_STORAGE_URL": "sqlite://",
+    "GROUNDWIRE_STORAGE_TIMEOUT": "60",
+    "GROUNDWIRE_SERVER_ACCESS_LOG": "false",
+}
 MODERN = BOTH | {"MCP-Protocol-Version": "2026-07-28"}
 
 
-@asynccontextmanager
-async def workers(world: World, home: Path, *arguments: str, **variables: str) -> AsyncIterator[tuple[Process, str]]:
-    """Serve with two workers; yield the process of their supervisor, and the address."""
-    given = ("--workers", "2", *arguments)
-    async with running(sys.executable, world, home, *given, **VARIABLES, **variables) as process:
-        url = await begun(process)
-        async with fresh(url) as client:
-            await by_each(client)
-        yield process, url
+class Workers:
+    """Serves with two workers in a folder, over the miniature web.
+
+    Args:
+        python: What runs the command.
+        world: The web.
+        home: The folder, in which nothing else runs.
+    """
+
+    def __init__(self, python: Path, world: World, home: Path) -> None:
+        self._python = python
+        self._world = world
+        self._home = home
+
+    @asynccontextmanager
+    async def __call__(self, *arguments: str, python: str = "") -> AsyncIterator[tuple[Process, str]]:
+        """Yield the process of their supervisor, and the address."""
+        given = ("--workers", "2", *arguments)
+        async with running(python or self._python, self._world, self._home, *given, **VARIABLES) as process:
+            url = await begun(process)
+            async with fresh(url) as client:
+                await by_each(client)
+            yield process, url
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the process ids of the workers: here, as children of their supervisor, whose parent is not here."""
+        parents = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it has ended, or is another user's
+                if (folder / "cwd").readlink() == self._home:
+                    parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        yield from (pid for pid, parent in parents.items() if parent in parents and parents[parent] not in parents)
+
+
+@pytest.fixture
+def workers(world: World, tmp_path: Path, warm_python: Path) -> Workers:
+    return Workers(warm_python, world, tmp_path)
 
 
 def fresh(url: str) -> aiohttp.ClientSession:
     """Return a client that opens a connection for each request."""
     return aiohttp.ClientSession(url, connector=aiohttp.TCPConnector(force_close=True, limit=0))
-
-
-def children(process: Process) -> set[int]:
-    """Return the process ids of the workers that have begun to serve."""
-    pid = process.process.pid
-    return {int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
 
 
 async def by_each(client: aiohttp.ClientSession, *numbers: str) -> dict[str, str]:
@@ -142,13 +168,13 @@ async def until(process: Process, word: str) -> str:
 
 
 @pytest.mark.req("H3")
-async def test_each_request_counts_once_and_a_killed_worker_is_replaced(world: World, tmp_path: Path) -> None:
-    async with workers(world, tmp_path) as (process, url), fresh(url) as client:
+async def test_each_request_counts_once_and_a_killed_worker_is_replaced(workers: Workers) -> None:
+    async with workers(python=sys.executable) as (process, url), fresh(url) as client:
         for number in range(1, 41):
             assert await find(client) == 200
             if number % 20 == 0:
                 assert await counted(client, "/v1/search") == number
-        before = children(process)
+        before = set(workers)
         async with Load(url) as load:
             killed = max(before)
             os.kill(killed, signal.SIGKILL)
@@ -159,26 +185,26 @@ async def test_each_request_counts_once_and_a_killed_worker_is_replaced(world: W
         assert load.outcomes.keys() <= {200, 0}
         assert load.outcomes[0] <= 4, "no more than were in progress"
         await by_each(client)
-        assert len(children(process) & before) == 1
+        assert len(set(workers) & before) == 1
         assert await counted(client, "/v1/search") >= 40, "counters never fall"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_what_runs_is_finished(world: World, tmp_path: Path, number: signal.Signals) -> None:
+async def test_what_runs_is_finished(world: World, workers: Workers, number: signal.Signals) -> None:
     loop, asked, held = asyncio.get_running_loop(), asyncio.Event(), Held()
 
     def note(_request: Recorded) -> bool:
         loop.call_soon_threadsafe(asked.set)
         return True
 
-    async with workers(world, tmp_path) as (process, url), fresh(url) as client:
+    async with workers() as (process, url), fresh(url) as client:
         world.searxng.fail(held.fault, when=note)
         searching = asyncio.create_task(find(client))
         await asked.wait()
-        ends = [asyncio.create_task(ended(pid)) for pid in children(process)]
+        ends = [asyncio.create_task(ended(pid)) for pid in set(workers)]
         process.process.send_signal(number)
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)  # the other one has nothing to wait for
-        for pid in children(process):
+        for pid in set(workers):
             with suppress(ProcessLookupError):  # the one that has ended is listed until the supervisor has asked for it
                 os.kill(pid, signal.SIGTERM)  # as a service manager does, beside the supervisor
         held.release()
@@ -187,18 +213,18 @@ async def test_what_runs_is_finished(world: World, tmp_path: Path, number: signa
         assert "Traceback" not in "".join(process.said)
 
 
-async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> None:
+async def test_a_second_signal_ends_it_at_once(world: World, workers: Workers) -> None:
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
 
     def note(_request: Recorded) -> bool:
         loop.call_soon_threadsafe(asked.set)
         return True
 
-    async with workers(world, tmp_path, "--grace", "300") as (process, url), fresh(url) as client:
+    async with workers("--grace", "300") as (process, url), fresh(url) as client:
         world.searxng.fail(InjectedFault.hang(), times=5, when=note)
         searching = asyncio.create_task(find(client))
         await asked.wait()
-        ends = [asyncio.create_task(ended(pid)) for pid in children(process)]
+        ends = [asyncio.create_task(ended(pid)) for pid in set(workers)]
         process.process.send_signal(signal.SIGTERM)
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         process.process.send_signal(signal.SIGTERM)
@@ -206,10 +232,10 @@ async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> 
         assert await searching == 503
 
 
-async def test_a_reload_loses_no_request(world: World, tmp_path: Path) -> None:
+async def test_a_reload_loses_no_request(tmp_path: Path, workers: Workers) -> None:
     file = tmp_path / "groundwire.toml"
     file.write_text("[server]\nmax_body_bytes = 1000\n")
-    async with workers(world, tmp_path) as (process, url), fresh(url) as client:
+    async with workers() as (process, url), fresh(url) as client:
 
         async def hang_up(settings: str, word: str) -> None:
             file.write_text(settings)
@@ -222,27 +248,27 @@ async def test_a_reload_loses_no_request(world: World, tmp_path: Path) -> None:
                 return response.status, len((await response.json()).get("results", ()))
 
         async with Load(url) as load:
-            before = children(process)
+            before = set(workers)
             await hang_up("[server\n", "The settings are not reloaded: ")
             for _ in range(2):
                 await hang_up("[server]\nmax_body_bytes = 5000\n", "Settings reloaded")
                 await until(process, "Settings reloaded")
             assert [await found() for _ in range(20)] == [(200, 3)] * 20
-            assert children(process) == before, "what can change while they run needs no new ones"
+            assert set(workers) == before, "what can change while they run needs no new ones"
             await hang_up("[server]\nmax_body_bytes = 5000\n[search]\nlimit = 1\n", "Workers are replaced")
-            while children(process) & before:
+            while set(workers) & before:
                 await load.some()
             assert [await found() for _ in range(20)] == [(200, 1)] * 20
-            before = children(process)
+            before = set(workers)
             await hang_up('[read]\nproviders = ["nobody"]\n', "ended with code 2; another one is started")
             await load.some()
-            assert children(process) >= before
+            assert set(workers) >= before
         assert load.outcomes.keys() == {200}
 
 
 @pytest.mark.req("B22")
-async def test_any_worker_takes_the_requests_of_an_mcp_session(world: World, tmp_path: Path) -> None:
-    async with workers(world, tmp_path) as (process, url), fresh(url) as client:
+async def test_any_worker_takes_the_requests_of_an_mcp_session(workers: Workers) -> None:
+    async with workers() as (process, url), fresh(url) as client:
         sessions = await by_each(client)
         for session in list(sessions.values()) * 20:
             assert await status(client, session) == 200
@@ -263,7 +289,7 @@ async def test_any_worker_takes_the_requests_of_an_mcp_session(world: World, tmp
         assert [await status(client, session, "DELETE"), await status(client, session)] == [200, 404]
         (_, session) = sessions.popitem()
         assert await status(client, session) == 200
-        for pid in children(process):
+        for pid in set(workers):
             os.kill(pid, signal.SIGKILL)
             await until(process, "ended by SIGKILL")
         await by_each(client)
@@ -271,13 +297,13 @@ async def test_any_worker_takes_the_requests_of_an_mcp_session(world: World, tmp
 
 
 @pytest.mark.req("B22")
-async def test_a_client_without_mcp_sessions_has_one_worker(world: World, tmp_path: Path) -> None:
+async def test_a_client_without_mcp_sessions_has_one_worker(workers: Workers) -> None:
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
     }
-    async with workers(world, tmp_path) as (_, url), fresh(url) as client:
+    async with workers() as (_, url), fresh(url) as client:
 
         async def ask(method: str, **params: Any) -> dict[str, Any]:
             body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta, **params}}
@@ -295,9 +321,9 @@ async def test_a_client_without_mcp_sessions_has_one_worker(world: World, tmp_pa
             assert json.loads(contents[0]["text"])["searches"]["made"] == number
 
 
-async def test_the_workers_end_with_their_supervisor(world: World, tmp_path: Path) -> None:
-    async with workers(world, tmp_path) as (process, _):
-        ends = [asyncio.create_task(ended(pid)) for pid in children(process)]
+async def test_the_workers_end_with_their_supervisor(workers: Workers) -> None:
+    async with workers() as (process, _):
+        ends = [asyncio.create_task(ended(pid)) for pid in set(workers)]
         await asyncio.sleep(0)  # they watch
         process.process.kill()
         await asyncio.wait_for(asyncio.gather(*ends), 100)

@@ -267,16 +267,16 @@ async def test_a_body_that_does_not_come(serve: Serve) -> None:
 
 
 async def test_a_body_that_drips(serve: Serve) -> None:
-    gateway = await serve(body_timeout=0.6)
+    gateway = await serve(body_timeout=2.0)
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
     writer.write(b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n")
     dripped = 0
     answered = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
-    while not answered.done() and dripped < 100:
+    while not answered.done() and dripped < 200:
         writer.write(b"x")
         dripped += 1
         await asyncio.wait({answered}, timeout=0.02)
-    assert 3 < dripped < 100
+    assert 3 < dripped < 200
     assert b" 408 " in await answered
     writer.close()
 

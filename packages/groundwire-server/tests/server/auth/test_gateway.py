@@ -183,7 +183,7 @@ async def test_the_command_does_not_listen_beyond_loopback_without_keys(tmp_path
 
 
 async def test_the_command_does_not_wait_for_a_head_that_drips(tmp_path: Path, warm_python: Path) -> None:
-    process = await _start(warm_python, tmp_path, "--port", "0", GROUNDWIRE_SERVER_HEADER_TIMEOUT="0.3")
+    process = await _start(warm_python, tmp_path, "--port", "0", GROUNDWIRE_SERVER_HEADER_TIMEOUT="3")
     try:
         assert process.stderr is not None
         while not (found := re.search(rb"http://127\.0\.0\.1:(\d+)", await process.stderr.readline())):

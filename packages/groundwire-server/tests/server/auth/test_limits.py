@@ -35,7 +35,7 @@ async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
             made.append(MemoryStore())
             return made[0], made[0]
         url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
-        made.extend((open_store(url, timeout=10.0), open_store(url, timeout=10.0)))
+        made.extend((open_store(url, timeout=60.0), open_store(url, timeout=60.0)))
         return made[0], made[1]
 
     yield make

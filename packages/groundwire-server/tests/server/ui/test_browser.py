@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import base64
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from components.browsing import DESK, PHONE, browsing
+from components.browsing import DESK, PHONE
 from components.held import Held
 from components.writer import Writer
 from groundwire import Web
 from groundwire.testing import EmulatedResponse, InjectedFault, Recorded
-from server.ui.conftest import Serve, seed
+from server.ui.conftest import Browsing, Serve, seed
 from world import World
 
-pytestmark = pytest.mark.req("H9", "B18")
+pytestmark = [pytest.mark.req("H9", "B18"), pytest.mark.xdist_group("browser")]
 
 QUERY = "/?q=reciprocal+rank+fusion"
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGPgjXEDAAEpALD75dyyAAAAAElFTkSuQmCC")
@@ -38,16 +37,15 @@ async def _use(web: Web) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)])
-async def test_every_view_is_well_made(serve: Serve, world: World, scheme: str, size: Any, tmp_path: Path) -> None:
+async def test_every_view_is_well_made(serve: Serve, world: World, scheme: str, size: Any, browsing: Browsing) -> None:
     web, url = await serve()
     await _use(web)
     async with browsing(url) as open_:
         look = await open_(scheme=scheme, size=size)
         views = ["/", "/?q=ranking&time=y&language=en", "/?q=x&limit=900", "/providers"]
-        for number, path in enumerate([*views, "/archive", "/archive?q=fusion"]):
+        for path in [*views, "/archive", "/archive?q=fusion"]:
             await look.go(path)
             await look.check_axe()
-            await look.page.screenshot(path=tmp_path / f"{number}-{scheme}.png")
         await look.go(QUERY)
         await look.follow(".found a.read >> nth=0")
         await look.check_axe()
@@ -58,7 +56,7 @@ async def test_every_view_is_well_made(serve: Serve, world: World, scheme: str, 
         await look.check_axe()
 
 
-async def test_the_busiest_views_are_well_made_the_other_way_round(serve: Serve) -> None:
+async def test_the_busiest_views_are_well_made_the_other_way_round(serve: Serve, browsing: Browsing) -> None:
     web, url = await serve()
     await _use(web)
     async with browsing(url) as open_:
@@ -72,7 +70,7 @@ async def test_the_busiest_views_are_well_made_the_other_way_round(serve: Serve)
 
 
 @pytest.mark.parametrize("script", [True, False])
-async def test_a_search_under_way_is_seen(serve: Serve, world: World, script: bool) -> None:
+async def test_a_search_under_way_is_seen(serve: Serve, world: World, script: bool, browsing: Browsing) -> None:
     _, url = await serve()
     held = Held()
     world.searxng.fail(held.fault, times=None)
@@ -92,7 +90,9 @@ async def test_a_search_under_way_is_seen(serve: Serve, world: World, script: bo
 
 @pytest.mark.req("B34")
 @pytest.mark.parametrize("script", [True, False])
-async def test_an_answer_is_seen_while_it_is_written(serve: Serve, world: World, script: bool) -> None:
+async def test_an_answer_is_seen_while_it_is_written(
+    serve: Serve, world: World, script: bool, browsing: Browsing
+) -> None:
     writer = world.add(Writer(["Let me look. "], ["*Lists* `a`.\n\n**Ranks** are **", "merged** [1]."], pause=True))
     _, url = await serve(answer={"model": "m", "base_url": f"{writer.url}/v1"})
     async with browsing(url) as open_:
@@ -118,7 +118,7 @@ async def test_an_answer_is_seen_while_it_is_written(serve: Serve, world: World,
             await look.check_axe()
 
 
-async def test_why_there_is_no_answer_is_seen(serve: Serve, world: World) -> None:
+async def test_why_there_is_no_answer_is_seen(serve: Serve, world: World, browsing: Browsing) -> None:
     writer = world.add(Writer([]))
     writer.fail(InjectedFault.status(401, '{"error": {"message": "no such key"}}'), times=None)
     _, url = await serve(answer={"model": "m", "base_url": f"{writer.url}/v1"})
@@ -130,7 +130,7 @@ async def test_why_there_is_no_answer_is_seen(serve: Serve, world: World) -> Non
         await look.check_axe()
 
 
-async def test_the_theme_can_be_chosen(serve: Serve) -> None:
+async def test_the_theme_can_be_chosen(serve: Serve, browsing: Browsing) -> None:
     _, url = await serve()
     async with browsing(url) as open_:
         look = await open_(scheme="light")
@@ -144,7 +144,7 @@ async def test_the_theme_can_be_chosen(serve: Serve) -> None:
         assert await look.page.evaluate(paper) != light
 
 
-async def test_where_one_is_is_seen_in_forced_colors(serve: Serve) -> None:
+async def test_where_one_is_is_seen_in_forced_colors(serve: Serve, browsing: Browsing) -> None:
     _, url = await serve()
     async with browsing(url) as open_:
         look = await open_()
@@ -154,7 +154,7 @@ async def test_where_one_is_is_seen_in_forced_colors(serve: Serve) -> None:
         assert await look.page.eval_on_selector_all(".top nav a", line) == ["none", "none", "underline"]
 
 
-async def test_searching_and_reading(serve: Serve) -> None:
+async def test_searching_and_reading(serve: Serve, browsing: Browsing) -> None:
     _, url = await serve(session={"max_searches": 20})
     async with browsing(url) as open_:
         look = await open_()
@@ -190,7 +190,7 @@ async def test_searching_and_reading(serve: Serve) -> None:
         assert await look.page.evaluate("CSS.highlights.get('found').size") > 3
 
 
-async def test_a_long_page_is_read_piece_by_piece(serve: Serve, world: World) -> None:
+async def test_a_long_page_is_read_piece_by_piece(serve: Serve, world: World, browsing: Browsing) -> None:
     _, url = await serve(read={"max_length": 1_000})
     address = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
     async with browsing(url) as open_:
@@ -209,7 +209,7 @@ async def test_a_long_page_is_read_piece_by_piece(serve: Serve, world: World) ->
 
 
 @pytest.mark.req("B13")
-async def test_everything_works_without_a_script(serve: Serve) -> None:
+async def test_everything_works_without_a_script(serve: Serve, browsing: Browsing) -> None:
     web, url = await serve()
     await _use(web)
     async with browsing(url) as open_:
@@ -230,7 +230,7 @@ async def test_everything_works_without_a_script(serve: Serve) -> None:
         assert look.problems == []
 
 
-async def test_a_keyboard_is_enough(serve: Serve) -> None:
+async def test_a_keyboard_is_enough(serve: Serve, browsing: Browsing) -> None:
     _, url = await serve()
     async with browsing(url) as open_:
         look = await open_()
@@ -265,7 +265,7 @@ async def test_a_keyboard_is_enough(serve: Serve) -> None:
         assert "Best passages" in await look.text(".reader")
 
 
-async def test_a_failure_is_seen_as_one(serve: Serve, world: World) -> None:
+async def test_a_failure_is_seen_as_one(serve: Serve, world: World, browsing: Browsing) -> None:
     _, url = await serve(session={"max_searches": 1, "warning_threshold": 1})
     async with browsing(url) as open_:
         look = await open_()
@@ -288,7 +288,7 @@ async def test_a_failure_is_seen_as_one(serve: Serve, world: World) -> None:
         assert "This page could not be read" in await look.text(".reader")
 
 
-async def test_the_figures_are_shown(serve: Serve) -> None:
+async def test_the_figures_are_shown(serve: Serve, browsing: Browsing) -> None:
     web, url = await serve()
     await seed(web.store)
     async with browsing(url) as open_:
@@ -301,7 +301,7 @@ async def test_the_figures_are_shown(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)])
-async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, size: Any, tmp_path: Path) -> None:
+async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, size: Any, browsing: Browsing) -> None:
     _, url = await serve()
     async with browsing(url) as open_:
         look = await open_(scheme=scheme, size=size)
@@ -319,7 +319,6 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
             assert await card.locator(".host").inner_text()
             assert await card.locator(".snippet").inner_text()
         await look.check_axe()
-        await look.page.screenshot(path=tmp_path / f"answer-{scheme}.png", full_page=True)
         await look.page.locator("#follow").focus()
         await look.page.keyboard.type("What is BM25?")
         await look.page.keyboard.press("Enter")
@@ -340,13 +339,12 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
         assert not set(again.values()) & {number for title, number in first.items() if title not in again}
         await look.check_axe()
         assert await look.page.evaluate("document.documentElement.scrollWidth") == size[0]
-        await look.page.screenshot(path=tmp_path / f"follow-{scheme}.png", full_page=True)
         await cards.first.locator("a").focus()
         await look.page.keyboard.press("Enter")
         await look.page.locator("#reader .prose").last.wait_for()
 
 
-async def test_fingers_hit_what_they_aim_at(serve: Serve, world: World) -> None:
+async def test_fingers_hit_what_they_aim_at(serve: Serve, world: World, browsing: Browsing) -> None:
     web, url = await serve()
     await _use(web)
     page = f"&open={world.site('articles').url}/wiki/bm25"
@@ -358,14 +356,14 @@ async def test_fingers_hit_what_they_aim_at(serve: Serve, world: World) -> None:
             assert await look.page.locator("a, button, summary, input, select").evaluate_all(SMALL) == [], path
 
 
-async def test_earlier_searches_are_suggested_while_typing(serve: Serve) -> None:
+async def test_earlier_searches_are_suggested_while_typing(serve: Serve, browsing: Browsing) -> None:
     _, url = await serve()
     async with browsing(url) as open_:
         look = await open_()
         for path in (QUERY, "/?q=ranking+of+lists", "/"):
             await look.go(path)
         field, options = look.page.locator("#q"), look.page.locator("#suggestions li")
-        await field.press_sequentially("ran")
+        await field.fill("ran")  # at once: suggestions for "ra" would come in between
         await options.first.wait_for()
         texts = await options.all_inner_texts()
         assert texts[:2] == ["ranking of lists", "reciprocal rank fusion"]
@@ -392,7 +390,7 @@ async def test_earlier_searches_are_suggested_while_typing(serve: Serve) -> None
         assert await (await response.value).json() == []
 
 
-async def test_a_site_has_its_icon_or_a_letter(serve: Serve) -> None:
+async def test_a_site_has_its_icon_or_a_letter(serve: Serve, browsing: Browsing) -> None:
     _, url = await serve()
     async with browsing(url) as open_:
         look = await open_()
@@ -418,7 +416,7 @@ class _Judge(Writer):
 
 
 @pytest.mark.req("B34")
-async def test_checking_the_citations_is_seen(serve: Serve, world: World) -> None:
+async def test_checking_the_citations_is_seen(serve: Serve, world: World, browsing: Browsing) -> None:
     judge = world.add(
         _Judge([], ["Reciprocal rank fusion combines ordered lists by summing reciprocal positions. [1]"])
     )

@@ -9,14 +9,13 @@ from urllib.parse import quote
 import aiohttp
 import pytest
 
-from components.browsing import browsing
 from components.data_sets import hostile_pages
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
-from server.ui.conftest import Serve
+from server.ui.conftest import Browsing, Serve
 from server.ui.test_markdown import check_inert_html
 from world import World
 
-pytestmark = pytest.mark.req("B11")
+pytestmark = [pytest.mark.req("B11"), pytest.mark.xdist_group("browser")]
 
 HOSTILE = {page.name: page for page in hostile_pages()}
 RUN = "window.__ran.push(1)"
@@ -81,7 +80,6 @@ async def page(serve: Serve, attacker: Attacker, world: World) -> str:
     _, url = await serve(
         providers={"searxng": {"base_url": attacker.url}},
         policy={"allowed_origins": (*world.origins, attacker.url)},
-        read={"timeout": 600},  # a busy machine refuses no call with so much time
     )
     return str(url)
 
@@ -101,7 +99,7 @@ async def check(look: Any) -> None:
     assert await look.page.locator("a").evaluate_all(outside) == 0
 
 
-async def test_results_that_attack(page: str) -> None:
+async def test_results_that_attack(page: str, browsing: Browsing) -> None:
     async with browsing(page) as open_:
         look = await open_()
         for attack in ATTACKS:
@@ -117,7 +115,7 @@ async def test_results_that_attack(page: str) -> None:
         await check(look)
 
 
-async def test_pages_that_attack(page: str, attacker: Attacker) -> None:
+async def test_pages_that_attack(page: str, attacker: Attacker, browsing: Browsing) -> None:
     async with browsing(page) as open_:
         look = await open_()
         for path in ("/markdown.md", "/any"):
@@ -153,7 +151,7 @@ async def test_hostile_pages_are_shown_without_what_was_hidden(page: str, attack
             assert [words for words in row["must_contain"] if words not in said] == [], name
 
 
-async def test_hostile_pages_do_nothing(page: str, attacker: Attacker) -> None:
+async def test_hostile_pages_do_nothing(page: str, attacker: Attacker, browsing: Browsing) -> None:
     async with browsing(page) as open_:
         look = await open_()
         for name in list(HOSTILE)[::6]:
