@@ -25,6 +25,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from groundwire.errors import ConfigurationError
+from groundwire.fair_queue import CURRENT_TENANT
 from groundwire_server.auth.admission import OVERLOADED, Admission
 from groundwire_server.auth.authentication import CREDENTIALS
 from groundwire_server.auth.error_response import raw_response
@@ -163,6 +164,7 @@ class _Bounded(HttpToolsProtocol):
         """Receive data; the timeout runs from the first byte of a head to its last."""
         if self._over:
             return
+        CURRENT_TENANT.set("")  # reading that a request has paused goes on in the context of that request
         if self._is_silent:
             self._is_silent = False
             self._stop_waiting()
@@ -516,9 +518,8 @@ async def run(
 
     async def end_when_left() -> None:
         await retired.wait()
-        http, idle_timeout = options["http"], options["timeout_keep_alive"]
-        for _ in range(round(idle_timeout / _STEP)):
-            if calls.running or http.silent or any(http.idle):
+        for _ in range(round(options["timeout_keep_alive"] / _STEP)):
+            if calls.running or server.server_state.connections:  # on which there may be a request that is no call yet
                 await asyncio.sleep(_STEP)
         first_signal.set()
 

@@ -15,6 +15,7 @@ from components.held import Held
 from groundwire import Settings
 from groundwire.testing.http_messages import Recorded
 from groundwire_server.api import Gateway, build_gateway
+from groundwire_server.client_disconnect import ASGIApp, Receive, Scope, Send
 from groundwire_server.uvicorn_runner import RETIRE, bounded, listen, run
 from world import World
 
@@ -51,11 +52,27 @@ class Client:
         return await self.answer()
 
 
+class Calls:
+    """The calls of a gateway, and the connections without a request when it began to refuse calls."""
+
+    def __init__(self, gateway: Gateway, http: Any) -> None:
+        self.idle_when_drained = -1
+        self._traffic = gateway.traffic
+        self._http = http
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._traffic, name)
+
+    def drain(self) -> None:
+        self.idle_when_drained = sum(map(len, (self._http.silent, *self._http.idle)))
+        self._traffic.drain()
+
+
 class Process:
     """A gateway that is one of several processes, in this one."""
 
-    def __init__(self, gateway: Gateway, port: int, served: asyncio.Task[int], retired: asyncio.Event) -> None:
-        self.gateway = gateway
+    def __init__(self, calls: Calls, port: int, served: asyncio.Task[int], retired: asyncio.Event) -> None:
+        self.calls = calls
         self.served = served
         self._port = port
         self._retired = retired
@@ -69,15 +86,20 @@ class Process:
 
 
 @asynccontextmanager
-async def serving(settings: Callable[..., Settings], idle_timeout: float) -> AsyncIterator[Process]:
-    begun, retired = asyncio.Event(), asyncio.Event()
+async def serving(
+    settings: Callable[..., Settings],
+    idle_timeout: float,
+    in_front: Callable[[Gateway], ASGIApp] = lambda gateway: gateway,
+) -> AsyncIterator[Process]:
+    begun, retired, bounds = asyncio.Event(), asyncio.Event(), bounded(idle_timeout=idle_timeout)
     with listen("127.0.0.1", 0) as listener:
         async with build_gateway(settings(), page=False, mcp=False) as gateway:
-            options: dict[str, Any] = {"calls": gateway.traffic, "grace": 60.0, "say": lambda _: None}
-            options |= {"retire": retired.set, "options": bounded(idle_timeout=idle_timeout)}
-            served = asyncio.create_task(run(gateway, listener, begun.set, **options))
+            calls = Calls(gateway, bounds["http"])
+            options: dict[str, Any] = {"calls": calls, "grace": 60.0, "say": lambda _: None}
+            options |= {"retire": retired.set, "options": bounds}
+            served = asyncio.create_task(run(in_front(gateway), listener, begun.set, **options))
             await begun.wait()
-            yield Process(gateway, listener.getsockname()[1], served, retired)
+            yield Process(calls, listener.getsockname()[1], served, retired)
             served.cancel()
             await asyncio.gather(served, return_exceptions=True)
 
@@ -88,9 +110,8 @@ async def test_it_answers_on_idle_connections_until_it_would_close_them(settings
         assert await client.ask(GET % b"/healthz") == (200, False)
         await process.retire()
         await client.end()
-        assert not process.gateway.traffic.draining, "a request that had come until now would have been refused"
         assert await process.served == 0
-        assert process.gateway.traffic.draining
+        assert process.calls.idle_when_drained == 0, "a request on it would have been refused"
 
 
 async def test_it_ends_when_no_connection_is_left(settings: Callable[..., Settings], world: World) -> None:
@@ -111,6 +132,30 @@ async def test_it_ends_when_no_connection_is_left(settings: Callable[..., Settin
         held.release()
         assert await running.answer() == (200, True), "although it began before"
         assert await silent.ask(SEARCH) == (200, True)
+        assert await process.served == 0
+
+
+async def test_it_answers_a_request_that_is_no_call_yet(settings: Callable[..., Settings]) -> None:
+    """As while its key is looked up, or while it waits for its turn."""
+    came, goes_on = asyncio.Event(), asyncio.Event()
+
+    def holding(gateway: Gateway) -> ASGIApp:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            came.set()
+            await goes_on.wait()
+            await gateway(scope, receive, send)
+
+        return app
+
+    async with serving(settings, 300.0, holding) as process:
+        client = await process.client()
+        client.writer.write(SEARCH)
+        await came.wait()
+        await process.retire()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        goes_on.set()
+        assert await client.answer() == (200, True)
         assert await process.served == 0
 
 

@@ -69,9 +69,10 @@ class SessionRouting:
     async def _take_over(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that another worker has authenticated."""
         caller = json.loads(dict(scope["headers"]).get(_CALLER, b"{}"))
+        await self._keys.refresh()  # the key may be newer than what this worker has read
         name, tenant = caller.get("key"), None
-        if name and caller["has_token"]:
-            tenant = Tenant(name, name, name, operator=False, limits=KeyLimits())
+        if name and (limits := caller["token_limits"]) is not None:
+            tenant = Tenant(name, name, name, operator=False, limits=KeyLimits.model_validate(limits))
         elif name and (record := self._keys.find(name)) is not None:
             tenant = Tenant.of(record)
         elif name:
@@ -119,9 +120,10 @@ class SessionRouting:
 
     async def _ask_worker(self, scope: Scope, receive: Receive, send: Send) -> None:
         tenant, client = tenant_of(scope), scope.get("client")
+        has_token = tenant is not None and not tenant.digest  # checked here, as long as the request runs
         caller = {
             "key": tenant.key_id if tenant else "",
-            "has_token": tenant is not None and not tenant.digest,  # checked here, as long as the request runs
+            "token_limits": tenant.limits.model_dump(mode="json") if tenant is not None and has_token else None,
             "client": client,
             "owner": CURRENT_TENANT.get(),
             "request_id": facts_of(scope).request_id,

@@ -14,6 +14,7 @@ import statistics
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Self
 
@@ -272,7 +273,8 @@ class Admission:
         if self._timer is None and self._clock is None:
             now = self._now()
             self._since += now - self._measured_at
-            self._timer = asyncio.get_running_loop().call_later(_TICK, self._measure, now + _TICK)
+            # In no tenant's context: the loop would end the measurement when it is that tenant's turn.
+            self._timer = asyncio.get_running_loop().call_later(_TICK, self._measure, now + _TICK, context=Context())
 
     def _measure(self, due: float) -> None:
         asyncio.get_running_loop().call_soon(self._measured, self._now() - due, time.thread_time())

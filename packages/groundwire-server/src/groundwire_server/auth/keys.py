@@ -15,6 +15,7 @@ import string
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -228,6 +229,8 @@ class KeyFile:
         self._clock = clock
         self._looked = float("-inf")
         self._reading = asyncio.Lock()
+        # Its own: names that are looked up can hold all threads of the loop for as long as a DNS server is silent.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="groundwire-keys")
         self._mark: tuple[int, ...] | None = None
         self._records: Mapping[str, KeyRecord] = {}
         self._ever = False
@@ -243,7 +246,7 @@ class KeyFile:
         """
         async with self._reading:
             if self._is_due() and self._stamp() != self._mark:
-                await asyncio.to_thread(self._look)
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._look)
 
     def find(self, id_: str) -> KeyRecord | None:
         """Return the record with an ID, or None.

@@ -9,8 +9,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
+from groundwire.fair_queue import CURRENT_TENANT
 from groundwire_server.auth.admission import Admission
 from groundwire_server.auth.error_response import Refusal
+from groundwire_server.fair_loop import run
 
 
 class Clock:
@@ -308,3 +310,29 @@ async def test_requests_that_ask_for_no_place_do_not_fill_it() -> None:
     assert not admission.refuses(b"key", "10.0.0.2")
     assert not admission.refuses(b"", "10.0.0.3")
     admission.close()
+
+
+def test_a_turn_of_the_loop_is_measured_whosever_request_was_first() -> None:
+    """On the server's loop, what runs in a tenant's context has to wait only for its turn."""
+
+    def busy(seconds: float) -> None:
+        until = time.thread_time() + seconds
+        while time.thread_time() < until:
+            pass
+
+    async def heavy() -> None:
+        CURRENT_TENANT.set("heavy")
+        for _ in range(60):
+            busy(0.0002)
+            await asyncio.sleep(0)
+
+    async def work() -> float:
+        CURRENT_TENANT.set("light")
+        admission = Admission(100)
+        async with admission.turn("light"):
+            await asyncio.gather(*(asyncio.create_task(heavy()) for _ in range(50)))
+            limit = admission.limit
+        admission.close()
+        return limit
+
+    assert run(work()) < 64, "each turn took 10 ms of CPU"

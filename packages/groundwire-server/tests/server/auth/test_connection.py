@@ -10,9 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from starlette.responses import Response
 
+from groundwire.fair_queue import CURRENT_TENANT
 from groundwire_server.auth.admission import Admission
-from groundwire_server.uvicorn_runner import InvalidRequests, bounded
+from groundwire_server.client_disconnect import Receive, Scope, Send
+from groundwire_server.uvicorn_runner import InvalidRequests, bounded, serving
 
 Serve = Callable[..., Any]
 
@@ -312,3 +315,23 @@ async def test_invalid_requests_are_logged_with_their_address_and_not_one_by_one
         "Invalid HTTP request from 127.0.0.1",
         "Invalid HTTP request from 127.0.0.1; 19 more since the last such line",
     ]
+
+
+async def test_a_request_does_not_begin_as_that_of_the_tenant_before_it_on_the_connection() -> None:
+    """As tenants behind a load balancer share connections; a large body pauses the reading of one."""
+    tenants: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        tenants.append(CURRENT_TENANT.get())
+        CURRENT_TENANT.set("alice")
+        while (await receive()).get("more_body"):
+            pass
+        await Response()(scope, receive, send)
+
+    async with serving(app) as url:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        for size in (1_000_000, 1):
+            writer.write(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s" % (size, bytes(size)))
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+        writer.close()
+    assert tenants == ["", ""]

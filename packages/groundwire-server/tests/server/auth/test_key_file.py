@@ -8,6 +8,7 @@ import resource
 import signal
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -85,6 +86,20 @@ async def test_a_changed_file_is_read_beside_the_event_loop(path: Path) -> None:
     await reading
     writer.join()
     assert (file.find(record.id), was_free) == (record, [True])
+
+
+async def test_a_changed_file_is_read_although_the_threads_of_the_loop_are_busy(path: Path) -> None:
+    _, record = make_key("ci", NOW)
+    KeyFile(path).add(record)
+    loop, ends = asyncio.get_running_loop(), threading.Event()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    lookup = loop.run_in_executor(None, ends.wait, 60)
+    file = KeyFile(path, clock=lambda: 0.0)
+    await file.refresh()
+    assert not lookup.done()
+    ends.set()
+    await lookup
+    assert file.find(record.id) == record
 
 
 def test_a_file_that_goes_away_takes_the_keys_along_but_not_the_gate(path: Path) -> None:
