@@ -73,7 +73,7 @@ _ORDINAL_PHRASE: Final = re.compile(
     r"(?<!\bI )\b(?:d(?:e[rmns]|ie|as)|[aio]m|ins|zu[mr]|vom|beim|(?:ihr|sein|jed)e[mnrs]?)\s\d+\.$"
 )
 _MONTH: Final = re.compile(r"\s+([^\W\d_]+)")
-_LAST_WORD: Final = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]\.)*[^\W\d_]+$")
+_LAST_WORD: Final = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]\.){0,6}[^\W\d_]+$")  # in 12 characters, 6 pairs at most
 _NUMBERED: Final = re.compile(r"[ \t]*\d{1,3}")
 _POSSESSIVE: Final = re.compile(r"\.['’]$")
 _SINGLE: Final = re.compile(r"(?<!\w)['‘]\w")

@@ -59,7 +59,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
     "hypot(": math.hypot, "log(": math.log,
 }  # fmt: skip
 _INNERMOST: Final = re.compile(r":([\w-]+)\(([^()]*+)\)")
-_ATTRIBUTES: Final = re.compile(r"\[[^\]]*+\]")
+_ATTRIBUTES: Final = re.compile(r"\[[^\]]*+\]|(\[.*)", re.DOTALL)  # what is not closed is matched once, and kept
 _COMBINED: Final = re.compile(r"[^\s,>+~](?:\s+(?=[^\s,>+~])|\s*+[>+~])")
 _MAX_SHEET: Final = 200_000  # characters
 _MAX_FORMULA: Final = 500  # characters
@@ -122,7 +122,7 @@ def comma_parts(value: str) -> list[str]:
 
 def nested_levels(selector: str) -> int:
     """Return how many selectors, one in another, are matched with elements around the one in question or inside it."""
-    selector, levels = _ATTRIBUTES.sub("", selector), 0
+    selector, levels = _ATTRIBUTES.sub(r"\1", selector), 0
     for _ in range(_MAX_DEPTH):
         if not (functions := _INNERMOST.findall(selector)):
             return levels

@@ -15,11 +15,11 @@ BUILT_IN: Final[Mapping[int, str]] = {
     40: "#,##0.00;(#,##0.00)", 41: "#,##0", 42: '"$"#,##0', 43: "#,##0.00", 44: '"$"#,##0.00', 48: "##0.0E+0",
 }  # fmt: skip
 """The formats of numbers that a workbook does not spell out, by their identifiers."""
-_PART: Final = re.compile(
+_PART: Final = re.compile(  # 200 as _MAX_FORMAT_LENGTH
     r"""
       "(?P<quoted>[^"]*)" | \\(?P<escaped>.) | [_*](?:.) | \[\$(?P<currency>[^\]-]*)[^\]]*\]
     | \[(?P<condition>[<>=][^\]]*)\] | \[[^\]]*\]
-    | (?P<digits>[0\#?]*[0\#?.,]*[0\#?.](?:,+(?![0\#?.]))?)(?P<exponent>E[+-]0+)?
+    | (?P<digits>[0\#?.,]{0,200}[0\#?.](?:,+(?![0\#?.]))?)(?P<exponent>E[+-]0+)?
     | (?P<text>General|@|[a-zA-Z/]) | (?P<sign>.)
     """,
     re.VERBOSE | re.DOTALL,
@@ -77,5 +77,5 @@ def _digits(value: Decimal, form: str, exponent: str) -> str:
         after = after[:-1]
     before = before.zfill(integer_form.count("0")) if integer_form.count("0") else before.lstrip("0")
     if "," in integer_form:
-        before = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",", before)
+        before = re.sub(r"(\d{3})(?=\d)", r"\1,", before[::-1])[::-1]
     return f"{before}.{after}" if after else before or ("" if not integer_form.strip("?") else "0")

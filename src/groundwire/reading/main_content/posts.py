@@ -26,13 +26,13 @@ from groundwire.reading.main_content.page_parts import (
 __all__ = ["label_posts", "post_bylines", "post_texts", "story_link"]
 
 _WRITER: Final = named(
-    "author", r"\w*user-?_?name", r"message-+name", r"poster", r"posted-?by", r"post-?author", "creator",
-    r"nick-?name", r"member-?name", r"name-with-attributions", r"\w*authorpane_author", "author-?wrap",
+    "author", r"(?<!\w)\w*user-?_?name", r"message-+name", r"poster", r"posted-?by", r"post-?author", "creator",
+    r"nick-?name", r"member-?name", r"name-with-attributions", r"(?<!\w)\w*authorpane_author", "author-?wrap",
     "crawler-post-meta", "tagline", "user-?text", "postmenu", "post-header", "hnuser",
 )  # fmt: skip
 _NO_WRITER: Final = re.compile(
-    r"(?<![a-z])(?:avatar|signature|\w*stats|\w*title|quote\w*|\w*quote|reactions?\w*|role|badges?|group|rank|buttons?"
-    r"|controls|latest|sidebar|related|codeblock\w*)(?![a-z])",
+    r"(?<![a-z])(?:avatar|signature|(?<!\w)\w*stats|(?<!\w)\w*title|quote\w*|(?<!\w)\w*quote|reactions?\w*|role"
+    r"|badges?|group|rank|buttons?|controls|latest|sidebar|related|codeblock\w*)(?![a-z])",
     re.IGNORECASE,
 )
 _OTHER_TIME: Final = re.compile(

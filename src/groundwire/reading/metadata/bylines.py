@@ -67,14 +67,14 @@ _NAME: Final = re.compile(
     r"(?:\s(?:(?:van|von|de|der|den|del|della|di|da|dos|la|le|el|al|bin|ben|y|ter|zu|[^\W\d_a-z])"
     r"|[^\W\d_a-z][^\W\d_]*(?:[-'\u2019.][^\W\d_]+)*)\.?){0,4}"
 )
-_AFTER_NAME: Final = re.compile(r"\s+[|\u2022\u00b7]\s+|\s*[(\[][^()\[\]]{0,60}[)\]]\s*\Z")
+_AFTER_NAME: Final = re.compile(r"(?<!\s)\s+[|\u2022\u00b7]\s+|(?:(?<!\s)\s+)?[(\[][^()\[\]]{0,60}[)\]]\s*\Z")
 """What separates a name from a date or a section in its line, or from its role in parentheses."""
-_BETWEEN_NAMES: Final = re.compile(r"\s*(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
+_BETWEEN_NAMES: Final = re.compile(r"(?:(?<!\s)\s+)?(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
 _EAST_ASIAN_NAME: Final = re.compile(
     r"(?!.*(?:作者|著者|[編编][集輯辑]|[記记]者|[関关]注|投稿|匿名|管理|来源|[責责][編编]|[评評][论論]|更多|[登注][录錄册冊]))[\u3400-\u9fff々]{2,5}"
     r"|(?!더보기|로그인|구독|댓글|기자|작성자|관리자|편집부)[가-힣]{2,4}"
 )
-_PRESS: Final = re.compile(r"\s+(?:기자|記者|记者)\Z")
+_PRESS: Final = re.compile(r"(?<!\s)\s+(?:기자|記者|记者)\Z")
 """What follows the names of journalists."""
 _NO_NAME: Final = re.compile(
     r"\b(?:about|account|all|analyst|article|articles|author|authors|blog|by|click|comments?|community|consultant"
@@ -425,8 +425,8 @@ _BYLINE: Final = re.compile(
 def _names_after_by(text: str, start: int, end: int) -> str | None:
     """Return the names after "by" at the start of a line near the heading."""
     for match in _BYLINE.finditer(text, max(0, start - _MAX_BEFORE), end + _MAX_AFTER):
-        line = text[match.end() : match.end() + 100].lstrip().partition("\n")[0]
-        if name := _names_in(["by " + re.split(r"\s*(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]]):
+        line = text[match.end() : match.end() + 100].lstrip().partition("\n")[0]  # the most spaces to match below
+        if name := _names_in(["by " + re.split(r"\s{0,100}(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]]):
             return name
     return None
 

@@ -84,7 +84,7 @@ COMMON: Final = frozenset(
     }
 )  # fmt: skip
 """Labels of host names, and texts of links to front pages, that are no names."""
-_COLON: Final = re.compile(r"\s*(?::\s+|：)")
+_COLON: Final = re.compile(r"(?:(?<!\s)\s+)?(?::\s+|：)")
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 _PUBLISHED_NAMES: Final = (
     "article:published_time", "og:article:published_time", "citation_publication_date", "citation_date",

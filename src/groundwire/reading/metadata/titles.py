@@ -21,7 +21,7 @@ _MAX_HEADINGS: Final = 10
 _MAX_PARTS: Final = 6  # strings of a heading beside its title
 _MAX_TEXT: Final = 100_000  # characters of a page in which its title is searched
 _TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
-_BAR: Final = re.compile(r"\s*[|\u2223\uff5c]\s*|\s+[\u2022\u00b7\u00bb]\s+")
+_BAR: Final = re.compile(r"(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*|(?<!\s)\s+[\u2022\u00b7\u00bb]\s+")
 """What separates a title from a slogan or a section; dashes are often part of a title."""
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _SITE_WORDS: Final = 5  # of a part of a title that has the site's name in it

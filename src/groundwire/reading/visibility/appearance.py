@@ -284,7 +284,7 @@ def _generated(element: Element, content: str) -> str:
     return text if text.strip() and text.isprintable() else ""
 
 
-_LINE_BREAK: Final = re.compile(r"[ \t]*\n[ \t]*")
+_LINE_BREAK: Final = re.compile(r"(?:(?<![ \t])[ \t]+)?\n[ \t]*")
 _INDENTED_LINE: Final = re.compile(r"(?:\A|\n)(?: {2,}|\t)\S")
 _MONOSPACE: Final = re.compile(r"mono|courier|consolas|menlo|\bcode\b", re.IGNORECASE)
 _MAX_CODE: Final = 20_000  # characters
