@@ -23,7 +23,7 @@ UNUSED = (
     "tomllib",
 )
 PROGRAM = """
-import asyncio, atexit, json, sys
+import asyncio, atexit, json, os, sys
 import aiohttp, pydantic
 before = set(sys.modules)
 sys.modules["keyring"] = None  # its back ends are what this machine has
@@ -32,8 +32,10 @@ def tell():
     for kind in kinds:
         kinds += kind.__subclasses__()
     built = [kind.__name__ for kind in kinds if kind.__pydantic_complete__ and kind.__module__.startswith("groundwire")]
-    print(json.dumps({"modules": sorted(set(sys.modules) - before), "built": built}), file=sys.stderr)
+    print(json.dumps({"modules": sorted(set(sys.modules) - before), "built": built}), file=sys.stderr, flush=True)
 atexit.register(tell)
+end_at_once = os._exit
+os._exit = lambda code: (tell(), end_at_once(code))  # as the command does if a thread has not ended yet
 """
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "report",
     "robots",
     "sources",
+    "stated",
     "styled",
     "tongue",
     "view",
@@ -182,6 +183,14 @@ def styled(text: str) -> object:
     from turbohtml import parse
 
     return module("reading.css.stylesheets").read_styles(parse(f"<style>{text}</style><p class=a>a"))
+
+
+def stated(text: str) -> object:
+    from turbohtml import parse
+
+    markup = f"<ul itemprop=recipeIngredient><li>{text}</ul>"
+    thing = {"@type": "Recipe", "recipeIngredient": [text], "recipeInstructions": text}
+    return module("reading.main_content.stated_content").stated_content([thing], parse(markup), markup)
 
 
 def wording(text: str) -> object:

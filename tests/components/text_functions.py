@@ -39,6 +39,7 @@ from components.text_calls import (
     report,
     robots,
     sources,
+    stated,
     styled,
     tongue,
     view,
@@ -386,6 +387,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.main_content.element_features.target_of": Growing(
         plain("reading.main_content.element_features", "target_of", "host.example", "/a"), ADDRESS
     ),
+    "reading.main_content.stated_content.stated_content": Growing(stated, (*PROSE, *HTML[:6])),
     "reading.main_content.text_features.read_wording": Growing(wording, PROSE),
     "reading.main_content.text_features.split_name": Growing(
         plain("reading.main_content.text_features", "split_name"), ("a", "A", "a-", "_", "1", "aB")

@@ -288,20 +288,18 @@ async def test_a_file_is_opened_by_one_at_a_time(path: Path, open_sqlite: Open) 
 
 
 _OPENED_BY_A_THREAD = """
-import os, signal, sys, threading
+import sys, threading
 from pathlib import Path
 from groundwire.storage.sqlite_db import StoreFile
 
 class Interrupted(threading.local):
     hook = None
 
-interrupted, forks = Interrupted(), threading.Event()
+interrupted = Interrupted()
 path = Path(sys.argv[1])
 
 def audit(event, args):
-    if event == "os.fork":
-        forks.set()
-    elif event == "open" and str(args[0]).endswith(".lock") and (hook := interrupted.hook) is not None:
+    if event == "open" and str(args[0]).endswith(".lock") and (hook := interrupted.hook) is not None:
         interrupted.hook = None
         hook()
 
@@ -335,23 +333,6 @@ def while_it_is_made():
 opened(path, while_it_is_made).join()
 """
     assert run_script(script, path) == "True\n"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
-def test_a_process_that_is_forked_while_a_file_is_made_can_make_others(path: Path) -> None:
-    script = """
-sys.setswitchinterval(5.0)  # the thread goes on only when the fork waits for it
-begun = threading.Event()
-thread = opened(path, lambda: (begun.set(), forks.wait()))
-begun.wait()
-if not (child := os.fork()):
-    signal.alarm(20)  # ends a child that waits forever
-    StoreFile(path.with_name("another.sqlite3"), max_wait=5.0).open().close()
-    os._exit(0)
-print(os.waitpid(child, 0)[1])
-thread.join()
-"""
-    assert run_script(script, path) == "0\n"
 
 
 async def test_a_lock_that_is_no_database_is_not_taken_for_a_damaged_store(path: Path, open_sqlite: Open) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -166,8 +165,6 @@ class StoreFile:
 
 
 _making = threading.Lock()
-if sys.platform != "win32":  # another thread's hold would never end in a child
-    os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
 
 
 def _make_private(path: Path) -> None:
