@@ -242,7 +242,7 @@ def best_answers(
     Args:
         question: What is asked for.
         candidates: The rows, in any order.
-        load: Returns a row; None for one that was deleted or written anew meanwhile.
+        load: Returns a row; None for one that was deleted or written again meanwhile.
         search: How many, and which.
     """
     compared: dict[str, bool | None] = {}  # results of a search share its query
