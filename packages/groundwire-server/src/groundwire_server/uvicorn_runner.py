@@ -398,6 +398,7 @@ def _config(app: ASGIApp, options: Mapping[str, Any]) -> uvicorn.Config:
 _STOP = (signal.SIGINT, signal.SIGTERM)
 _LAST_WORDS = 1.0  # seconds for canceled calls to send their errors
 _STEP = 0.1  # seconds between two looks at the connections of a retired process
+_LOOKS = 10  # in a row without a connection after which it ends: one that was just accepted takes turns of the loop
 
 RETIRE = signal.SIGUSR1
 """Tells one of several processes on a socket to accept no more connections, and to end when its own are closed.
@@ -518,9 +519,13 @@ async def run(
 
     async def end_when_left() -> None:
         await retired.wait()
+        unused = 0
         for _ in range(round(options["timeout_keep_alive"] / _STEP)):
-            if calls.running or server.server_state.connections:  # on which there may be a request that is no call yet
-                await asyncio.sleep(_STEP)
+            # On a connection, there may be a request that is no call yet.
+            unused = 0 if calls.running or server.server_state.connections else unused + 1
+            if unused == _LOOKS:
+                break
+            await asyncio.sleep(_STEP)
         first_signal.set()
 
     handled: list[signal.Signals] = []
