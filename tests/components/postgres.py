@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import pwd
+import select
 import shutil
+import signal
 import subprocess
 from contextlib import suppress
 from itertools import count
@@ -66,8 +68,20 @@ class Postgres:
             return found.fetchall() if found.description else []
 
     def kill(self) -> None:
-        """Kill the server and its children with SIGKILL."""
+        """Kill the server and its children with SIGKILL.
+
+        Each child has a session of its own, and would answer for a moment after the server's end.
+        """
+        ends = list[int]()
+        for child in _children(self._program.pid):
+            with suppress(ProcessLookupError):
+                ends.append(os.pidfd_open(child))
         self._program.kill()
+        for end in ends:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(end, signal.SIGKILL)
+            select.select([end], [], [], _START_TIMEOUT)
+            os.close(end)
 
     def stop(self) -> None:
         """Stop the server; its address stays reserved for `restart`."""
@@ -89,3 +103,12 @@ class Postgres:
             psycopg.connect(self.url(user="admin"), connect_timeout=5).close()
             return True
         return False
+
+
+def _children(pid: int) -> list[int]:
+    """Return the processes below one, the nearest first."""
+    try:
+        children = [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:  # it has ended meanwhile
+        return []
+    return children + [other for child in children for other in _children(child)]
