@@ -69,7 +69,6 @@ class SessionRouting:
     async def _take_over(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that another worker has authenticated."""
         caller = json.loads(dict(scope["headers"]).get(_CALLER, b"{}"))
-        await self._keys.refresh()  # the key may be newer than what this worker has read
         name, tenant = caller.get("key"), None
         if name and (limits := caller["token_limits"]) is not None:
             tenant = Tenant(name, name, name, operator=False, limits=KeyLimits.model_validate(limits))

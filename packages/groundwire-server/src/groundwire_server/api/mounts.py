@@ -277,7 +277,6 @@ class _KeyVerifier:
 
     async def admit(self, key: str) -> Visitor | None:
         """Return the visitor for a key; see `KeyVerifier`."""
-        await self._keys.refresh()
         record = self._keys.find(id_of(key))
         return self._of(record) if is_key_of(record, key) else None
 

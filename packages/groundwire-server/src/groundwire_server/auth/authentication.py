@@ -287,10 +287,6 @@ class Authenticator:
         Raises:
             Refusal: the request has no valid key.
         """
-        try:
-            await self._keys.refresh()
-        except ConfigurationError as error:
-            raise _unreadable(error) from None
         if self._pages is not None and self._pages.has(scope) and not key_in(headers):
             return await self._visitor(scope, self._pages)
         return await self._tenant(scope, headers)

@@ -36,7 +36,6 @@ from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 from groundwire_server.uvicorn_runner import serving
 from server.api.test_neighbours import BOTH, opened, status
 from server.api.test_running import WORDS, Process, begun, running
-from server.auth.test_key_file import by_pipe
 from world import World
 
 pytestmark = pytest.mark.req("B18")
@@ -417,25 +416,3 @@ async def test_another_worker_answers_for_the_same_tenant(tmp_path: Path, has_to
     assert sent[0]["status"] == 202
     assert seen == [(tenant, tenant.id)]
     await one.aclose()
-
-
-async def test_another_worker_waits_until_it_has_read_the_keys(tmp_path: Path) -> None:
-    path, (_, record) = tmp_path / "keys.json", make_key("alice", datetime.now(UTC))
-    KeyFile(path).add(record)
-    content, keys, two = by_pipe(path), KeyFile(path), Peers(tmp_path, 2)
-    sent: list[Message] = []
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    SessionRouting(Response(status_code=202), two, keys, Traffic())
-    caller = json.dumps({"key": record.id, "token_limits": None}).encode()
-    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"x-groundwire-caller", caller)]}
-    reading = asyncio.create_task(keys.refresh())
-    await asyncio.sleep(0)
-    assert two.taken_over is not None
-    answering = asyncio.ensure_future(two.taken_over(scope, asyncio.Queue[Message]().get, send))
-    await asyncio.sleep(0)
-    await asyncio.to_thread(path.write_bytes, content)
-    await asyncio.gather(reading, answering)
-    assert sent[0]["status"] == 202

@@ -35,11 +35,13 @@ async def test_a_connection_that_says_nothing_is_closed(serve: Serve, data: byte
 
 async def test_the_time_of_a_head_begins_with_its_first_byte(serve: Serve) -> None:
     """A client that opens a connection before it needs it, or that has no time to send, is not cut off."""
-    gateway = await serve(bounds={"head_timeout": 0.001})
-    reader, writer = await connect(gateway)
-    await asyncio.sleep(0.1)
+    gateway = await serve(bounds={"head_timeout": 0.05})
+    (reader, writer), (late_reader, late_writer) = [await connect(gateway) for _ in range(2)]
+    late_writer.write(b"GET ")
+    assert b" 408 " in await late_reader.read()  # so much time has passed
     await get(reader, writer)
-    writer.close()
+    for each in (writer, late_writer):
+        each.close()
 
 
 async def drip(writer: asyncio.StreamWriter, answered: asyncio.Task[bytes], data: bytes) -> int:

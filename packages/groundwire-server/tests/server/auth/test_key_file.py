@@ -7,8 +7,6 @@ import os
 import resource
 import signal
 import stat
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -57,49 +55,6 @@ def test_a_change_is_seen_within_a_quarter_of_a_second(path: Path) -> None:
     assert file.find(record.id) == record
     now[0] += 0.25
     assert file.find(record.id) == record.model_copy(update={"revoked": NOW})
-
-
-def by_pipe(path: Path) -> bytes:
-    """Replace a file by a pipe, which can be opened when another opens it for writing; return the content."""
-    content = path.read_bytes()
-    path.unlink()
-    os.mkfifo(path, 0o600)
-    return content
-
-
-async def test_a_changed_file_is_read_beside_the_event_loop(path: Path) -> None:
-    _, record = make_key("ci", NOW)
-    KeyFile(path).add(record)
-    content, loop_ran, was_free = by_pipe(path), threading.Event(), list[bool]()
-
-    def write() -> None:
-        was_free.append(loop_ran.wait(100))
-        path.write_bytes(content)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    file = KeyFile(path, clock=lambda: 0.0)
-    reading = asyncio.create_task(file.refresh())
-    await asyncio.sleep(0)
-    assert file.find(record.id) is None
-    loop_ran.set()
-    await reading
-    writer.join()
-    assert (file.find(record.id), was_free) == (record, [True])
-
-
-async def test_a_changed_file_is_read_although_the_threads_of_the_loop_are_busy(path: Path) -> None:
-    _, record = make_key("ci", NOW)
-    KeyFile(path).add(record)
-    loop, ends = asyncio.get_running_loop(), threading.Event()
-    loop.set_default_executor(ThreadPoolExecutor(1))
-    lookup = loop.run_in_executor(None, ends.wait, 60)
-    file = KeyFile(path, clock=lambda: 0.0)
-    await file.refresh()
-    assert not lookup.done()
-    ends.set()
-    await lookup
-    assert file.find(record.id) == record
 
 
 def test_a_file_that_goes_away_takes_the_keys_along_but_not_the_gate(path: Path) -> None:
