@@ -184,8 +184,7 @@ def _day(published: str | None) -> date | None:
         return None
 
 
-_TAG = re.compile(r"</?[a-zA-Z](?:[^<>=]|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+){0,2000}+>?|<!--.{0,2000}?-->", re.DOTALL)
-"""A tag, whose quoted attributes may hold `<` and `>`, or what began like one; what it has read is not read again."""
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
 _UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in " \"'<>`"})
 """Characters that would end a URL, or an attribute, a link or an element around it (WHATWG URL, 1.3)."""
 _SAFE_BYTES = bytes(code not in _UNSAFE for code in range(256))  # by ASCII character, as below
@@ -304,7 +303,7 @@ def plain(text: str, longest: int) -> str:
         text = text.strip()
         return text if len(text) <= longest else text[: longest - 1].rstrip() + _CUT
     if "<" in text:
-        text = _TAG.sub(lambda tag: "" if tag[0].endswith(">") else tag[0], text)
+        text = _TAG.sub("", text)
     if "&" in text:
         text = html.unescape(text)
     text = " ".join(text.split())

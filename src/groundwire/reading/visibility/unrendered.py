@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -21,7 +21,6 @@ from groundwire.reading.visibility.hidden_styles import OtherState, other_states
 
 __all__ = [
     "class_names",
-    "drop_prose",
     "drop_texts",
     "drop_unrendered",
     "flatten_shadows",
@@ -115,50 +114,35 @@ def class_names(document: Document) -> frozenset[str]:
     return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
 
 
-def drop_unrendered(document: Document) -> tuple[Counter[str], list[Element]]:
-    """Remove elements that are never rendered.
+def drop_unrendered(document: Document) -> Counter[str]:
+    """Remove elements that are never rendered; return how many pieces of text were removed, as `element`.
 
     TeX in an `annotation` or a `script` stays if it is a formula. Comments stay, too: later steps process only elements
     and texts.
-
-    Returns:
-        How many pieces of text were removed, as `element`; and the annotations that stay.
     """
     candidates = _unrendered(document)
     counts = Counter({"element": sum(map(_hides_text, candidates))})
-    annotations = []
+    formulas: dict[Element | None, str] = {None: ""}
     for element in candidates:
         tag = element.tag
         if tag == "script":
             if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and is_formula(element.text):
                 continue
         elif tag == "annotation" and (element.attr("encoding") or "").lower() in _TEX:
-            annotations.append(element)
-            continue
+            if (math := element.closest("math")) is not None and math not in formulas:
+                outer = _outermost(math)
+                if outer not in formulas:
+                    formulas[outer] = _visible_formula(outer)
+                formulas[math] = formulas[outer]
+            if is_formula(element.text, formulas[math]):
+                continue
         elif _shows_fallback(element) or (tag == "input" and is_task_box(element)):
             continue
         elif tag == "textarea" and element.attr("readonly") is not None and not _NO_TEXT.match(element.text):
             element.tag = "pre"  # a text to copy
             continue
         element.extract()
-    return +counts, drop_prose(annotations)
-
-
-def drop_prose(annotations: Iterable[Element]) -> list[Element]:
-    """Remove annotations with words that are not in what is left of their formulas; return the others."""
-    formulas: dict[Element | None, str] = {None: ""}
-    kept = []
-    for element in annotations:
-        if (math := element.closest("math")) is not None and math not in formulas:
-            outer = _outermost(math)
-            if outer not in formulas:
-                formulas[outer] = _visible_formula(outer)
-            formulas[math] = formulas[outer]
-        if is_formula(element.text, formulas[math]):
-            kept.append(element)
-        else:
-            element.extract()
-    return kept
+    return +counts
 
 
 def _outermost(math: Element) -> Element:

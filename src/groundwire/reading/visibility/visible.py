@@ -45,7 +45,6 @@ from groundwire.reading.visibility.hidden_styles import (
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
     class_names,
-    drop_prose,
     drop_texts,
     drop_unrendered,
     flatten_shadows,
@@ -154,7 +153,7 @@ def drop_unseen(document: Document) -> Removed:
     fill_streamed(document, alive=alive)
     write_out_drawings(document)
     boxes = other_states(document, styles) if styles.states else []
-    counts, annotations = drop_unrendered(document)
+    counts = drop_unrendered(document)
     selector = f"{_HIDDEN_ATTRIBUTES}, {COLORED}, {_ARIA_HIDDEN}"
     marked = document.select(selector)  # all at once: searching the page is what takes time
     reasons = _declare_defaults(document, marked, styles, hiding_classes(names, lowered) - styles.sheet_classes)
@@ -178,7 +177,6 @@ def drop_unseen(document: Document) -> Removed:
     for name, states in judgment.texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
-    drop_prose(annotations)  # a hidden text confirms no words of another
     described = write_appearance(document, styles)
     return Removed(dict(counts), judgment.revealed, judgment.doubtful, lowered, described)
 
