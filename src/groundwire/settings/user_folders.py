@@ -121,15 +121,16 @@ def lock(file: IO[bytes], *, blocking: bool = True) -> bool:
     if sys.platform == "win32":
         from filelock import lock_descriptor
 
-        return lock_descriptor(file.fileno(), blocking=blocking, poll_interval=_LOCK_INTERVAL)
-    else:  # noqa: RET505  # a type checker takes what follows a return for unreachable there
+        is_locked = lock_descriptor(file.fileno(), blocking=blocking, poll_interval=_LOCK_INTERVAL)
+    else:
         import fcntl
 
         try:
             fcntl.flock(file, fcntl.LOCK_EX if blocking else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_locked = True
         except BlockingIOError:
-            return False
-        return True
+            is_locked = False
+    return is_locked
 
 
 _NO_HOME = (

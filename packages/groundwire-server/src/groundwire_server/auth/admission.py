@@ -26,8 +26,8 @@ __all__ = ["OVERLOADED", "Admission"]
 _TICK = 0.01  # seconds between two measurements
 _INTERVAL = 10  # measurements, after which the limit may change
 _MOST_WORK = 0.002  # seconds of CPU of a turn of the loop, above which the limit falls; see benchmarks/NOTES.md
-# While one owner has most of the places that others want, too: beside 256 requests of it, one of another took 121 to
-# 157 ms with 2 ms and no spare places, 90 to 122 with these (median, busy cores; benchmarks/NOTES.md).
+# While one owner has most of the places that others want, too: beside 256 requests of it, one of another took 83 to 96
+# ms with 2 ms and no spare places, 70 to 76 with one of both, 46 to 54 with both (median; benchmarks/NOTES.md).
 _MOST_WORK_WHEN_CROWDED = 0.001
 _SPARE = 8  # places above the limit for owners without a request in progress
 _LATE = 0.05  # seconds; if every timer is that late, as other threads have the cores, more requests help no one
